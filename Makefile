@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # fastnet, with GNU make. `make help` lists the targets.
 
-VERSION = 0.2.0
+VERSION = 0.3.0-dev
 
 # Variables that the user may set, on the command line or in the environment.
 CFLAGS     ?= -O2 -g
@@ -27,7 +27,7 @@ JOBS       ?= $(shell echo $$((2 * $$(nproc))))
 # and the percentage of lines that the corpus must reach.
 FUZZ_SECONDS   ?=
 MUTATE_SECONDS ?= $(shell s=$(or $(FUZZ_SECONDS),60); echo $$((s > 20 ? s : 20)))
-COVERAGE_MIN   ?= 76
+COVERAGE_MIN   ?= 79
 
 # A build directory of its own has a program of its own.
 PROGRAM = $(if $(filter build,$(BUILD)),fastnet,$(BUILD)/fastnet)
@@ -229,9 +229,12 @@ tested: $(TESTED)
 # So many jobs, unless -j says otherwise; MAKEFLAGS has that in recipes only.
 side_by_side = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-check: ## run all tests (TESTS='unit/*': some; JOBS=4: side by side)
+check: ## run all tests but those of packages (TESTS='unit/*': some; JOBS=4: side by side)
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run --jobs $(JOBS) $(TESTS)
+
+check-packages: ## build packages, and test what is in them: minutes
+	@$(MAKE) TESTS='$(or $(TESTS),packages/*)' check
 
 check-doctor: ## run every fault and every healthy world of the doctor: minutes
 	@$(MAKE) $(side_by_side) tested
@@ -281,6 +284,11 @@ columns: $(PROGRAM) ## write the tables of columns into fastnet-output(5)
 	$(Q)FASTNET='$(abspath $(PROGRAM))' man/columns <man/fastnet-output.5 >$(BUILD)/columns.5 && \
 		cat $(BUILD)/columns.5 >man/fastnet-output.5
 
+pages: columns ## ... and the paragraphs of man/pieces into all man pages
+	$(Q)for page in $(MAN_PAGES); do \
+		man/include <$$page >$(BUILD)/page && cat $(BUILD)/page >$$page || exit; \
+	done
+
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=ss, BASE=FILE: tests/bench/README.md)
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' tests/bench/bench
 
@@ -292,7 +300,7 @@ fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
 
 # What it tries is the same each time: what a change broke is found, and only that. With sanitizers
 # "make asan" tries it.
-fuzz-coverage: ## lines that the fuzz targets reach by their corpus (fails below COVERAGE_MIN=76)
+fuzz-coverage: ## lines that the fuzz targets reach by their corpus (fails below COVERAGE_MIN=79)
 	@rm -rf $(BUILD)/coverage/profiles
 	@LLVM_PROFILE_FILE=$(abspath $(BUILD))/coverage/profiles/%p.profraw \
 		$(MAKE) BUILD=$(BUILD)/coverage SANITIZE= CC=clang TESTS='fuzz/*' \
@@ -453,6 +461,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-doctor check-musl check-i386 check-arch \
-	check-kernels check-headers precommit asan bench fuzz fuzz-targets fuzz-run fuzz-coverage soak mutate lint $(LINTERS) programs \
+.PHONY: all deps deps-dev tested check check-packages check-doctor check-musl check-i386 check-arch \
+	check-kernels check-headers precommit asan columns pages bench fuzz fuzz-targets fuzz-run \
+	fuzz-coverage soak mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm apk clean help FORCE

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the personality that was asked for and runs it; its status is the exit status. */
+/* Finds the personality that the user asked for, and runs it. Its status is the exit status. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,18 +11,18 @@
 #include "fastnet/array.h"
 #include "fastnet/rights.h"
 
-#ifndef FASTNET_COMMIT /* make defines it, for this file only: each commit builds it anew */
+#ifndef FASTNET_COMMIT /* make defines it for this file only, because each commit changes it */
 #define FASTNET_COMMIT "unknown"
 #endif
 
 #define SOCKET_RIGHTS  (RIGHTS_ALL & ~(1u << RIGHT_PACKETS))
-#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS)) /* of maps only ss has names */
+#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS)) /* only ss reads BPF maps */
 
 static const struct personality {
-    const char *name; /* matched exactly, as the name it was run by or as the first argument */
+    const char *name; /* the program's name, or the first argument; matched exactly */
     int (*run)(int argc, char *const argv[]);
     const struct grammar *grammar;
-    unsigned rights; /* all that its listings may need (rights.h) */
+    unsigned rights; /* all rights that its listings may need (rights.h) */
 } personalities[] = {
     {"netstat", netstat_run, &netstat_grammar, LISTING_RIGHTS},
     {"arp", arp_run, &arp_grammar, 1u << RIGHT_READ | RIGHTS_OF_NAMESPACES},
@@ -38,7 +38,7 @@ static const struct personality {
     {"traffic", traffic_run, &traffic_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
 };
 
-/* The first words that may follow fastnet. */
+/* The words that may be the first argument of fastnet. */
 static const struct grammar *const words[] = {
     &sockets_grammar, &netstat_grammar,   &ss_grammar,      &arp_grammar,
     &neigh_grammar,   &conntrack_grammar, &doctor_grammar,  &drops_grammar,
@@ -59,10 +59,8 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/*
- * Answers the completions of a shell (completion.h). Behind fastnet the first word may be that of a
- * personality; behind help there is nothing else.
- */
+/* Answers the completion of a shell (completion.h). After fastnet, the first word may be a
+ * personality; after help, it is the only word. */
 static int main_complete(int count, char *const typed[])
 {
     const struct personality *personality = find_personality(base_name(typed[0]));
@@ -86,11 +84,9 @@ static int main_run(const struct personality *personality, int argc, char *argv[
     return personality->run(argc, argv);
 }
 
-/*
- * `fastnet help COMMAND` is `fastnet COMMAND --help`, and `fastnet version` is `fastnet --version`:
- * argv becomes that; what else is typed changes no help. Returns the number of arguments that are
- * left, 0 if there is no such command.
- */
+/* Changes argv: `fastnet help COMMAND` becomes `fastnet COMMAND --help`, and `fastnet version`
+ * becomes `fastnet --version`. Further words do not change the help. Returns the number of
+ * arguments that are left; 0: the command is unknown. */
 static int main_take_word(int argc, char *argv[])
 {
     static char help[] = "--help", version[] = "--version";
@@ -104,7 +100,7 @@ static int main_take_word(int argc, char *argv[])
         return 2;
     }
     if (!find_personality(argv[2])) {
-        struct misuse misuse = {.place = "help",
+        struct misuse misuse = {.subject = "help",
                                 .wrong = "there is no command '%s'",
                                 .typed = as_text(argv[2]),
                                 .before = "fastnet help "};
@@ -130,8 +126,8 @@ int main(int argc, char *argv[])
         return STATUS_FAILURE;
     }
     signal(SIGPIPE, SIG_IGN); /* write(2) returns EPIPE if the reader has left */
-    signal(SIGXFSZ, SIG_IGN); /* ... and EFBIG if the file may not grow */
-    signal(SIGCHLD, SIG_DFL); /* where it is ignored, nobody knows how a child ended */
+    signal(SIGXFSZ, SIG_IGN); /* write(2) returns EFBIG if the file may not grow */
+    signal(SIGCHLD, SIG_DFL); /* if it were ignored, the exit status of a child would be lost */
     if (argc < 1) {
         argc = 1;
         argv = no_arguments;

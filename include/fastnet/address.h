@@ -11,26 +11,26 @@
 
 struct address {
     uint8_t family;    /* AF_INET, AF_INET6, or AF_UNSPEC: no address */
-    uint8_t bytes[16]; /* network byte order; IPv4: four bytes, then zeroes */
+    uint8_t bytes[16]; /* network byte order; IPv4: the first 4 bytes, the others are 0 */
 };
 
 /* An address with its prefix: 192.0.2.1/24. */
 struct network {
     struct address address;
-    uint8_t prefix; /* bits, or NO_PREFIX */
+    uint8_t prefix; /* length of the prefix in bits, or NO_PREFIX */
 };
 
-enum { NO_PREFIX = 255 }; /* it is an address, written without a prefix */
+enum { NO_PREFIX = 255 }; /* struct network has only an address */
 
-enum { LLADDR_MAX = 32 }; /* bytes of a link-layer address: MAX_ADDR_LEN of linux/netdevice.h */
+enum { LLADDR_MAX = 32 }; /* bytes; MAX_ADDR_LEN of linux/netdevice.h */
 
-/* Bytes that count: 4, 16 or 0. */
+/* Returns the number of bytes that the family uses: 4 (AF_INET), 16 (AF_INET6), otherwise 0. */
 static inline size_t address_size(const struct address *address)
 {
     return address->family == AF_INET ? 4 : address->family == AF_INET6 ? 16 : 0;
 }
 
-/* bytes: 4 (AF_INET) or 16 (AF_INET6), network byte order. */
+/* Makes an address from `bytes`: 4 (AF_INET) or 16 (AF_INET6), in network byte order. */
 static inline struct address address_make(uint8_t family, const void *bytes)
 {
     struct address result = {.family = family};
@@ -42,12 +42,13 @@ static inline struct address address_make(uint8_t family, const void *bytes)
     return result;
 }
 
+/* True if family and bytes are equal. */
 static inline bool address_equal(const struct address *a, const struct address *b)
 {
     return a->family == b->family && memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-/* True if it is 0.0.0.0 or :: */
+/* True if all bytes are 0, as in 0.0.0.0 and ::. */
 static inline bool address_is_unspecified(const struct address *address)
 {
     static const uint8_t zeroes[sizeof address->bytes];
@@ -55,7 +56,7 @@ static inline bool address_is_unspecified(const struct address *address)
     return memcmp(address->bytes, zeroes, sizeof zeroes) == 0;
 }
 
-/* True if it is an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2). */
+/* True if `address` is IPv4-mapped, such as ::ffff:192.0.2.1 (RFC 4291, 2.5.5.2). */
 static inline bool address_is_mapped(const struct address *address)
 {
     static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
@@ -63,13 +64,23 @@ static inline bool address_is_mapped(const struct address *address)
     return address->family == AF_INET6 && memcmp(address->bytes, prefix, sizeof prefix) == 0;
 }
 
-/* The IPv4 address that an IPv4-mapped address is written as; any other one as it is. */
+/* Returns the IPv4 address inside an IPv4-mapped address, and every other address unchanged. */
 static inline struct address address_unmapped(const struct address *address)
 {
     return address_is_mapped(address) ? address_make(AF_INET, address->bytes + 12) : *address;
 }
 
-/* Sets the number of leading ones of a mask. Returns whether nothing but zeroes follows. */
+/* True if the address is in 127.0.0.0/8, or is ::1. */
+static inline bool address_is_loopback(const struct address *address)
+{
+    static const uint8_t loopback6[sizeof address->bytes] = {[15] = 1};
+
+    return address->family == AF_INET ? address->bytes[0] == 127
+                                      : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
+}
+
+/* Sets *prefix to the number of leading 1 bits of `mask`, which has `size` bytes. Returns false if
+ * another 1 bit follows: then the mask is not a prefix. */
 static inline bool mask_prefix(const uint8_t *mask, size_t size, uint8_t *prefix)
 {
     size_t bit = 0;

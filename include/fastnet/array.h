@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays: counting elements, growing, sorting. */
+/* Arrays: count, grow, search and sort elements. */
 #ifndef FASTNET_ARRAY_H
 #define FASTNET_ARRAY_H
 
@@ -11,16 +11,16 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* The pointer at this index of an array of pointers; NULL past its end. */
+/* Returns the pointer at `index` of an array of pointers; NULL if `index` is past the end. */
 #define POINTER_AT(array, index) ((index) < COUNT(array) ? (array)[index] : NULL)
 
-/*
- * The string at this index of an array of arrays of char; NULL past its end, and where it is empty.
- * For sparse tables: pointers in its place would have to be relocated at each start.
- */
+/* Returns the string at `index` of an array of arrays of char; NULL if `index` is past the end, or
+ * the string is empty. For sparse tables: an array of pointers would have to be relocated at each
+ * start. */
 #define STRING_AT(array, index) ((index) < COUNT(array) && *(array)[index] ? (array)[index] : NULL)
 
-/* Defines a function: the words for the numbers from 0 on. NULL: an empty one, or it has none. */
+/* Defines a function that returns the word for a number: 0 is the first word. It returns NULL if
+ * the word is empty or missing. */
 #define WORDS(function, ...)                                                                       \
     const char *function(uint64_t number)                                                          \
     {                                                                                              \
@@ -29,8 +29,8 @@
         return STRING_AT(words, number);                                                           \
     }
 
-/* Makes room for `needed` elements. Returns the array, which may have moved; NULL when memory is
- * short: it is unchanged then. */
+/* Makes room for `needed` elements of `size` bytes. Returns the array, which may have moved; NULL
+ * if memory is short: then the array is unchanged. */
 static inline void *array_with_room(void *array, size_t *capacity, size_t needed, size_t size)
 {
     size_t larger = *capacity ? *capacity * 2 : 64;
@@ -46,7 +46,7 @@ static inline void *array_with_room(void *array, size_t *capacity, size_t needed
     return moved;
 }
 
-/* Adds an element of zeroes, and returns it; the array may move. NULL when memory is short. */
+/* Adds an element of zeroes and returns it. The array may move. Returns NULL if memory is short. */
 #define ARRAY_ADD(array, count, capacity)                                                          \
     array_add(&(array), &(count), &(capacity), sizeof *(array))
 static inline void *array_add(void *array, size_t *count, size_t *capacity, size_t size)
@@ -61,11 +61,12 @@ static inline void *array_add(void *array, size_t *count, size_t *capacity, size
     return memset(moved + (*count)++ * size, 0, size);
 }
 
-/* Numbers from first to last. In an array they are in order, and none meets another. */
+/* The numbers from first to last. In an array of ranges they ascend and do not overlap. */
 struct number_range {
     uint64_t first, last;
 };
 
+/* True if `number` is in one of the `count` ranges. */
 static inline bool ranges_have(const struct number_range *ranges, size_t count, uint64_t number)
 {
     size_t from = 0, to = count;
@@ -80,24 +81,22 @@ static inline bool ranges_have(const struct number_range *ranges, size_t count, 
     return from < count && number >= ranges[from].first;
 }
 
-/*
- * A stable sort: it keeps equal elements in order, which qsort(3) does not promise. compare() is
- * that of qsort_r(3). Returns 0, or -ENOMEM: the elements are unchanged then.
- */
+/* Sorts, and keeps equal elements in order, which qsort(3) does not promise. compare() is as for
+ * qsort_r(3). Returns 0, or -ENOMEM: then the elements are unchanged. */
 int sort_stable(void *elements, size_t count, size_t size,
                 int (*compare)(const void *a, const void *b, void *arg), void *arg);
 
-/*
- * The same without comparisons, for many elements of 16 bytes: by the number of 64 bits that is at
- * this offset in each of them.
- */
+/* Sorts as sort_stable(), but without comparisons, for many elements of 16 bytes. The key is the
+ * uint64_t that is `offset` bytes into each element. */
 int sort_numbers(void *elements, size_t count, size_t offset);
 
+/* An item with its key for sort_ranked(). */
 struct ranked {
-    _Alignas(8) uint64_t rank; /* it has 16 bytes on machines of 32 bits, too */
+    _Alignas(8) uint64_t rank; /* aligned, so that the struct has 16 bytes on 32-bit machines */
     const void *item;
 };
 
+/* Sorts by rank, as sort_numbers() does. */
 static inline int sort_ranked(struct ranked *elements, size_t count)
 {
     return sort_numbers(elements, count, offsetof(struct ranked, rank));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Instructions of a BPF program, one function for each kind. */
+/* Instructions of a BPF program. Each function appends one or a few instructions to `to`. */
 #ifndef FASTNET_BPF_ASSEMBLY_H
 #define FASTNET_BPF_ASSEMBLY_H
 
@@ -9,81 +9,84 @@
 
 #include "fastnet/kernel_types.h"
 
-/* Arguments of a function that is called. The stack grows downwards from its register. */
+/* Registers of the first arguments of a function call. BPF_STACK is the top of the stack, which
+ * grows downwards: offsets on it are negative. */
 enum { BPF_FIRST = BPF_REG_1, BPF_SECOND, BPF_THIRD, BPF_STACK = BPF_REG_10 };
 
-/* The caller gives the room, which must be large enough for the whole program. */
+/* The caller provides `code`, which must be large enough for the whole program. */
 struct assembly {
     struct bpf_insn *code;
     size_t count;
 };
 
-/* Loads a member of the struct that a register points to. */
+/* Loads a member of the struct that register `from` points to into register `into`. */
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member);
 
-/* The same for a parameter of a tracepoint, in its context: 0 is the first. */
+/* Loads parameter `which` (0: the first) of a tracepoint. Register `context` points to the
+ * context. */
 void assembly_parameter(struct assembly *to, unsigned into, unsigned context, unsigned which);
 
-/* Stores a register on the stack; size: the opcode. */
+/* Stores register `from` on the stack. size: BPF_B, BPF_H, BPF_W or BPF_DW. */
 void assembly_store(struct assembly *to, unsigned from, int offset, uint8_t size);
-/* Copies a member of the struct that a register points to. Loses register 1. */
+/* Copies a member of the struct that register `from` points to onto the stack. Loses register 1. */
 void assembly_copy(struct assembly *to, unsigned from, struct kernel_member member, int offset);
-/* Stores zeroes: so many bytes, a multiple of 8. */
+/* Stores `size` bytes of zeroes on the stack; `size` is a multiple of 8. */
 void assembly_store_zeroes(struct assembly *to, int offset, size_t size);
-/* Stores a register in the struct that another one points to. */
+/* Stores register `from` in the struct that register `in` points to. size: as assembly_store(). */
 void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size);
 
-/* operation: BPF_MOV, BPF_ADD ...; with another register, or with a number. */
+/* Changes register `with` by an operation (BPF_MOV, BPF_ADD ...), with register `other` or a
+ * number. */
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other);
 void assembly_number(struct assembly *to, unsigned operation, unsigned with, int number);
 
-/* Ends the program if the comparison (BPF_JEQ, BPF_JNE ...) holds. */
+/* Ends the program if the comparison (BPF_JEQ, BPF_JNE ...) of register `of` with `number` is
+ * true. */
 void assembly_end_if(struct assembly *to, unsigned comparison, unsigned of, int number);
 void assembly_end_if_unequal(struct assembly *to, unsigned one, unsigned other);
 
-/* Skips what follows, up to assembly_land() with the result, if the comparison holds. */
+/* Skips the instructions up to assembly_land() if the comparison is true. Pass the result to
+ * assembly_land(). */
 size_t assembly_skip_if(struct assembly *to, unsigned comparison, unsigned of, int number);
 size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other);
 void assembly_land(struct assembly *to, size_t skip);
 
-/* The same, whatever is compared: up to assembly_land(). */
+/* Skips the instructions up to assembly_land() in every case. */
 size_t assembly_skip(struct assembly *to);
 
-/* An address on the stack, at this (negative) offset. */
+/* Sets register `into` to the address at this (negative) offset on the stack. */
 void assembly_address(struct assembly *to, unsigned into, int offset);
 
-/* A number of 64 bits. */
+/* Sets register `into` to a number of 64 bits. */
 void assembly_wide(struct assembly *to, unsigned into, uint64_t number);
 
-/* A map, by its descriptor: for functions that take one. */
+/* Sets register `into` to a map, for functions that take a map. map: its descriptor. */
 void assembly_map(struct assembly *to, unsigned into, int map);
 
-/* The address of the value of a map with one key, by its descriptor, or so far behind it. */
+/* Sets register `into` to an address in the value of a map with one key. map: its descriptor;
+ * offset: bytes from the beginning of the value. */
 void assembly_value(struct assembly *to, unsigned into, int map, size_t offset);
 
-/* Adds a register to the 8 bytes there, at once for all processors. */
+/* Atomically adds register `more` to the 8 bytes at `offset` from the address in register `at`. */
 void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more);
-/* The same with 1. Loses register 1. */
+/* Atomically adds 1 in the same way. Loses register 1. */
 void assembly_count(struct assembly *to, unsigned at, int offset);
 
-/*
- * Exchanges the 8 bytes that a register points to, at once for all processors, if they are those of
- * register 0, which then has what they were (Linux 5.12).
- */
+/* Atomic compare and exchange (Linux 5.12): if the 8 bytes that register `at` points to equal
+ * register 0, they become register `with`. Register 0 becomes their former value. */
 void assembly_exchange(struct assembly *to, unsigned at, unsigned with);
 
-/*
- * Copies a pointer that the verifier then no longer trusts. What is loaded from one that it trusts
- * it looks up by name among all types, each time: a third of a millisecond. Loses registers 0 to 5.
- * cast: number of the kernel's function bpf_rdonly_cast; 0: it has none (before Linux 6.2), and
- * trusts none. type: number of the struct.
- */
+/* Copies a pointer from register `from` into `into`, so that the verifier no longer trusts it. For
+ * each load through a trusted pointer the verifier searches all types by name, which takes a third
+ * of a millisecond. type: number of the struct; cast: number of the kernel's function
+ * bpf_rdonly_cast, or 0 before Linux 6.2, which lacks the function and trusts no pointer. Loses
+ * registers 0 to 5. */
 void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t type, uint32_t cast);
 
-/* function: BPF_FUNC_*; afterwards registers 1 to 5 are lost, and 0 has the result. */
+/* Calls a function (BPF_FUNC_*). Register 0 becomes its result; registers 1 to 5 are lost. */
 void assembly_call(struct assembly *to, int function);
 
-/* Returns 0: go on with the next object. */
+/* Ends the program: it returns 0, so that an iterator continues with the next object. */
 void assembly_finish(struct assembly *to);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* BPF programs that the kernel runs for each object of a kind. */
+/* BPF programs that the kernel runs for each object of one kind. A descriptor reads their output
+ * (Linux 5.8). Nothing is pinned: the program is unloaded when its last descriptor is closed, also
+ * if the process is killed. */
 #ifndef FASTNET_BPF_ITERATOR_H
 #define FASTNET_BPF_ITERATOR_H
 
@@ -8,28 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/*
- * Programs that the kernel runs for each object of a kind, and whose output is read from a
- * descriptor (Linux 5.8). Nothing is pinned: what is loaded ends with the last descriptor of it,
- * however the process ends.
- */
-
-/*
- * Begins a walk over all tasks, or over the one with this number only (Linux 6.1); 0: all. Returns
- * a descriptor to read from, or -errno; rights as bpf_program_load().
- */
+/* Begins a walk over all tasks, or over one task (Linux 6.1). program: its descriptor; task: a
+ * thread id, or 0 for all. Returns a descriptor to read from, or -errno. Needs the rights of
+ * bpf_program_load(). */
 int bpf_iterator_start(int program, uint32_t task);
 
-/*
- * True if this process is in the namespace that the machine began with; false if /proc does not say
- * it. kind: "pid", whose tasks are walked over, or "user", whose rights count.
- */
-bool bpf_iterator_is_in_first(const char *kind);
-
-/*
- * Reads once what the program wrote, as read(2): the number of bytes, 0 at the end, or -errno. The
- * kernel hands over at most BPF_ITERATOR_AT_ONCE bytes, and never ends in the middle of a write.
- */
+/* Reads output of the program once, like read(2). Returns the number of bytes, 0 at the end, or
+ * -errno. The kernel returns at most BPF_ITERATOR_AT_ONCE bytes, and always complete writes. */
 enum { BPF_ITERATOR_AT_ONCE = 32 * 1024 };
 ssize_t bpf_iterator_read(int fd, void *buffer, size_t size);
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Types of C as the kernel describes them: BTF (the kernel's Documentation/bpf/btf.rst). Anybody
- * who may load a BPF program chooses these bytes, so each function expects any bytes.
- */
+/* BTF: C types as the kernel describes them (the kernel's Documentation/bpf/btf.rst). Every user
+ * that may load BPF programs can choose these bytes, so no function here trusts them. */
 #ifndef FASTNET_BTF_H
 #define FASTNET_BTF_H
 
@@ -12,16 +10,16 @@
 
 #include "fastnet/text.h"
 
-/* BTF_KIND_* of linux/btf.h: old headers do not have all of them. */
+/* The BTF_KIND_* numbers of linux/btf.h, which old headers do not have completely. */
 enum btf_kind {
-    BTF_VOID, /* the type 0 */
+    BTF_VOID, /* type 0 */
     BTF_INT,
     BTF_POINTER,
     BTF_ARRAY,
     BTF_STRUCT,
     BTF_UNION,
     BTF_ENUM,
-    BTF_FORWARD, /* a struct or union without its members */
+    BTF_FORWARD, /* a struct or union whose members are not described */
     BTF_TYPEDEF,
     BTF_VOLATILE,
     BTF_CONST,
@@ -37,44 +35,46 @@ enum btf_kind {
     BTF_KINDS
 };
 
-/* How long a chain of typedefs, qualifiers and arrays may be, and how deep structs may be nested;
- * the kernel takes no more (MAX_RESOLVE_DEPTH of kernel/bpf/btf.c). */
-enum { BTF_DEPTH_MAX = 32, BTF_NAME_MAX = 511 /* KSYM_NAME_LEN - 1 */ };
+/* BTF_DEPTH_MAX limits chains of typedefs, qualifiers and arrays, and the depth of nested structs;
+ * the kernel has the same limit (MAX_RESOLVE_DEPTH of kernel/bpf/btf.c). */
+enum { BTF_DEPTH_MAX = 32, BTF_NAME_MAX = 511 /* KSYM_NAME_LEN - 1 of linux/kallsyms.h */ };
 
-/* A description that is larger is not read. That of a kernel has 5 to 10 MB. */
+/* Larger descriptions are refused. A kernel's BTF has 5 to 10 MB. */
 enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
 
+/* The types that btf_init() found. btf_finish() frees `offsets`. */
 struct btf {
-    struct text types, names; /* borrowed */
-    uint32_t *offsets;        /* of each type in these bytes, from type 1 on */
+    struct text types, names; /* sections of the bytes given to btf_init(), borrowed */
+    uint32_t *offsets;        /* where each type begins in `types`, from type 1 on */
     size_t count;
-    size_t pointer_size; /* 8 bytes, also for BPF programs; 4 for a kernel of 32 bits */
+    size_t pointer_size; /* in bytes: 8, also for BPF programs; 4 for a 32-bit kernel */
 };
 
+/* A type. It borrows from struct btf. */
 struct btf_type {
     struct text name; /* may be empty; not escaped */
     enum btf_kind kind;
-    bool flag;      /* a struct: members may be bit fields; an enum: signed; BTF_FORWARD: a union */
-    uint32_t count; /* of members, enumerators or parameters */
-    uint32_t size;  /* bytes, of an int, float, enum, struct or union */
-    uint32_t type;  /* that it points to, qualifies, names or returns */
-    const char *rest; /* all that depends on the kind */
+    bool flag;        /* struct: members may be bit fields; enum: signed; BTF_FORWARD: a union */
+    uint32_t count;   /* number of members, enumerators or parameters */
+    uint32_t size;    /* bytes of an int, float, enum, struct or union */
+    uint32_t type;    /* number of the type that this type points to, qualifies, names or returns */
+    const char *rest; /* further data; its form depends on the kind */
 };
 
 struct btf_array {
-    uint32_t type, count; /* of its elements */
+    uint32_t type, count; /* type of an element, number of elements */
 };
 
 struct btf_member {
     struct text name;
     uint32_t type;
-    uint32_t offset; /* in bits */
-    unsigned bits;   /* of a bit field, else 0 */
+    uint32_t offset; /* bits from the beginning of the struct */
+    unsigned bits;   /* width of a bit field; 0: not a bit field */
 };
 
 struct btf_enumerator {
     struct text name;
-    uint64_t value; /* with its sign extended */
+    uint64_t value; /* sign-extended to 64 bits */
 };
 
 struct btf_parameter {
@@ -82,31 +82,33 @@ struct btf_parameter {
     uint32_t type;
 };
 
-/*
- * Finds all types in these bytes, which must live as long as btf. Returns 0, -ENOMEM, or -EINVAL:
- * no BTF, of another byte order, or with kinds of types that are not known.
- */
+/* Finds all types in `bytes`, which must live as long as `btf`. Returns 0, -ENOMEM, or -EINVAL if
+ * the bytes are not BTF, have another byte order, or have unknown kinds of types. */
 int btf_init(struct btf *btf, struct text bytes);
 void btf_finish(struct btf *btf);
 
-/* A type by its number. Returns false if there is none, or if its name is missing or too long. */
+/* Reads type number `id`. Returns false if it is missing, or has a name that is too long. */
 bool btf_type(const struct btf *btf, uint32_t id, struct btf_type *type);
 
-/* The same behind typedefs and qualifiers, except chains that are too long. */
+/* Reads type number `id`; for typedefs and qualifiers, the type that they lead to. Returns false as
+ * btf_type(), or if more than BTF_DEPTH_MAX follow each other. */
 bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type);
 
-/* The first type of this kind and name; 0 if there is none. It takes one step for each type. */
+/* Returns the number of the first type with this kind and name; 0 if it is missing. Compares with
+ * every type, so it is slow. */
 uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name);
 
-/* True if the type is const, volatile, restrict, or tagged. */
+/* True if the type is const, volatile, restrict, or a type tag. */
 bool btf_is_qualifier(const struct btf_type *type);
 
-/* True if the integer is signed. */
+/* True if the integer type is signed. */
 bool btf_is_signed(const struct btf_type *type);
 
+/* Reads the element type and the length of an array type. */
 struct btf_array btf_array(const struct btf_type *type);
 
-/* Parts of a type, from 0 to type->count - 1. Return false if a name is missing or too long. */
+/* Read part `i` of a type, from 0 to type->count - 1. Return false if the name is missing or too
+ * long. */
 bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
                 struct btf_member *member);
 bool btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t i,
@@ -114,14 +116,14 @@ bool btf_enumerator(const struct btf *btf, const struct btf_type *type, uint32_t
 bool btf_parameter(const struct btf *btf, const struct btf_type *type, uint32_t i,
                    struct btf_parameter *parameter);
 
-/*
- * A member by its name, with its offset from the beginning of the type: also one of a struct or
- * union that has no name in it. Returns false if there is none.
- */
+/* Finds a member of struct or union `id` by its name, also inside of unnamed structs and unions.
+ * member->offset counts from the beginning of type `id`. Returns false if no member has this
+ * name. */
 bool btf_find_member(const struct btf *btf, uint32_t id, const char *name,
                      struct btf_member *member);
 
-/* Finds the size of a value of this type. Returns false if there is none, or it is too large. */
+/* Sets *size to the bytes of a value of type `id`. Returns false if the type has no size, or it is
+ * too large. */
 bool btf_size(const struct btf *btf, uint32_t id, size_t *size);
 
 #endif

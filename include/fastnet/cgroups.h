@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Control groups (cgroups(7)). */
+/* Control groups (cgroups(7), version 2), and the names of units, containers and pods in their
+ * paths. */
 #ifndef FASTNET_CGROUPS_H
 #define FASTNET_CGROUPS_H
 
@@ -10,92 +11,85 @@
 
 struct containers;
 
-/*
- * Control groups (cgroups(7), version 2). Finds the id of a group by its directory, or by the path
- * below the place where cgroup2 is mounted. Returns 0 or -errno.
- */
+/* Finds the id of a group. path: its directory, or its path below the mount point of cgroup2.
+ * Returns 0 or -errno. */
 int cgroups_find(const char *path, uint64_t *id);
 
-/* What a path tells by the names of its directories; empty: nothing. */
+/* Names that the directories of a path contain; empty: no such name. */
 enum { CGROUP_NAME_MAX = 255 }; /* NAME_MAX of a directory */
 struct cgroup_names {
-    /*
-     * The innermost unit of systemd(1) that is no slice, as systemctl(1) shows it. A user may give
-     * any name to units below his user@UID.service: that stands before them, and a slash.
-     */
+    /* The innermost unit of systemd(1) that is not a slice, as systemctl(1) shows it. A user
+     * chooses the names of units below user@UID.service, so "user@UID.service/" comes before such a
+     * name. */
     char unit[2 * CGROUP_NAME_MAX + 2];
     /* The innermost container: the first 12 digits of its id, or its name. */
     char container[CGROUP_NAME_MAX + 1];
     /* The pod: its uid in Kubernetes, or the first 12 digits of its id in podman(1). */
     char pod[CGROUP_NAME_MAX + 1];
 };
-/*
- * In a path that leads out of the cgroup namespace, only the directories after the last "/.."
- * count.
- */
+/* Finds the names in `path`. If the path leads out of the cgroup namespace, only directories after
+ * the last "/.." count. */
 void cgroup_names(const char *path, struct cgroup_names *names);
-/* Whether it leads there: /proc/PID/cgroup begins it with "/.." (cgroup_namespaces(7)). */
+/* True if `path` leads out of the cgroup namespace: then /proc/PID/cgroup begins it with "/.."
+ * (cgroup_namespaces(7)). */
 bool cgroup_is_outside(const char *path);
 
-/* A group: its path below the mount ("/" is the root), and what that tells; NULL: nothing. */
+/* A group: its path below the mount point ("/" is the root), and the names in it. NULL: no name. */
 struct cgroup {
     const char *path, *unit, *container, *pod;
 };
 
-/*
- * All groups by their ids, read when they are created; a group that was made later is found within
- * a second. mounts: a file in the form of fstab(5), borrowed; NULL: /proc/self/mounts; "": no ids
- * are known, as of a captured tree. Returns 0 or -ENOMEM.
- */
+/* Reads all groups with their ids. A group that is created later is found within a second. mounts:
+ * a file in the form of fstab(5), borrowed; NULL: /proc/self/mounts; "": no ids are known, as in a
+ * captured tree. Returns 0 or -ENOMEM. */
 struct cgroups;
 int cgroups_create(struct cgroups **cgroups, const char *mounts);
 void cgroups_destroy(struct cgroups *cgroups);
-/*
- * By its id, or by its path in /proc/PID/cgroup. NULL if there is no such group (any more), or by
- * its id if it is outside of the cgroup namespace. The result is valid until the next call, its
- * texts as long as `cgroups`.
- */
+/* Find a group by its id, or by its path in /proc/PID/cgroup. Return NULL if the group does not
+ * exist (any more), or, by id, if it is outside of the cgroup namespace. The struct is valid until
+ * the next call, its texts as long as `cgroups`. */
 const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id);
 const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path);
-/* The path by the id, or NULL. */
+/* Returns the path of the group with this id, or NULL. */
 const char *cgroups_path(struct cgroups *cgroups, uint64_t id);
-/* The ids that are known, in any order: of group i, which is below the count. */
+/* The ids of all known groups, in no order: cgroups_id() with i from 0 to cgroups_count() - 1. */
 size_t cgroups_count(const struct cgroups *cgroups);
 uint64_t cgroups_id(const struct cgroups *cgroups, size_t i);
 
-/* Looks for containers in hierarchies of version 1, and sets summary.mixed. Returns that. */
+/* Searches for containers in hierarchies of version 1. Sets summary.mixed and returns it. */
 bool cgroups_look_mixed(struct cgroups *cgroups);
-/* Sets it: the processes are of another machine's view, whose hierarchies cannot be seen here. */
+/* Sets summary.mixed: the processes are those of another machine, whose hierarchies are not visible
+ * here. */
 void cgroups_set_mixed(struct cgroups *cgroups);
 
-/*
- * Takes over what names containers, or NULL. cgroups_name() is the name of a group's container or
- * pod, as struct cgroup has it: that itself if it is none of the ids that have names elsewhere.
- */
+/* cgroups_take_names() takes ownership of `containers`, or of NULL. cgroups_name() returns the name
+ * of a container or pod. id: struct cgroup.container or .pod. If `id` is not an id but a name
+ * already, cgroups_name() returns it. NULL: the name is unknown. */
 void cgroups_take_names(struct cgroups *cgroups, struct containers *containers);
 const char *cgroups_name(struct cgroups *cgroups, const char *id);
 
+/* Facts about the groups, and results of searches. */
 struct cgroups_summary {
-    int error; /* errno that left all ids without groups (ENOENT: no cgroup2 is mounted), or 0 */
+    int error;     /* errno why ids have no groups (ENOENT: cgroup2 is not mounted), or 0 */
     bool version1; /* hierarchies of version 1 are mounted */
-    bool mixed;  /* version 1 may have containers that version 2 lacks: the owner's group decides */
-    bool flat;   /* there is only the root */
-    bool inside; /* of a cgroup namespace: its root is not the root of the machine */
-    bool asked;  /* a group was asked for */
-    bool unknown; /* ... that is gone, or outside of the namespace */
-    bool closed;  /* some directories may not be read */
-    int nameless; /* errno that cgroups_name() may not know a name for, or 0 */
+    bool mixed;    /* version 1 may have containers that version 2 lacks: use the owner's group */
+    bool flat;     /* the root is the only group */
+    bool inside;   /* this process is in a cgroup namespace, with a root of its own */
+    bool asked;    /* a caller searched for a group */
+    bool unknown;  /* a searched group has ended, or is outside of the cgroup namespace */
+    bool closed;   /* some directories of groups are not readable */
+    int nameless;  /* errno that may hide names from cgroups_name(), or 0 */
 };
+/* Returns the summary, borrowed; calls of other functions change it. */
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 
-/* Whether the ids of sockets tell their groups: not without cgroup2, nor where version 1 is used.
- */
+/* True if the ids of sockets lead to their groups: cgroup2 is mounted and in use. */
 static inline bool cgroups_tell(const struct cgroups_summary *summary)
 {
     return !summary->error && !(summary->flat && summary->version1);
 }
 
-/* Whether a failure, and not the machine, is the reason why groups are unknown. */
+/* True if groups are unknown because of a failure, not because of the machine or missing rights. */
 static inline bool cgroups_failed(const struct cgroups_summary *summary)
 {
     return summary->error && summary->error != ENOENT && summary->error != EACCES &&

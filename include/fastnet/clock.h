@@ -7,9 +7,12 @@
 #include <stdint.h>
 #include <time.h>
 
-#define CLOCK_SECOND UINT64_C(1000000000) /* nanoseconds */
+/* In nanoseconds. */
+#define CLOCK_SECOND      UINT64_C(1000000000)
+#define CLOCK_MILLISECOND UINT64_C(1000000)
 
-/* CLOCK_REALTIME counts from 1970 and can be set. CLOCK_MONOTONIC is for durations. */
+/* Returns the time of `clock` in nanoseconds. CLOCK_REALTIME counts from 1970 and can be set;
+ * CLOCK_MONOTONIC is for durations. */
 static inline uint64_t clock_nanoseconds(clockid_t clock)
 {
     struct timespec time;
@@ -18,14 +21,14 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
     return (uint64_t)time.tv_sec * CLOCK_SECOND + (uint64_t)time.tv_nsec;
 }
 
-/* Waits until then (CLOCK_MONOTONIC), or until an interrupt that was caught. */
+/* Waits until the time `until` (CLOCK_MONOTONIC, ns), or until a SIGINT that
+ * clock_catch_interrupt() catches. */
 void clock_wait(uint64_t until);
 
-/*
- * From now on the first SIGINT only ends waits, this one and all that follow; a second one ends the
- * program. Not of a program that was started to ignore it.
- */
+/* From now on the first SIGINT ends only clock_wait(), the current call and all later calls; a
+ * second SIGINT ends the program. Does nothing if the program was started with SIGINT ignored. */
 void clock_catch_interrupt(void);
+/* True if a SIGINT was caught. */
 bool clock_interrupted(void);
 
 #endif

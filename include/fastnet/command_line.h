@@ -6,10 +6,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/*
- * The arguments of a process, separated by blanks and escaped, at most `size` bytes with the
- * terminator; "-" if they cannot be read. proc_root: "/proc", for example. Returns text.
- */
+/* Writes the arguments of process `pid` to `text`, separated by spaces and escaped; "-" if they
+ * cannot be read. size: bytes of `text`, with the NUL. proc_root: "/proc", for example. Returns
+ * text. */
 const char *process_command_line(const char *proc_root, pid_t pid, char *text, size_t size);
 
 #endif

@@ -1,26 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of containers and pods. */
+/* Names of containers and pods, from files of the kubelet, Docker and Podman. */
 #ifndef FASTNET_CONTAINERS_H
 #define FASTNET_CONTAINERS_H
 
 #include <stdbool.h>
 
-/*
- * Names of containers and pods, from files that the kubelet, Docker and Podman keep: those of the
- * machine with RIGHT_CONTAINERS, and those in the user's home. root NULL: /; tests have another
- * one. Returns NULL when memory is short.
- */
+/* Reads names: files of the machine with RIGHT_CONTAINERS, files in the user's home directory
+ * without any right. root: directory that replaces "/" in tests, or NULL. Returns NULL if memory is
+ * short. */
 struct containers;
 struct containers *containers_create(const char *root);
 void containers_destroy(struct containers *containers);
-/* By what struct cgroup_names has of a container or a pod (NAMESPACE/POD); NULL: not known. */
+/* Returns the name of a container, or NAMESPACE/POD of a pod; NULL: unknown. id: as in struct
+ * cgroup_names. containers may be NULL. */
 const char *containers_name(const struct containers *containers, const char *id);
-/*
- * The first errno that hid names, or 0: where there are no files, there are no such names. Of NULL,
- * which knows no name, ENOTSUP.
- */
+/* Returns the first errno that hid names, or 0; a missing file hides no names. Returns ENOTSUP if
+ * `containers` is NULL. */
 int containers_error(const struct containers *containers);
-/* Whether there are such names; reads only until it knows. */
+/* Finds out whether names of containers and of pods exist; reads only until it finds one. root: as
+ * in containers_create(). */
 struct containers_found {
     bool containers, pods;
 };

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The doctor: reads the tables of sockets, counters, flows, neighbours and interfaces, waits, reads
- * them again, and says what is wrong. A rule is red only if a counter of losses moves, or if a
- * limit is reached.
- */
+/* The doctor reads the tables of sockets, counters, flows, neighbours and interfaces, waits, reads
+ * them again, and reports problems. A finding is red only if a counter of losses grows, or a limit
+ * is reached. */
 #ifndef FASTNET_DOCTOR_H
 #define FASTNET_DOCTOR_H
 
@@ -15,60 +13,60 @@
 #include "fastnet/owners.h"
 #include "fastnet/query.h"
 
-/* A rule, for people. Names are a promise. */
+/* A rule. Its name stays the same after a release. */
 struct doctor_rule {
-    const char *name; /* "accept-queue" */
-    const char *help; /* what is wrong where it fires, in a few words */
-    /*
-     * Texts of its findings (record/finding.h): the advice, a command that shows more, the sources.
-     * In the command, PID stands for the process, and options that choose the namespace are added.
-     */
+    const char *name; /* for example "accept-queue" */
+    const char *help; /* the problem that the rule finds, in a few words */
+    /* Texts of its findings (record/finding.h): the advice, a command that shows more, the sources.
+     * In the command, PID is replaced by the process, and options that choose the network namespace
+     * are added. */
     const char *advice, *command, *source;
 };
 
-/* The rules, from 0 on, at most 64. Returns NULL behind the last. */
+/* Returns rule number `i`, from 0; NULL after the last rule. There are at most 64. */
 const struct doctor_rule *doctor_rule(size_t i);
 
 struct doctor;
 
+/* How to examine. The strings are borrowed. */
 struct doctor_options {
-    uint64_t rules;        /* bit n: doctor_rule(n) is tried */
-    unsigned milliseconds; /* between the two readings; 0: there is only one */
-    bool all_netns;        /* it is asked to examine one network namespace after another */
-    const char *netns;     /* as the user named the one that this process has entered; or NULL */
+    uint64_t rules;        /* bit n: use doctor_rule(n) */
+    unsigned milliseconds; /* interval between the two readings; 0: only one reading */
+    bool all_netns;        /* the caller examines several network namespaces, one after another */
+    const char *netns; /* name of the entered network namespace, as the user typed it; or NULL */
     const char *proc_root;
-    const char *processes;  /* the directory with the processes; NULL: proc_root */
-    const char *typed_root; /* --proc-root; NULL: it was not given */
+    const char *processes;  /* directory with the processes; NULL: proc_root */
+    const char *typed_root; /* argument of --proc-root; NULL: not given */
     enum backend_choice backend;
     enum owners_choice owners;
 };
 
+/* Returns the directory with the processes. */
 static inline const char *doctor_processes(const struct doctor_options *options)
 {
     return options->processes ? options->processes : options->proc_root;
 }
 
-/* Borrows the options. Returns NULL when memory is short. */
+/* Borrows the options. Returns NULL if memory is short. */
 struct doctor *doctor_create(const struct doctor_options *options);
 void doctor_destroy(struct doctor *doctor);
 
-/*
- * Both are for struct maker; the maker is a struct doctor. doctor_examine() passes each finding to
- * fn. Called again, it reads once, and compares with what the call before has read. With all_netns
- * the first call reads in all namespaces before it waits; each call is about the one that the
- * thread is in. doctor_begin() begins a new summary, and forgets namespaces that were not read in
- * since it was called last.
- */
+/* Functions for struct maker; the maker is a struct doctor. doctor_examine() passes each finding to
+ * `fn`. A further call reads once, and compares with the reading of the call before. With
+ * all_netns, the first call reads in all network namespaces before it waits, and each call examines
+ * the namespace that the thread is in. doctor_begin() begins a new summary, and forgets namespaces
+ * that were not read since its last call. */
 void doctor_begin(void *doctor);
 int doctor_examine(void *doctor, const struct query *query, record_fn fn, void *arg);
 
-/* Totals of the examinations since doctor_begin(): how many findings there were, rules tried,
- * milliseconds from the first of two readings on. */
+/* Totals since doctor_begin(): findings, tried rules, and the time since the first of two
+ * readings. */
 struct doctor_summary {
     uint64_t findings[SEVERITIES];
     uint64_t rules, milliseconds;
-    bool partial; /* not all could be looked at */
+    bool partial; /* rows or whole tables could not be read */
 };
+/* Returns the totals, borrowed. */
 const struct doctor_summary *doctor_summary(const struct doctor *doctor);
 
 #endif

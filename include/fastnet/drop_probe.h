@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counts the packets that the kernel drops, of all network namespaces, by reason and place: with a
- * BPF program at its tracepoint skb:kfree_skb (Linux 5.17). Nothing is pinned: however the process
- * ends, nothing is left.
- */
+/* Counts the packets that the kernel drops, in all network namespaces, by reason and by the
+ * function that dropped them. A BPF program at the tracepoint skb:kfree_skb does so (Linux 5.17).
+ * Nothing is pinned: the program ends with this process, also if it is killed. */
 #ifndef FASTNET_DROP_PROBE_H
 #define FASTNET_DROP_PROBE_H
 
@@ -11,47 +9,41 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/bpf_refusal.h"
 #include "fastnet/record.h"
 
 struct drop_probe;
 
-/* Packets that a kernel dropped for the same reason, at the same place, of the same socket. */
+/* Packets that were dropped for one reason, at one address of the kernel's code, for one socket. */
 struct drop {
-    struct record record; /* without function, meaning and harmless; borrows from the watch */
-    uint64_t place;       /* in the kernel's code: behind the call that dropped it */
-    uint32_t netns;       /* inode of the network namespace, 0: unknown */
-    uint32_t reason;      /* enum skb_drop_reason, of this kernel */
-    char unnamed[12];     /* a reason that has no name */
+    struct record record; /* without function, meaning and harmless; borrows from the probe */
+    uint64_t place;       /* address in the kernel's code after the call that dropped the packets */
+    uint32_t netns;       /* inode of the network namespace; 0: unknown */
+    uint32_t reason;      /* enum skb_drop_reason of the running kernel */
+    char unnamed[12];     /* text for a reason that has no name */
 };
 
-/*
- * Begins to count. Uses RIGHT_BPF. Returns NULL if memory is short or the kernel does not let it;
- * *why is a text that says so.
- */
-enum { DROP_REASON_SIZE = 160 };
-struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE]);
+/* Begins to count. Returns NULL, with the refusal (may be NULL), if that is not possible. Uses
+ * RIGHT_BPF. */
+struct drop_probe *drop_probe_create(struct bpf_refusal *refusal);
 void drop_probe_destroy(struct drop_probe *probe);
 
-/*
- * Takes what was counted since the last call, the most first, for drop_probe_at(). Returns 0 or
- * -errno. elapsed: nanoseconds since then.
- */
+/* Takes the drops since the last call, largest count first. drop_probe_at() returns them, with i
+ * below drop_probe_count(). Returns 0 or -errno. */
 int drop_probe_take(struct drop_probe *probe);
 size_t drop_probe_count(const struct drop_probe *probe);
 const struct drop *drop_probe_at(const struct drop_probe *probe, size_t i);
 
-/* Packets without a row of their own, because there were too many different ones. */
+/* Returns the number of packets that drop_probe_at() does not show, because the table was full. */
 uint64_t drop_probe_lost(const struct drop_probe *probe);
 
-/*
- * The names of reasons of the running kernel, without SKB_DROP_REASON_ and its like: name number i;
- * NULL after the last. The second function needs no probe: it reads BTF once (2 ms), and is not for
- * several threads.
- */
+/* Return name number i of the reasons of the running kernel, without SKB_DROP_REASON_ and similar
+ * prefixes; NULL after the last name. drop_probe_kernel_word() needs no probe: it reads the
+ * kernel's BTF once (2 ms). It is not thread-safe. */
 const char *drop_probe_reason(const struct drop_probe *probe, size_t i);
 const char *drop_probe_kernel_word(size_t i);
 
-/* True if the kernel tells the socket that a packet was for (Linux 6.11). */
+/* True if the kernel reports the socket that a packet was for (Linux 6.11). */
 bool drop_probe_knows_receivers(const struct drop_probe *probe);
 
 #endif

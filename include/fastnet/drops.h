@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Dropped packets as rows: watches for a while, then tells what was dropped, why, where and for
- * whom. What the kernel's tracepoint does not see, or all of it where it cannot be used, comes from
- * counters that have grown meanwhile.
- */
+/* Dropped packets as rows: counts for a while, then lists which packets were dropped, why, where
+ * and for whom. If the kernel's tracepoint does not see a drop, or cannot be used at all, counters
+ * that grew meanwhile provide the rows. */
 #ifndef FASTNET_DROPS_H
 #define FASTNET_DROPS_H
 
@@ -12,34 +10,34 @@
 
 #include "fastnet/query.h"
 
+/* How to count and list drops. */
 struct drops_options {
-    unsigned milliseconds; /* to watch until the first listing */
-    bool all_netns;        /* it is asked to list one network namespace after another */
-    bool harmless;         /* drops that nobody misses are rows, too */
+    unsigned milliseconds; /* time to count before the first listing */
+    bool all_netns;        /* the caller lists several network namespaces, one after another */
+    bool harmless;         /* also list drops that nobody misses */
     bool merged;           /* one row for each reason and function */
 };
 
 struct drops;
 
-/* Borrows the options. Returns NULL when memory is short. */
+/* Borrows the options. Returns NULL if memory is short. */
 struct drops *drops_create(const struct drops_options *options);
 void drops_destroy(struct drops *drops);
 
-/*
- * Both are for struct maker; the maker is a struct drops. drops_begin() takes what was dropped in
- * all network namespaces; the first one watches until the time is over or somebody presses ctrl-C.
- * drops_list() tells what was dropped in the namespace that the thread is in, and ends the
- * repetition after ctrl-C.
- */
+/* Functions for struct maker; the maker is a struct drops. drops_begin() takes the drops of all
+ * network namespaces; its first call waits until the time is over or the user presses ctrl-C.
+ * drops_list() passes the drops in the network namespace of this thread to `fn`, and ends the
+ * repetition after ctrl-C. */
 void drops_begin(void *drops);
 int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 
-/* Packets that the last listing has no rows for. */
+/* Packets for which the last listing has no row. */
 struct drops_summary {
-    uint64_t harmless;  /* nobody misses them, and a filter wants them without any lookup */
-    uint64_t elsewhere; /* of network namespaces that were not listed */
-    uint64_t lost;      /* there were too many different ones to keep them apart */
+    uint64_t harmless;  /* nobody misses them; the filter ran without lookups */
+    uint64_t elsewhere; /* dropped in network namespaces that were not listed */
+    uint64_t lost;      /* the table had no room for them */
 };
+/* Returns the counts of the last listing, borrowed. */
 const struct drops_summary *drops_summary(const struct drops *drops);
 
 #endif

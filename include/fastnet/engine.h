@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Carries out a listing: chooses the backend or falls back, filters, looks up, sorts, counts. */
+/* Carries out a listing: chooses a backend or falls back, filters, looks up, sorts, counts. */
 #ifndef FASTNET_ENGINE_H
 #define FASTNET_ENGINE_H
 
@@ -16,26 +16,25 @@
 
 /* The consequence if no backend has the table. The message is listing_table.missing. */
 enum if_missing {
-    MISSING_IS_NOTED,     /* the message is a note */
-    MISSING_IS_QUOTED,    /* the same, but without the program's name before it */
-    MISSING_IS_PAIRED,    /* a note, and it is read even if the table before it ends the listing */
-    MISSING_COSTS_STATUS, /* the rest is listed; then the message, status 1, and no further run */
-    MISSING_ENDS,         /* the message, status 1, and the listing ends there */
+    MISSING_IS_NOTED,  /* the message is a note */
+    MISSING_IS_QUOTED, /* a note without the program's name before it */
+    MISSING_IS_PAIRED, /* a note; the table is read even if the table before it ended the listing */
+    MISSING_COSTS_STATUS, /* lists the other tables; then the message, status 1, no further run */
+    MISSING_ENDS,         /* the message, status 1, and the listing ends */
 };
 
 /* One table of a listing. */
 struct listing_table {
     const struct table *table; /* NULL: a table that no backend knows, always missing */
-    unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section follow each other */
-    const struct predicate *where; /* its rows that are part of this listing; needs no lookups */
-    const char *missing;           /* message if it is missing; NULL: none */
-    bool unnamed; /* listed by default: missing fields cost a line if listing.named has them */
+    unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section are neighbours */
+    const struct predicate *where; /* only these rows are listed; the predicate needs no lookups */
+    const char *missing;           /* message if the table is missing; NULL: no message */
+    bool unnamed; /* listed by default: only fields in listing.named may be reported missing */
     enum if_missing if_missing;
 };
 
 enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };
 
-/* A column to sort by. */
 struct sort_key {
     const struct field *field;
     bool descending;
@@ -48,129 +47,119 @@ struct listing_hooks {
     uint64_t fields; /* fields that row() fills, and no backend */
     /* Completes a row that was just remembered (delta.h). Returns 0 or -ENOMEM. */
     int (*row)(void *arg, struct record *change, uint64_t netns);
-    /* A run of several network namespaces enters this one (namespace_own_cookie()). */
+    /* A run of several network namespaces enters this namespace (namespace_own_cookie()). */
     void (*enter_netns)(void *arg, uint64_t netns);
-    /* Whether the record will be reported as an event, so that its owners must be current. */
+    /* True if the record will be passed on as an event, so that its owners must be current. */
     bool (*is_event)(const void *arg, const struct record *record);
-    /* Whether rows are ranked or grouped by their owners. */
+    /* True if rows are ranked or grouped by their owners. */
     bool (*needs_owners)(const void *arg);
     void *arg;
 };
 
+/* What a command line asks for. All pointers are borrowed. */
 struct listing {
     const struct listing_table *tables;
     size_t table_count;
-    const struct predicate *where; /* which of these rows are wanted; NULL: all */
-    /* Part of it, or NULL: users and interfaces that it names and that are not there are noted. */
+    const struct predicate *where; /* filter; NULL: all rows */
+    /* Part of `where`, or NULL. A missing user or interface that it names is noted. */
     const struct predicate *typed;
-    size_t *refused; /* adds the number of rows that it refused; backends leave none out; or NULL */
-    uint64_t limit;  /* endless tables: events->stop is set after so many rows; 0: never */
+    size_t *refused; /* counts rows that `where` refuses; NULL: backends may leave such rows out */
+    uint64_t limit;  /* endless tables: after this number of rows events->stop is set; 0: never */
     const struct record *key;          /* for a table of one row: see struct query */
-    const struct query_events *events; /* of endless tables; idle is the engine's own */
-    const struct maker *maker;         /* of tables that are made (query.h) */
-    /* Reports, right after the walk, that processes do not let us see theirs; NULL: noted at the
-     * end. */
+    const struct query_events *events; /* for endless tables; the engine sets `idle` itself */
+    const struct maker *maker;         /* for tables that are made (query.h) */
+    /* Reports, right after the search for owners, that processes hide their sockets from this user.
+     * NULL: a note at the end. */
     void (*report_shut_out)(struct report *report, const struct owners_summary *summary);
-    /* Endless tables: called when all rows so far are written; the report has the losses. */
+    /* Endless tables: called when all rows so far are written. `report` has the losses. */
     void (*pause)(void *arg, struct report *report);
     void *pause_arg;
-    hosts_wait_fn wait; /* lookup.h; NULL: no message */
-    struct needs needs; /* of everything that will be shown */
-    struct needs named; /* of columns that were asked for by name: if unknown, status 1 */
+    hosts_wait_fn wait; /* called when lookups of hosts take long (hosts.h); NULL: no message */
+    struct needs needs; /* fields and lookups for everything that will be shown */
+    struct needs named; /* needs of columns that the user named: unknown values cost status 1 */
     enum backend_choice backend;
     enum owners_choice owners;
     const char *proc_root;
-    const char *processes; /* the directory with the processes, who own sockets; NULL: proc_root */
-    /*
-     * Visits all network namespaces (namespace.h). Where the sink has no column for them, a line
-     * with the name stands before the rows of each (headings).
-     */
+    const char *processes; /* directory with the processes that own sockets; NULL: proc_root */
+    /* all_netns: list all network namespaces (namespace.h). headings: if no column shows the
+     * network namespace, a line with its name comes before its rows. */
     bool all_netns, headings;
-    /* The namespace to look up names in, which is entered before that (setns(2)); 0: this one. */
+    /* Descriptor of the network namespace to enter before names are looked up (setns(2)), or 0. */
     int home;
-    const char *diag_file; /* saved answers to read in place of the kernel (query.h); or NULL */
-    const int *maps;       /* of BPF storages (query.h) */
+    const char *diag_file; /* file with saved answers of the kernel (query.h), or NULL */
+    const int *maps;       /* descriptors of BPF maps: list only their storages (query.h) */
     size_t map_count;
     bool exact;
-    /* The order of rows without `sort`. NULL: as they come. */
+    /* Order of rows if `sort` is empty. NULL: the order in which they arrive. */
     int (*compare)(const struct record *a, const struct record *b);
-    /*
-     * Shows counters as changes per second since the previous run (delta.h). The first run writes
-     * nothing: it only gives the second run something to compare with.
-     */
+    /* Shows counters as changes per second since the run before (delta.h). The first run writes
+     * nothing: it only reads the numbers that the second run is compared with. */
     bool delta;
-    /*
-     * Hooks of a listing that goes on (live.h), or NULL. With hooks, rows are remembered from one
-     * run to the next, with the numbers of these counters, and owners stay.
-     */
+    /* Hooks of a listing that continues (live.h), or NULL. With hooks, rows are remembered from one
+     * run to the next with the counters in `rates`, and owners are kept. */
     const struct listing_hooks *live;
     const struct field *const *rates;
     size_t rate_count;
-    struct byte_counts *byte_counts; /* complete sockets that have no counters (byte_counts.h) */
-    struct sort_key sort[SORT_KEYS_MAX + 1]; /* the field behind the last is NULL */
-    /* Of the rows, or groups, in their order only so many are shown; 0: all. The report counts the
-     * rest. */
+    struct byte_counts *byte_counts;         /* bytes of sockets without counters (byte_counts.h) */
+    struct sort_key sort[SORT_KEYS_MAX + 1]; /* ends with a key whose field is NULL */
+    /* Show only this number of rows or groups, the first in their order; 0: all. The report counts
+     * the rows that are not shown. */
     uint64_t most;
-    uint64_t time;   /* when it begins, nanoseconds since 1970; 0: unknown */
-    uint64_t number; /* of several with -c, from 1 on; 0: the only one */
+    uint64_t time;   /* begin of the run, ns since 1970; 0: unknown */
+    uint64_t number; /* number of this run with -c, from 1 on; 0: the only run */
     const struct field *count_by[LISTING_COLUMNS_MAX];
     size_t count_by_count;
-    const struct field *sum[SUMS_MAX]; /* of each group; numbers */
+    const struct field *sum[SUMS_MAX]; /* columns of numbers to add up in each group */
     size_t sum_count;
-    bool percent; /* the share of each group in the number of rows, and in each sum */
+    bool percent; /* show the share of each group in the number of rows, and in each sum */
 };
 
 struct engine;
 
-/*
- * The engine owns the netlink now, even on failure, and keeps it, its lookups and buffers from one
- * run to the next. Returns NULL when memory is short, or if netlink is NULL.
- */
+/* Takes ownership of `netlink`, even on failure. Keeps it, lookups and buffers from one run to the
+ * next. Returns NULL if memory is short, or if netlink is NULL. */
 struct engine *engine_create(struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
-/* This thread has entered another network namespace: what is open or known of the former is
- * dropped. */
+/* This thread has entered another network namespace: drops all sockets and facts of the former. */
 void engine_move(struct engine *engine);
 
-/* The looked-up names of the listing. Sinks are created with them. */
+/* Returns the lookups of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);
 
-/* The way in which a table would be read. */
+/* How a table would be read. */
 enum { EXPLAINED_BACKENDS_MAX = 4 };
 struct explained {
-    const struct listing_table *table; /* of the listing */
-    const struct table *read; /* it, or the table that has the rows of the next one, too; or NULL */
-    const struct backend *backends[EXPLAINED_BACKENDS_MAX]; /* in the order they are asked in */
+    const struct listing_table *table;
+    const struct table *read; /* the table, or a joint table that has its rows; or NULL */
+    const struct backend *backends[EXPLAINED_BACKENDS_MAX]; /* in the order of asking */
     size_t backend_count;
-    struct explanation kernel; /* of the first backend's request */
+    struct explanation kernel; /* request of the first backend */
 };
+/* Takes the explanation of one table, which is valid during the call. */
 typedef void (*explain_fn)(const struct explained *explained, void *arg);
 
-/* Passes each table of the listing to fn, instead of reading it. Returns 0 or -ENOMEM. */
+/* Passes each table of the listing to `fn` instead of reading it. Returns 0 or -ENOMEM. */
 int engine_explain(struct engine *engine, const struct listing *listing, struct sink *sink,
                    explain_fn fn, void *arg);
 
-/*
- * Loads what engine_run() would load, so that children of this process need not: each of them would
- * load it again.
- */
+/* Loads everything that engine_run() would load, so that each child of this process does not load
+ * it again. */
 void engine_prepare(struct engine *engine, const struct listing *listing);
 
-/*
- * Whether these lookups of the listing make the engine give up all rights. For names of users of
- * this machine alone it keeps them, and has a child without rights ask.
- */
+/* True if these lookups (NEED_*) of the listing make the engine give up all rights. If only names
+ * of this machine's users are looked up, the engine keeps its rights, and a child without rights
+ * looks up the names. */
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups);
 
-/* Lists once. Returns 0, or -errno of an error that ended the listing. report has the losses. */
+/* Runs the listing once. Returns 0, or -errno of an error that ended the listing. report: takes the
+ * losses. */
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report);
 
-/*
- * Lists once, and hands each row to fn in place of a sink. fn's first error (-errno) does not end
- * the listing but is returned. Returns 0, or -errno of an error that ended it.
- */
+/* Runs the listing once, and passes each row to `fn` instead of a sink. Returns 0, or -errno of an
+ * error that ended the listing. An error of fn (-errno) does not end the listing; the first is
+ * returned. */
 int engine_gather(struct engine *engine, const struct listing *listing, record_fn fn, void *arg,
                   struct report *report);
 

@@ -6,27 +6,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Stands for all types that net-tools does not know. */
+/* stands for all types that net-tools does not know */
 enum { HARDWARE_UNSPECIFIED = -1 };
 
-/* The members from net_tools on are as in net-tools 2.10 (Debian's build). 0: it does not know. */
+/* The members from net_tools on describe net-tools 2.10 (Debian's build). A member is 0 if
+ * net-tools does not know the type. */
 struct hardware {
     int type;              /* ARPHRD_* */
-    const char *name;      /* as ip-link(8) writes it after "link/" */
-    const char *net_tools; /* as net-tools writes it; NULL: it does not know the type */
-    const char *title;     /* "Ethernet"; NULL: netstat -ie does not know the type */
-    bool arp;              /* has addresses that arp(8) resolves */
-    uint8_t bytes;         /* of an address, as netstat -ie shows it */
-    char separator;        /* between the bytes */
-    bool capitals;         /* hexadecimal digits in capitals */
-    bool empty;            /* the address is shown as a blank */
+    const char *name;      /* name that ip-link(8) writes after "link/" */
+    const char *net_tools; /* net-tools' name; NULL: it does not know the type */
+    const char *title;     /* heading of netstat -ie, such as "Ethernet"; NULL: it has none */
+    bool arp;              /* arp(8) resolves addresses of this type */
+    uint8_t bytes;         /* bytes of an address that netstat -ie shows */
+    char separator;        /* character between the bytes */
+    bool capitals;         /* hexadecimal digits are capitals */
+    bool empty;            /* netstat -ie shows a space instead of the address */
 };
 
-/* By type, or by net-tools' name for it. NULL when it is not known. */
+/* Find a type by its number, or by net-tools' name. Return NULL if it is unknown. */
 const struct hardware *hardware_by_type(int type);
 const struct hardware *hardware_by_net_tools(const char *name);
 
-/* As ip-link(8) writes it; NULL when the type is not known. */
+/* Returns the name that ip-link(8) writes; NULL if the type is unknown. */
 const char *hardware_name(uint64_t type);
 
 #endif

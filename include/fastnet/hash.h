@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Hashes of data that others choose: addresses, names, numbers. Start each with a secret of this
- * process: without it an attacker cannot compute inputs that collide.
- */
+/* Hashes of data that others choose: addresses, names, numbers. Start each hash with a secret of
+ * this process, so that an attacker cannot compute inputs that collide. */
 #ifndef FASTNET_HASH_H
 #define FASTNET_HASH_H
 
@@ -10,7 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Two random words of this process (AT_RANDOM, getauxval(3)); 0 if the kernel gave none. */
+/* Returns two random words of this process (AT_RANDOM, getauxval(3)); 0 if the kernel gave none. */
 static inline void hash_secret(uint64_t secret[2])
 {
     static _Thread_local const void *random; /* cached: it never changes, and getauxval() is slow */
@@ -23,7 +21,7 @@ static inline void hash_secret(uint64_t secret[2])
         secret[0] = secret[1] = 0;
 }
 
-/* One of them, where one is enough. */
+/* Returns the first word of hash_secret(). */
 static inline uint64_t hash_seed(void)
 {
     uint64_t secret[2];
@@ -32,7 +30,7 @@ static inline uint64_t hash_seed(void)
     return secret[0];
 }
 
-/* Adds a word. Every bit of the result depends on all input so far. */
+/* Adds a word to a hash. Every bit of the result depends on all words so far. */
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {
     hash += word;
@@ -41,7 +39,8 @@ static inline uint64_t hash_word(uint64_t hash, uint64_t word)
     return hash ^ hash >> 33;
 }
 
-/* Trailing NUL bytes do not change the hash. Hash the size too unless it is constant. */
+/* Adds `size` bytes to a hash. Trailing NUL bytes do not change it: add the size too, unless it is
+ * constant. */
 static inline uint64_t hash_bytes(uint64_t hash, const void *data, size_t size)
 {
     const char *bytes = data;

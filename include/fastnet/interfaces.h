@@ -5,30 +5,33 @@
 
 #include <stdint.h>
 
-/* Interfaces: the kernel is asked once for each index that was not added. */
+/* The names of interfaces. The kernel is asked once for each index that was not added. */
 struct interfaces;
 struct interface {
     uint32_t index;
-    int hardware;     /* ARPHRD_* of linux/if_arp.h; -1: not known */
-    uint32_t master;  /* index of the device it belongs to; 0: none, or not added */
-    int32_t netns;    /* number of the network namespace of its other end; -1: none, or not added */
-    const char *name; /* terminated, borrowed; NULL when it has none (any more) */
+    int hardware;     /* ARPHRD_* of linux/if_arp.h; -1: unknown */
+    uint32_t master;  /* index of its bridge or bond; 0: none, or not added */
+    int32_t netns;    /* id of the network namespace of its peer; -1: none, or not added */
+    const char *name; /* ends with NUL, borrowed; NULL: the interface has none (any more) */
 };
 
+/* Returns NULL if memory is short. */
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
-/* From now on it asks the network namespace of this thread; else that of the first question. */
+/* Fixes the network namespace of lookups: that of this thread, now. Without this call it is that of
+ * the first lookup. */
 void interfaces_settle(struct interfaces *interfaces);
-/* The names are those in the files of a captured tree, and this machine is never asked. */
+/* Reads names from files of the captured tree `proc_root`. The running kernel is never asked. */
 void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root);
-/* Adds an interface, which then needs no lookup. Returns 0 or -ENOMEM. */
+/* Adds an interface, so that it needs no lookup. Returns 0 or -ENOMEM. */
 int interfaces_add(struct interfaces *interfaces, const struct interface *interface);
-/* What is known of an interface; never NULL, valid until the next call. */
+/* Return the interface, never NULL, or its name, which may be NULL. Both are valid until the next
+ * call. */
 const struct interface *interfaces_get(struct interfaces *interfaces, uint32_t index);
 const char *interfaces_name(struct interfaces *interfaces, uint32_t index);
-/* Finds an interface by any of its names (ip-link(8): altname). Returns 0 or -errno. */
+/* Finds an interface by any of its names (altname of ip-link(8)). Returns 0 or -errno. */
 int interfaces_find(const char *name, uint32_t *index);
-/* The first errno that made a lookup fail, or 0. A missing interface is no error. */
+/* Returns the first errno that made a lookup fail, or 0. A missing interface is not an error. */
 int interfaces_error(const struct interfaces *interfaces);
 
 #endif

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Numbers and structs of the kernel that its headers lack from Linux 5.10 on. They never change, so
- * the program is the same whatever headers it was built with. A kernel that does not know one
- * refuses it. Enumerators hide from #ifndef: a macro stands before each, whether it is there or
- * not.
- */
+/* Numbers and structs of the kernel that old headers lack; headers of Linux 5.10 and later have all
+ * others that are used. These numbers never change, so the program does not depend on the headers
+ * it was built with. A kernel that does not know a number refuses the call. #ifndef does not see
+ * enumerators, so a number of an enum is defined as a macro in every case. */
 #ifndef FASTNET_KERNEL_ABI_H
 #define FASTNET_KERNEL_ABI_H
 
@@ -15,15 +13,16 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-/* include/uapi/linux/if_packet.h: PACKET_FANOUT_FLAG_IGNORE_OUTGOING, 5.12; others ignore it */
+/* include/uapi/linux/if_packet.h: PACKET_FANOUT_FLAG_IGNORE_OUTGOING, Linux 5.12; older kernels
+ * ignore it */
 #define PACKET_FANOUT_IGNORES_OUTGOING 0x4000
 
-/* include/uapi/linux/virtio_net.h: 6.2 */
+/* include/uapi/linux/virtio_net.h: Linux 6.2 */
 #ifndef VIRTIO_NET_HDR_GSO_UDP_L4
 #define VIRTIO_NET_HDR_GSO_UDP_L4 5
 #endif
 
-/* include/uapi/linux/neighbour.h: enum, 5.16 */
+/* include/uapi/linux/neighbour.h: an enumerator, Linux 5.16 */
 #define NDA_FLAGS_EXT 15
 
 /* include/uapi/linux/netfilter/nfnetlink_conntrack.h: enum ctattr_type, ctattr_stats_cpu */
@@ -32,34 +31,33 @@
 
 /* include/uapi/linux/bpf.h: enum bpf_func_id, and the member `task` of union bpf_iter_link_info */
 #define BPF_FUNC_get_current_task_btf 158 /* Linux 5.11 */
-#define BPF_FUNC_sock_from_file       162 /* 5.11 */
-struct kernel_task_iterator {             /* 6.1 */
+#define BPF_FUNC_sock_from_file       162 /* Linux 5.11 */
+struct kernel_task_iterator {             /* Linux 6.1 */
     uint32_t tid, pid, pid_fd;
-    uint32_t unused; /* the union is as large as that of control groups */
+    uint32_t unused; /* as large as the union, whose largest member is for control groups */
 };
 #ifndef BPF_CMPXCHG
-#define BPF_CMPXCHG 0xf1 /* 5.12 */
+#define BPF_CMPXCHG 0xf1 /* Linux 5.12 */
 #endif
 #ifndef BPF_PSEUDO_KFUNC_CALL
-#define BPF_PSEUDO_KFUNC_CALL 2 /* 5.13 */
+#define BPF_PSEUDO_KFUNC_CALL 2 /* Linux 5.13 */
 #endif
 
 /* include/uapi/asm-generic/unistd.h */
 #ifndef SYS_openat2
-#define SYS_openat2 437 /* 5.6, but the C library may be older than the headers */
+#define SYS_openat2 437 /* Linux 5.6; the C library may be older than the headers */
 #endif
-#ifndef SYS_landlock_create_ruleset /* 5.13 */
+#ifndef SYS_landlock_create_ruleset /* Linux 5.13 */
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_restrict_self  446
 #endif
-/* include/linux/proc_ns.h: the inode of the root of each proc file system; enum in linux/fs.h, 6.11
- */
+/* include/linux/proc_ns.h: inode of the root of each proc file system; enum in linux/fs.h, 6.11 */
 #define PROC_ROOT_INODE 1
 
-/* include/uapi/linux/landlock.h; which nothing includes */
+/* include/uapi/linux/landlock.h, which no file here includes */
 #define LANDLOCK_CREATE_RULESET_VERSION 1
 
-/* include/uapi/linux/capability.h: 5.8, but libcap may have a copy of its own */
+/* include/uapi/linux/capability.h: Linux 5.8, but libcap may have an older copy */
 #ifndef CAP_PERFMON
 #define CAP_PERFMON 38
 #endif

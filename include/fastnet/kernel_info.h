@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The structs that inet_diag sends whole, as of Linux 7.1, because the headers to build with may be
- * older. Members have the kernel's names without the prefix. The kernel only adds members at the
- * end, so a message may have fewer bytes than these structs, or more: look at the length first.
- * Sources: linux/tcp.h, linux/inet_diag.h, linux/mptcp.h, linux/sctp.h.
- */
+/* The structs that inet_diag sends whole, as of Linux 7.1: the headers to build with may be older.
+ * Members have the kernel's names without the prefix. The kernel adds members only at the end, so a
+ * message may be shorter or longer than these structs: check its length first. Sources:
+ * linux/tcp.h, linux/inet_diag.h, linux/mptcp.h, linux/sctp.h. */
 #ifndef FASTNET_KERNEL_INFO_H
 #define FASTNET_KERNEL_INFO_H
 
@@ -20,20 +18,20 @@
 
 /* --- TCP -------------------------------------------------------------------------------------- */
 
-/* struct tcp_info. The unit is microseconds where a comment says so. */
+/* struct tcp_info of linux/tcp.h */
 struct kernel_tcp_info {
     uint8_t state;       /* TCP_ESTABLISHED ... */
     uint8_t ca_state;    /* TCP_CA_Open ... */
-    uint8_t retransmits; /* not answered yet */
-    uint8_t probes;      /* not answered yet */
+    uint8_t retransmits; /* timeouts in a row without an answer */
+    uint8_t probes;      /* probes in a row without an answer */
     uint8_t backoff;
     uint8_t options; /* TCP_OPTION_* */
     uint8_t snd_wscale : 4, rcv_wscale : 4;
     uint8_t delivery_rate_app_limited : 1, fastopen_client_fail : 2;
     uint32_t rto, ato; /* microseconds */
     uint32_t snd_mss, rcv_mss;
-    uint32_t unacked; /* packets; of a listener, connections that wait to be accepted */
-    uint32_t sacked;  /* packets; of a listener, how many may wait */
+    uint32_t unacked; /* packets; listener: connections that wait for accept(2) */
+    uint32_t sacked;  /* packets; listener: limit of waiting connections */
     uint32_t lost, retrans, fackets;
     uint32_t last_data_sent, last_ack_sent, last_data_recv, last_ack_recv; /* milliseconds ago */
     uint32_t pmtu;
@@ -46,13 +44,13 @@ struct kernel_tcp_info {
     uint32_t rcv_rtt; /* microseconds */
     uint32_t rcv_space;
     uint32_t total_retrans;
-    uint64_t pacing_rate, max_pacing_rate; /* bytes a second; UINT64_MAX: no limit */
+    uint64_t pacing_rate, max_pacing_rate; /* bytes per second; UINT64_MAX: no limit */
     uint64_t bytes_acked, bytes_received;
     uint32_t segs_out, segs_in;
     uint32_t notsent_bytes;
     uint32_t min_rtt; /* microseconds; UINT32_MAX: not measured yet */
     uint32_t data_segs_in, data_segs_out;
-    uint64_t delivery_rate;                           /* bytes a second */
+    uint64_t delivery_rate;                           /* bytes per second */
     uint64_t busy_time, rwnd_limited, sndbuf_limited; /* microseconds */
     uint32_t delivered, delivered_ce;
     uint64_t bytes_sent, bytes_retrans;
@@ -75,16 +73,14 @@ _Static_assert(offsetof(struct kernel_tcp_info, delivery_rate) == 160, "linux/tc
 _Static_assert(offsetof(struct kernel_tcp_info, rehash) == 236, "linux/tcp.h");
 _Static_assert(sizeof(struct kernel_tcp_info) == 280, "linux/tcp.h");
 
-/*
- * The numbers of /proc/net/tcp behind the pointer. Of tcp_info it fills rto, ato (in steps of
- * 10 ms), snd_cwnd and snd_ssthresh.
- */
+/* The numbers of a line of /proc/net/tcp that follow the pointer. The backend fills rto and ato (in
+ * steps of 10 ms), snd_cwnd and snd_ssthresh; the rest of `tcp` is 0. */
 struct file_tcp_info {
     struct kernel_tcp_info tcp;
-    uint32_t quick; /* answers to send at once, times 2, and 1 if data goes in both directions */
+    uint32_t quick; /* ACKs to send at once, times 2, plus 1 if data goes in both directions */
 };
 
-/* The kernel's data about a TCP socket; members that it did not send are 0. */
+/* Returns the kernel's data about a TCP socket. Members that the kernel did not send are 0. */
 static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
 {
     const struct text *sent = &record->socket.info;
@@ -95,7 +91,8 @@ static inline struct kernel_tcp_info tcp_info_of(const struct record *record)
     return known;
 }
 
-/* A number of a socket's memory, by SK_MEMINFO_* of linux/sock_diag.h; 0 if it is not known. */
+/* Returns number `which` (SK_MEMINFO_* of linux/sock_diag.h) of a socket's memory; 0 if it is
+ * unknown. */
 static inline uint32_t socket_memory(const struct record *record, size_t which)
 {
     const size_t size = sizeof(uint32_t);
@@ -105,7 +102,7 @@ static inline uint32_t socket_memory(const struct record *record, size_t which)
                : 0;
 }
 
-/* How many packets a socket has dropped; 0 if it is not known. */
+/* Returns the number of packets that a socket dropped; 0 if it is unknown. */
 static inline uint32_t socket_drops(const struct record *record)
 {
     const size_t size = sizeof(uint32_t);
@@ -115,6 +112,7 @@ static inline uint32_t socket_drops(const struct record *record)
                : 0;
 }
 
+/* Bits of tcp_info.options: TCPI_OPT_* of linux/tcp.h. */
 enum {
     TCP_OPTION_TIMESTAMPS = 1,
     TCP_OPTION_SACK = 2,
@@ -126,10 +124,11 @@ enum {
     TCP_OPTION_TFO_CHILD = 128,
 };
 
-/* TCP_INFINITE_SSTHRESH of include/net/tcp.h. */
+/* TCP_INFINITE_SSTHRESH of include/net/tcp.h: not set. */
 enum { TCP_SSTHRESH_NONE = 0x7fffffff };
 
-/* What INET_DIAG_VEGASINFO asks for; the attribute's type says which one it is. */
+/* Three structs of congestion controls. INET_DIAG_VEGASINFO asks for the data; the type of the
+ * attribute in the answer says which struct it is. */
 struct kernel_vegas_info {
     uint32_t enabled, rttcnt;
     uint32_t rtt, minrtt; /* microseconds; 0x7fffffff: not measured yet */
@@ -137,17 +136,17 @@ struct kernel_vegas_info {
 
 struct kernel_dctcp_info {
     uint16_t enabled, ce_state;
-    uint32_t alpha; /* of 1024 (DCTCP_MAX_ALPHA of net/ipv4/tcp_dctcp.c) */
+    uint32_t alpha; /* in 1/1024 (DCTCP_MAX_ALPHA of net/ipv4/tcp_dctcp.c) */
     uint32_t ab_ecn, ab_tot;
 };
 
 struct kernel_bbr_info {
-    uint32_t bw_lo, bw_hi;           /* halves of a number: bytes a second */
+    uint32_t bw_lo, bw_hi;           /* lower and upper half of a number, bytes per second */
     uint32_t min_rtt;                /* microseconds; UINT32_MAX: not measured yet */
-    uint32_t pacing_gain, cwnd_gain; /* of 256 */
+    uint32_t pacing_gain, cwnd_gain; /* in 1/256 */
 };
 
-/* struct tcp_diag_md5sig */
+/* struct tcp_diag_md5sig of linux/tcp.h */
 struct kernel_md5_key {
     uint8_t family, prefix;
     uint16_t key_length;
@@ -159,7 +158,7 @@ _Static_assert(sizeof(struct kernel_md5_key) == 100, "linux/tcp.h");
 
 /* --- MPTCP ------------------------------------------------------------------------------------ */
 
-/* struct mptcp_info */
+/* struct mptcp_info of linux/mptcp.h */
 struct kernel_mptcp_info {
     uint8_t subflows, add_addr_signal, add_addr_accepted;
     uint8_t subflows_max, add_addr_signal_max, add_addr_accepted_max;
@@ -199,7 +198,7 @@ enum {
 
 /* --- SCTP ------------------------------------------------------------------------------------- */
 
-/* struct sctp_info */
+/* struct sctp_info of linux/sctp.h */
 struct kernel_sctp_info {
     uint32_t tag;
     uint32_t state; /* enum sctp_state of net/sctp/constants.h: SCTP_STATE_CLOSED is 0 */
@@ -214,7 +213,7 @@ struct kernel_sctp_info {
     uint16_t reserved1;
     uint64_t isacks, osacks, opackets, ipackets, rtxchunks, outofseqtsns, idupchunks, gapcnt;
     uint64_t ouodchunks, iuodchunks, oodchunks, iodchunks, octrlchunks, ictrlchunks;
-    /* of the primary transport: p_srtt and p_rto in milliseconds */
+    /* the primary transport; p_srtt and p_rto in milliseconds */
     struct sockaddr_storage p_address;
     int32_t p_state;
     uint32_t p_cwnd, p_srtt, p_rto, p_hbinterval, p_pathmaxrxt, p_sackdelay, p_sackfreq;
@@ -230,7 +229,8 @@ _Static_assert(offsetof(struct kernel_sctp_info, isacks) == 56, "linux/sctp.h");
 _Static_assert(offsetof(struct kernel_sctp_info, p_state) == 296, "linux/sctp.h");
 _Static_assert(sizeof(struct kernel_sctp_info) == 368, "linux/sctp.h");
 
-/* An address of SCTP: bytes are a struct sockaddr_storage. As it is, an IPv4-mapped one, too. */
+/* Returns the address in `bytes`, a struct sockaddr_storage. An IPv4-mapped address stays as it
+ * is. */
 static inline struct address sockaddr_address(const void *bytes)
 {
     union {

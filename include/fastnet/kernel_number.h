@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of the kernel that are counters of protocols, or in a file: each is one row. */
+/* Numbers that the kernel counts, or has in a file. Each number is one row of kernel_numbers[]. */
 #ifndef FASTNET_KERNEL_NUMBER_H
 #define FASTNET_KERNEL_NUMBER_H
 
@@ -8,19 +8,19 @@
 
 struct counter_record;
 
-/*
- * COUNTER(member of the enum, protocol, name): a counter as the kernel names it (table_counters,
- * table_sockstat ...), or the column "sockets" of /proc/net/protocols. protocol NULL: of all
- * protocols. Further members of the row may follow. SYSCTL(member of the enum, name of sysctl(8),
- * limit, file below PROC_ROOT/sys, how many numbers it has, which of them). OF_ROWS(member of the
- * enum, name, limit): what rows of other kinds have: how full tables of flows and neighbours are.
+/* The three macros. COUNTER(enumerator, protocol, name): a counter by the kernel's names
+ * (table_counters, table_sockstat ...), or the column "sockets" of /proc/net/protocols. protocol
+ * NULL: a counter of all protocols. Further members of the row may follow. SYSCTL(enumerator, name
+ * in sysctl(8), limit, file below PROC_ROOT/sys, number of values in the file, index of this
+ * value). OF_ROWS(enumerator, name, limit): a number from rows of other kinds, such as the size of
+ * the table of flows.
  *
- * Files about memory are about the whole machine. TIME_WAIT_REUSE: 1 if connections in TIME_WAIT
- * leave their ports, 2 if only those of loopback do. SYNCOOKIES: 2 if each SYN is answered by one.
- */
+ * Numbers of files about memory are about the whole machine. TIME_WAIT_REUSE: 1 if new connections
+ * may use ports in TIME_WAIT, 2 only on loopback. SYNCOOKIES: 2 if every SYN is answered by a
+ * cookie. */
 #define EACH_KERNEL_NUMBER(COUNTER, SYSCTL, OF_ROWS)                                               \
     COUNTER(SOCKETS_USED, "sockets", "used")                                                       \
-    COUNTER(TCP_IN_USE, "TCP", "inuse") /* from here on IPv4, and behind each the same of IPv6 */  \
+    COUNTER(TCP_IN_USE, "TCP", "inuse") /* IPv4 and then IPv6, from here on */                     \
     COUNTER(TCP6_IN_USE, "TCP6", "inuse")                                                          \
     COUNTER(UDP_IN_USE, "UDP", "inuse")                                                            \
     COUNTER(UDP6_IN_USE, "UDP6", "inuse")                                                          \
@@ -52,7 +52,7 @@ struct counter_record;
     COUNTER(XDP_SOCKETS, "XDP", "sockets")                                                         \
     COUNTER(TIPC_SOCKETS, "TIPC", "sockets")                                                       \
     COUNTER(LISTEN_OVERFLOWS, "TcpExt", "ListenOverflows", .drops = "")                            \
-    COUNTER(LISTEN_DROPS, "TcpExt", "ListenDrops", .drops = "") /* with those */                   \
+    COUNTER(LISTEN_DROPS, "TcpExt", "ListenDrops", .drops = "") /* includes overflows */           \
     COUNTER(SYNCOOKIES_SENT, "TcpExt", "SyncookiesSent")                                           \
     COUNTER(REQUESTS_DROPPED, "TcpExt", "TCPReqQFullDrop", .drops = "")                            \
     COUNTER(TIME_WAIT_OVERFLOW, "TcpExt", "TCPTimeWaitOverflow")                                   \
@@ -61,8 +61,8 @@ struct counter_record;
     COUNTER(SEGMENTS_SENT, "Tcp", "OutSegs")                                                       \
     COUNTER(SEGMENTS_RETRANSMITTED, "Tcp", "RetransSegs")                                          \
     COUNTER(SYNS_RETRANSMITTED, "TcpExt", "TCPSynRetrans")                                         \
-    COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv") /* sent again, but the other end had them */ \
-    COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* their segments, from 5.10 on */     \
+    COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv") /* retransmitted, but received twice */      \
+    COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* their segments (Linux 5.10) */      \
     COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors", .drops = "SOCKET_RCVBUFF")                   \
     COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors", .drops = "SOCKET_RCVBUFF")             \
     COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors", .drops = "PROTO_MEM")                           \
@@ -73,7 +73,7 @@ struct counter_record;
     COUNTER(REASSEMBLY6_REQUIRED, "Ip6", "Ip6ReasmReqds")                                          \
     COUNTER(ATTEMPTS, "Tcp", "ActiveOpens")                                                        \
     COUNTER(ATTEMPTS_FAILED, "Tcp", "AttemptFails")                                                \
-    COUNTER(ATTEMPTS_OF_OTHERS, "TcpExt", "EmbryonicRsts") /* that failed; of ATTEMPTS_FAILED */   \
+    COUNTER(ATTEMPTS_OF_OTHERS, "TcpExt", "EmbryonicRsts") /* part of ATTEMPTS_FAILED */           \
     COUNTER(REVERSE_PATH_FILTERED, "TcpExt", "IPReversePathFilter", .drops = "IP_RPFILTER")        \
     COUNTER(CHECKSUMS_IP, "IpExt", "InCsumErrors")                                                 \
     COUNTER(CHECKSUMS_TCP, "Tcp", "InCsumErrors", .drops = "TCP_CSUM")                             \
@@ -118,7 +118,7 @@ struct counter_record;
     SYSCTL(TIME_WAIT_REUSE, NULL, NO_NUMBER, "net/ipv4/tcp_tw_reuse", 1, 0)                        \
     SYSCTL(SYNCOOKIES, NULL, NO_NUMBER, "net/ipv4/tcp_syncookies", 1, 0)                           \
     SYSCTL(SYN_BACKLOG, NULL, NO_NUMBER, "net/ipv4/tcp_max_syn_backlog", 1, 0)                     \
-    /* files that are open, not used, and allowed (proc(5)) */                                     \
+    /* file-nr has three numbers: open, unused and allowed files (proc(5)) */                      \
     SYSCTL(FILES_OPEN, NULL, FILES_MAX, "fs/file-nr", 3, 0)                                        \
     SYSCTL(FILES_MAX, "fs.file-max", NO_NUMBER, "fs/file-nr", 3, 2)                                \
     SYSCTL(FLOWS_TRACKED, NULL, FLOWS_MAX, "net/netfilter/nf_conntrack_count", 1, 0)               \
@@ -137,47 +137,49 @@ struct counter_record;
     OF_ROWS(NDISC_ENTRIES, "entries", NDISC_MAX)                                                   \
     OF_ROWS(NDISC_FULLS, "table_fulls", NO_NUMBER)                                                 \
     OF_ROWS(FLOWS_DROPPED, "drop", NO_NUMBER)                                                      \
-    OF_ROWS(FLOWS_SQUEEZED, "early_drop", NO_NUMBER) /* to make room for others */                 \
-    OF_ROWS(FLOWS_RACED, "insert_failed", NO_NUMBER) /* of those that were dropped */
+    OF_ROWS(FLOWS_SQUEEZED, "early_drop", NO_NUMBER) /* made room for new flows */                 \
+    OF_ROWS(FLOWS_RACED, "insert_failed", NO_NUMBER) /* part of FLOWS_DROPPED */
 
 #define COUNTER(number, ...) number,
 #define SYSCTL(number, ...)  number,
 #define OF_ROWS(number, ...) number,
 enum kernel_number {
-    NO_NUMBER, /* is never known */
+    NO_NUMBER, /* never known */
     EACH_KERNEL_NUMBER(COUNTER, SYSCTL, OF_ROWS) KERNEL_NUMBERS
 };
 #undef COUNTER
 #undef SYSCTL
 #undef OF_ROWS
 
+/* The numbers; kernel_numbers[NO_NUMBER] is empty. */
 extern const struct kernel_number_row {
     const char *protocol, *name;
-    const char *file; /* NULL: it is a counter, or of rows */
+    const char *file; /* below PROC_ROOT/sys; NULL: a counter, or taken from rows */
     uint8_t file_numbers, index;
-    enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* of this machine, also for a captured tree */
-    enum kernel_number limit;                  /* or NO_NUMBER */
-    /* Dropped packets: their reason where they are seen, "" if they never are. NULL: others. */
+    enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* pages of this machine, also for a captured tree */
+    enum kernel_number limit; /* the number that limits this number, or NO_NUMBER */
+    /* A counter of dropped packets: the reason that drop_probe.h gives such packets, "" if it never
+     * sees them. NULL: not dropped packets. */
     const char *drops;
 } kernel_numbers[KERNEL_NUMBERS];
 
-/* NO_NUMBER: it has no row. */
+/* Returns the number of a counter's row, or NO_NUMBER if it has no row. */
 enum kernel_number kernel_number_of(const struct counter_record *counter);
 
-/* What is known of them. */
+/* Values of the numbers, as far as they are known. */
 struct kernel_counts {
     uint64_t numbers[KERNEL_NUMBERS];
     bool known[KERNEL_NUMBERS];
 };
 
-/*
- * Takes a counter that has a row. Those of all protocols are added up, because each processor has
- * one; of others the last one counts: TCP's come with those of IPv4 and of IPv6. Returns its row.
- */
+/* Stores the value of a counter that has a row. A counter of all protocols is added up, because
+ * each CPU has one. For other counters the last value stays, because the kernel sends the counters
+ * of TCP twice, with IPv4 and IPv6. Returns kernel_number_of(counter). */
 enum kernel_number kernel_counts_take(struct kernel_counts *counts,
                                       const struct counter_record *counter);
 
-/* Reads one that is in a file. Returns 0 or -errno as sysctl_numbers() does; *value stays then. */
+/* Reads a number that is in a file. Returns 0 or -errno as sysctl_numbers(); *value stays on
+ * failure. */
 int kernel_number_read(const char *proc_root, enum kernel_number number, uint64_t *value);
 
 #endif

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Kinds of rows: sockets, flows, neighbours ... A kind tells the engine and the sinks all they need
- * to know about its records, so their code names no kind. Each kind is declared in the header of
- * its record (record/SUBJECT.h) and defined with its fields (format/SUBJECT/fields.c).
- */
+/* Kinds of rows: sockets, flows, neighbours ... A kind describes its records, so that the code of
+ * the engine and of sinks names no kind. Each kind is declared beside its record (record/SUBJECT.h)
+ * and defined with its fields (model/SUBJECT/fields.c). */
 #ifndef FASTNET_KIND_H
 #define FASTNET_KIND_H
 
@@ -16,100 +14,96 @@
 struct field;
 struct record;
 
-/* Data that a record borrows: a pointer in the record, and a count right after it. */
+/* Data outside of the record: a pointer in the record, and a count right after the pointer. */
 struct borrowed {
-    uint64_t fields; /* present if record.has has these bits; 0: always */
+    uint64_t fields; /* bits of record.has with which the data is present; 0: always */
     size_t offset;   /* bytes from the start of the record to the pointer */
-    size_t unit;     /* bytes of one counted element */
-    /* A struct of the kernel's, of which rows that wait keep the parts that are needed (field.h).
-     * A kind has at most two. */
+    size_t unit;     /* bytes of one element */
+    /* The data is a struct of the kernel. Rows that wait keep only the needed parts of it
+     * (field.h). A kind has at most two such members. */
     bool parted;
 };
 
-/* An address (struct address) of a record that may have a host name. */
+/* An address of a record (struct address) that may have a host name. */
 struct named_address {
     uint64_t fields;
     size_t offset;
     bool (*is_host)(const struct record *record); /* NULL: always */
 };
 
-/*
- * Columns that can be chosen together: those that need one of these fields, and those whose names
- * begin with the group's name and '_'. A column belongs to the first group that fits.
- */
+/* A group of columns that users choose together: fields that need one of these bits, and fields
+ * whose names begin with the group's name and '_'. A column belongs to the first group that
+ * fits. */
 struct field_group {
     const char *name;
     uint64_t fields;
 };
 
-/* Another word for a value of a column: filters take both, and some tables show this one. */
+/* Another word for a value of a column. Filters accept both; some tables show `other`. */
 struct synonym {
     const char *column, *word, *other;
 };
 
-/* The word that these tables show. It ends with a NUL byte if `word` does. */
+/* Returns synonym->other if `word` is synonym->word, otherwise `word`. The result ends with NUL if
+ * `word` does. */
 static inline struct text synonym_of(const struct synonym *synonym, struct text word)
 {
     return text_is(word, synonym->word) ? as_text(synonym->other) : word;
 }
 
-/* How long a row has lived, or at least: it was there when fastnet looked first. */
+/* The age of a row, or a lower bound if the row existed before fastnet's first sample. */
 struct age {
-    uint64_t ms; /* milliseconds */
+    uint64_t ms;
     bool at_least;
 };
 
-/* Of rows that go on (live.h), what the engine tells: offsets in the record, and presence bits. */
+/* Members that the engine fills in rows of the live store (live.h): offsets in the record, and
+ * presence bits. */
 struct lasting {
-    size_t event, age; /* uint8_t (enum live_event), struct age */
+    size_t event, age; /* event is a uint8_t (enum live_event), age a struct age */
     uint64_t has_event, has_age;
-    size_t state;     /* offset of its state (uint8_t), of which there are LIVE_STATES at most */
+    size_t state;     /* offset of the row's state (uint8_t), below LIVE_STATES */
     uint8_t over;     /* state of rows that have ended and are still listed */
-    uint8_t closed;   /* ... of those that are not listed and whose end the kernel will tell */
-    const char *idle; /* the column that says for how long it has not moved */
+    uint8_t closed;   /* state of rows that are no longer listed, before their end is reported */
+    const char *idle; /* name of the column with the time since the row's last change */
 };
 
 struct kind {
-    const char *name; /* plural, for messages and in metrics of --count-by: "sockets" */
-    size_t size;      /* bytes that it uses of struct record, from the start */
-    /*
-     * What names of metrics (sink_prometheus_create()) begin with after "fastnet_". They are a
-     * promise as names of fields are. NULL: its rows are too many for metrics, and those of
-     * --count-by are offered; count_by has the columns to offer then.
-     */
+    const char *name; /* plural, for messages and for metrics of --count-by: "sockets" */
+    size_t size;      /* bytes of struct record that the kind uses, from the start */
+    /* Names of its metrics (sink_prometheus_create()) begin with "fastnet_" and `metric`; they stay
+     * after a release, as names of fields do. NULL: too many rows for metrics; the user is offered
+     * metrics of --count-by, and `count_by` has the columns to offer. */
     const char *metric, *count_by;
-    /*
-     * True if a row counts all network namespaces together, also if it is read in one. NULL: no row
-     * does.
-     */
+    /* True if a row counts all network namespaces together, also if it is read in one. NULL: no row
+     * does. */
     bool (*is_of_machine)(const struct record *record);
-    /*
-     * Whether its rows can have an identity. Without it nobody can know whether a pass has listed a
-     * row or missed it.
-     */
+    /* True if its rows can have an identity. Without it, nobody can know whether a second reading
+     * has the same row or another. */
     bool identified;
-    /* Two counters of bytes, each way one: their rates together are bytes_per_second (rates.h). */
+    /* Two counters of bytes, one for each direction. The sum of their rates is bytes_per_second
+     * (rates.h). */
     const struct field *both_ways;
-    const char *rates; /* counters whose rates --delta shows beside the default columns; or NULL */
-    const struct field *fields; /* in the order in which --columns=help lists them */
+    const char *rates; /* counters whose rates --delta shows after the default columns; or NULL */
+    const struct field *fields; /* in the order of --columns=help */
     size_t field_count;
     const struct field_group *groups;
     size_t group_count;
-    const char *const (*views)[2]; /* names of views (VALUE_VIEW), and of the compared fields */
+    const char *const (*views)[2]; /* names of views, each with its field to compare */
     size_t view_count;
-    const struct synonym *synonym; /* or NULL */
+    const struct synonym *synonym;
     const struct borrowed *borrowed;
     size_t borrowed_count;
     const struct named_address *hosts;
     size_t host_count;
-    /* Offset of the inode (uint64_t) of the row's socket. Processes that hold the socket own the
+    /* Offset of the inode (uint64_t) of the row's socket: processes that hold this socket own the
      * row. 0: rows have no owners. */
     size_t inode;
-    uint64_t cgroup; /* the field that tells the control group of the row; 0: none does */
-    /* For events: offset of their time (uint64_t, nanoseconds since 1970). */
+    uint64_t cgroup; /* presence bit of the field with the row's control group; 0: no such field */
+    /* For events: offset of their time (uint64_t, ns since 1970). */
     size_t received;
-    uint64_t event;                /* present if record.has has this bit */
-    const struct lasting *lasting; /* NULL: its rows cannot be looked at one by one */
+    uint64_t event;                /* presence bit of that time in record.has */
+    const struct lasting *lasting; /* NULL: single rows cannot be read */
 };
 
 #endif

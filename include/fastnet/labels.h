@@ -5,18 +5,17 @@
 
 #include <stddef.h>
 
-/*
- * Connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Ignores malformed lines, and
- * names with characters other than letters, digits, blank and '-'.
- */
+/* Names of connection labels: connlabel.conf(5), /etc/xtables/connlabel.conf. Ignores malformed
+ * lines, and names with characters other than letters, digits, space and '-'. */
 struct labels;
 struct flag_names;
-/* path NULL: that file. Returns 0, or -errno when it cannot be read. */
+/* Reads the file `path`; NULL: /etc/xtables/connlabel.conf. Returns 0, or -errno if it cannot be
+ * read. */
 int labels_create(struct labels **labels, const char *path);
 void labels_destroy(struct labels *labels);
-/* The bit of a name (length bytes), or -1. */
+/* Returns the bit of a label by its name (`length` bytes), or -1. */
 int labels_bit(const struct labels *labels, const char *name, size_t length);
-/* The names by bit. labels may be NULL: no bit has a name then. */
+/* Returns the names by bit, borrowed. If `labels` is NULL, no bit has a name. */
 const struct flag_names *labels_names(const struct labels *labels);
 
 #endif

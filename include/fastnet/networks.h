@@ -8,17 +8,17 @@
 
 #include "fastnet/address.h"
 
-/*
- * Networks: networks(5). Of several lines for one network the first counts. Malformed lines are
- * ignored.
- */
+/* Names of networks: networks(5). The first line of a network counts. Malformed lines are
+ * ignored. */
 struct networks;
-/* path NULL: /etc/networks. A missing file counts as empty. Returns NULL when memory is short. */
+/* Reads the file `path`; NULL: /etc/networks. A missing file counts as empty. Returns NULL if
+ * memory is short. */
 struct networks *networks_create(const char *path);
 void networks_destroy(struct networks *networks);
-/* The name of an IPv4 network, or NULL. networks may be NULL. */
+/* Returns the name of an IPv4 network, borrowed; NULL if it has no name, or `networks` is NULL. */
 const char *networks_name(const struct networks *networks, const struct address *address);
-/* Finds the address of the first network with this name, or an alias; network byte order. */
+/* Finds the first network with this name or alias, and stores its address in network byte order.
+ * path: as networks_create(). Returns false if there is no such network. */
 bool networks_find(const char *path, const char *name, uint8_t address[4]);
 
 #endif

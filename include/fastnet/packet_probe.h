@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Counts the packets of an interface by flow: the kernel writes their headers into rings of memory
- * (packet(7): TPACKET_V3, PACKET_FANOUT), and a thread reads each. These threads have no rights.
- */
+/* Counts the packets of an interface by flow. The kernel writes their headers into memory rings
+ * (packet(7): TPACKET_V3, PACKET_FANOUT), and one thread reads each ring. These threads have no
+ * rights. */
 #ifndef FASTNET_PACKET_PROBE_H
 #define FASTNET_PACKET_PROBE_H
 
@@ -13,40 +12,36 @@
 #include "fastnet/query.h"
 
 enum { PACKET_THREADS_MAX = 64, PACKET_FLOWS_MAX = 1000000 };
-enum { LOOPBACK_IFINDEX = 1 }; /* index of lo, in each network namespace */
 
+/* How to count packets. */
 struct packet_probe_options {
-    uint32_t interface; /* index; 0: all */
+    uint32_t interface; /* index; 0: all interfaces */
     unsigned threads;   /* 1 to PACKET_THREADS_MAX */
-    size_t flows;       /* that there is room for: threads to PACKET_FLOWS_MAX */
-    bool repeats;       /* it goes on after packet_probe_take() */
-    uint32_t keep_ms;   /* ... which so long also tells flows that have no packets any more */
-    uint64_t fields;    /* of TRAFFIC_VLAN and TRAFFIC_LLADDRS: these part flows, and are told */
-    /* Flows that it refuses may be left out; or NULL. Only packet_probe_start() reads it. */
+    size_t flows;       /* size of the table of flows: from `threads` to PACKET_FLOWS_MAX */
+    bool repeats;       /* counting continues after packet_probe_take() */
+    uint32_t keep_ms;   /* with `repeats`: flows without packets are still listed for this time */
+    uint64_t fields;    /* any of TRAFFIC_VLAN, TRAFFIC_LLADDRS: part of the key of a flow */
+    /* Filter, or NULL: flows that it refuses may be left out. packet_probe_start() reads it. */
     const struct predicate *where;
 };
 
 struct packet_probe;
 
-/*
- * Whether a kernel can describe frames that segmentation offload of UDP makes (UDP_SEGMENT of
- * udp(7), QUIC) in struct virtio_net_hdr: Linux 6.2 and later can. A kernel that cannot loses such
- * frames if it is asked for that header. release: as uname(2) has it. False where it is in doubt:
- * kernels of distributions may have the change without the number.
- */
+/* True if a kernel can describe frames of UDP segmentation offload (UDP_SEGMENT of udp(7), QUIC) in
+ * struct virtio_net_hdr, as Linux 6.2 and later can. Other kernels lose such frames if this header
+ * is requested. release: as in uname(2). False if in doubt: kernels of distributions may have the
+ * change with an older number. */
 bool packet_probe_describes_udp(const char *release);
 
-/*
- * Opens the rings. Uses RIGHT_PACKETS, and gives it up for good. Returns 0, or -errno: -EPERM
- * without the right, -ENODEV without the interface.
- */
+/* Opens the rings. Uses RIGHT_PACKETS, then gives it up for good. Returns 0, or -errno: -EPERM if
+ * the right is missing, -ENODEV if the interface is missing. */
 int packet_probe_create(struct packet_probe **probe, const struct packet_probe_options *options);
 void packet_probe_destroy(struct packet_probe *probe);
 
-/* From now on packets are counted. Returns 0 or -errno. */
+/* Starts counting. Returns 0 or -errno. */
 int packet_probe_start(struct packet_probe *probe);
 
-/* Bytes are of frames, with their link-layer headers. */
+/* Sums over flows. Bytes are those of frames, with link-layer headers. */
 struct flow_totals {
     uint64_t flows, packets, frames, bytes;
 };
@@ -59,27 +54,26 @@ static inline void flow_totals_add(struct flow_totals *to, struct flow_totals mo
     to->bytes += more.bytes;
 }
 
+/* The counts of one interval. */
 struct packet_totals {
-    uint64_t from;    /* when the first packet can have come that was counted; since 1970 */
-    uint64_t elapsed; /* nanoseconds in which they came, whatever was done to the clock */
-    uint64_t lost; /* frames that found no room in the rings, because this process was too slow */
-    uint64_t undescribed; /* frames that the kernel could not describe, so that no flow has them */
-    bool
-        frames_only; /* the kernel does not say how many packets a frame stands for: 1 is counted */
-    size_t most_rows;             /* packet_probe_list() tells so many flows, or fewer */
-    struct flow_totals forgotten; /* these made room for others, and are not told */
-    bool down;                    /* an interface went down, or away */
+    uint64_t from;        /* start of the interval, ns since 1970 */
+    uint64_t elapsed;     /* length of the interval in ns, independent of the clock being set */
+    uint64_t lost;        /* frames that the kernel dropped, because the rings were full */
+    uint64_t undescribed; /* frames that the kernel could not describe, and that no flow counts */
+    bool frames_only;     /* packets of a frame are unknown: each frame counts as 1 */
+    size_t most_rows;     /* upper bound of the flows that packet_probe_list() passes */
+    struct flow_totals forgotten; /* flows that made room for others, and are not listed */
+    bool down;                    /* an interface went down, or was removed */
 };
 
-/*
- * Takes what was counted since packet_probe_start(), or since the last call, up to now: waits
- * 100 ms at most, until the kernel has handed over all of it. These fields part flows from now on.
- */
+/* Ends an interval, takes its counts, and begins the next interval. Waits at most 100 ms, until the
+ * kernel has handed over all packets. fields: options.fields of the next interval. */
 void packet_probe_take(struct packet_probe *probe, uint64_t fields);
+/* Returns the counts of the last interval, borrowed. */
 const struct packet_totals *packet_probe_totals(const struct packet_probe *probe);
 
-/* Hands each flow that was taken (once at least) to fn, without inode and uid. Returns 0 or what fn
- * returned. */
+/* Passes each flow of the last interval to `fn`, without inode and uid. Call packet_probe_take()
+ * before. Returns 0 or fn's value. */
 int packet_probe_list(const struct packet_probe *probe, record_fn fn, void *arg);
 
 #endif

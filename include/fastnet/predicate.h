@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A predicate says which rows are wanted. It is a tree of comparisons joined by and, or and not. A
- * front end makes it (a personality's options, a filter language); the engine evaluates it on rows
- * of any kind. Backends see it too: they may leave out refused rows, for example by a filter in the
- * kernel, but no others.
+/* A predicate decides which rows are wanted. It is a tree of comparisons, joined by and, or and
+ * not. Options or --where make it; the engine evaluates it on rows of any kind. Backends may leave
+ * out rows that it refuses, for example by a filter in the kernel, but no other rows.
  *
  * A comparison with an unknown value is neither true nor false. A row is listed only if the whole
- * predicate is true.
- */
+ * predicate is true. */
 #ifndef FASTNET_PREDICATE_H
 #define FASTNET_PREDICATE_H
 
@@ -15,21 +12,22 @@
 #include "fastnet/field.h"
 
 enum predicate_operator {
-    PREDICATE_AND, /* all parts hold; true without parts */
-    PREDICATE_OR,  /* at least one part holds */
-    PREDICATE_NOT, /* its one part does not hold */
+    PREDICATE_AND, /* all parts are true; also true without parts */
+    PREDICATE_OR,  /* at least one part is true */
+    PREDICATE_NOT, /* its only part is false */
 
     PREDICATE_KNOWN, /* the field has a value */
-    PREDICATE_EQUAL, /* ... and it is the constant; a number also matches a named value */
+    PREDICATE_EQUAL, /* the value equals the constant; a number also matches a named value */
     PREDICATE_BELOW,
     PREDICATE_ABOVE,
     PREDICATE_MASKED, /* number or flags: (value & mask) == constant */
-    PREDICATE_ONE_OF, /* a number n below 64: bit n of the constant is set */
+    PREDICATE_ONE_OF, /* number n below 64, and bit n of the constant is set */
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
-    PREDICATE_LIKE,   /* text that matches the pattern in the constant: *, ?, or \ before these */
-    PREDICATE_GLOB,   /* text that fnmatch(3) matches in any case of letters; a NUL of it is @ */
-    PREDICATE_AMONG,  /* a number in one of the ranges; the constant is a number, too: not used */
-    /* The field and the one of its only part, which is that it has a value, times the constant. */
+    PREDICATE_LIKE, /* text that matches the pattern in the constant: * and ?; \ makes them plain */
+    PREDICATE_GLOB, /* text that fnmatch(3) matches, in any case; '@' stands for its NUL bytes */
+    PREDICATE_AMONG, /* number in one of `ranges`; `constant` is an unused number */
+    /* Compares the field with another field times the constant. The only part is a PREDICATE_KNOWN
+     * with the other field. */
     PREDICATE_EQUAL_COLUMN,
     PREDICATE_BELOW_COLUMN,
     PREDICATE_ABOVE_COLUMN,
@@ -37,12 +35,13 @@ enum predicate_operator {
 
 struct predicate {
     enum predicate_operator operation;
-    /* And, or, not: a list of parts; another column. Parts and texts are borrowed. */
+    /* PREDICATE_AND, _OR, _NOT: a list of parts. PREDICATE_..._COLUMN: the other column. Parts and
+     * texts are borrowed. */
     const struct predicate *parts, *next;
-    struct text said; /* the same as an expression of --where; empty: nobody typed it so */
-    /* The last part, and the last of those that need no lookup: predicate_add() sets them. */
+    struct text said; /* the predicate as --where writes it; empty: no user typed it */
+    /* The last part, and the last part that needs no lookup. predicate_add() sets them. */
     struct predicate *last, *last_cheap;
-    /* Comparisons. */
+    /* The other members are for comparisons. */
     const struct field *field;
     struct value constant;
     union {
@@ -55,17 +54,15 @@ struct predicate {
     } ranges;
 };
 
-/* True if its evaluation needs a lookup. */
+/* True if evaluating the predicate needs a lookup. */
 static inline bool predicate_looks_up(const struct predicate *predicate)
 {
     return (predicate->field && predicate->field->lookups) ||
            predicate->last != predicate->last_cheap;
 }
 
-/*
- * Adds a part to an and, or or not. Parts are judged in the order in which they were added, but
- * those that need a lookup come after the others.
- */
+/* Adds `part` to `whole`, a PREDICATE_AND, _OR or _NOT. Parts are evaluated in the order of adding,
+ * but parts that need a lookup follow all others. */
 static inline void predicate_add(struct predicate *whole, struct predicate *part)
 {
     const bool cheap = !predicate_looks_up(part);
@@ -82,15 +79,16 @@ static inline void predicate_add(struct predicate *whole, struct predicate *part
         whole->last_cheap = part;
 }
 
-/* A predicate and room for its parts. They point at each other, so it cannot be copied. */
+/* A predicate with room for its parts. It has pointers into itself, so it must not be copied. */
 enum { PREDICATE_PARTS_MAX = 16 };
 struct predicate_tree {
-    struct predicate whole; /* zeroed it is an and */
+    struct predicate whole; /* all zeroes: a PREDICATE_AND */
     struct predicate parts[PREDICATE_PARTS_MAX];
     size_t count;
 };
 
-/* Adds a part to this and, or or not of the tree; returns it where it stays. */
+/* Copies `part` into the tree, and adds it to `whole`, a PREDICATE_AND, _OR or _NOT of the tree.
+ * Returns the copy. The tree must have room for it. */
 static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
                                                    struct predicate *whole, struct predicate part)
 {
@@ -101,7 +99,7 @@ static inline struct predicate *predicate_tree_add(struct predicate_tree *tree,
     return added;
 }
 
-/* The same, but the part must not hold. */
+/* As predicate_tree_add(), but adds the opposite of `part`. */
 static inline struct predicate *
 predicate_tree_refuse(struct predicate_tree *tree, struct predicate *whole, struct predicate part)
 {
@@ -110,10 +108,8 @@ predicate_tree_refuse(struct predicate_tree *tree, struct predicate *whole, stru
     return predicate_tree_add(tree, predicate_tree_add(tree, whole, none), part);
 }
 
-/*
- * The predicate. An and of one part is that part; without parts it is NULL, because all rows are
- * wanted.
- */
+/* Returns the predicate of the tree. If its root is a PREDICATE_AND with one part, returns that
+ * part; without parts, returns NULL, because all rows are wanted. */
 static inline const struct predicate *predicate_of(const struct predicate_tree *tree)
 {
     const struct predicate *parts = tree->whole.parts;
@@ -123,17 +119,17 @@ static inline const struct predicate *predicate_of(const struct predicate_tree *
     return parts;
 }
 
-/* Comparisons, as values; a text is borrowed. */
+/* Make comparisons with the operators of these names; texts are borrowed. */
 struct predicate predicate_known(const struct field *field);
 struct predicate predicate_number(const struct field *field, uint64_t number);
 struct predicate predicate_text(const struct field *field, const char *text);
 struct predicate predicate_address(const struct field *field, const struct address *address);
-/* Bits of the address behind the prefix do not count. */
+/* Only the first network->prefix bits of an address are compared. */
 struct predicate predicate_within(const struct field *field, const struct network *network);
 struct predicate predicate_masked(const struct field *field, uint64_t bits, uint64_t mask);
 struct predicate predicate_one_of(const struct field *field, uint64_t numbers);
 
-/* The first 64 bits that a PREDICATE_MASKED asks for; its constant is a number or flags. */
+/* Returns the first 64 bits of the constant of a PREDICATE_MASKED: a number or flags. */
 static inline uint64_t predicate_bits(const struct predicate *masked)
 {
     const struct value *constant = &masked->constant;
@@ -152,34 +148,28 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
     return !predicate || predicate_is_met(predicate, record, context);
 }
 
-/*
- * A bit of a set of known fields: the members that every record of the kind has. No field of any
- * kind may have this bit.
- */
+/* A bit for sets of known fields: the members that every record of a kind has. No field uses it. */
 #define KNOWN_ALWAYS (UINT64_C(1) << 63)
 
-/*
- * True if a row may be wanted when only these fields are known (record.has says which of them it
- * has) and only these lookups (NEED_*) were made. context may be NULL if there are no lookups.
- */
+/* True if a row may be wanted when only some facts are known: known.fields (record.has says which
+ * of them it has) and known.lookups (NEED_*). context may be NULL if known.lookups is 0. */
 bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
                           const struct context *context, struct needs known);
 
-/* The same before anything was looked up. */
+/* As predicate_may_be_met(), before any lookup. */
 static inline bool predicate_may_hold(const struct predicate *predicate,
                                       const struct record *record, uint64_t known)
 {
     return predicate_may_be_met(predicate, record, NULL, (struct needs){.fields = known});
 }
 
-/* The needs of its evaluation. */
+/* Returns what evaluating the predicate needs. */
 struct needs predicate_needs(const struct predicate *predicate);
 
-/*
- * Finds a comparison that every wanted row must pass, with this operator and a field whose member
- * is `offset` bytes into struct record. NULL if there is none. Such a field may have other
- * conditions, too (a protocol with ports): the caller must check them.
- */
+/* Finds a comparison with this operator that every wanted row must pass. offset: of the member that
+ * its field shows, in bytes from the start of struct record. Returns NULL if there is no such
+ * comparison. The field may have further conditions (a protocol with ports), which the caller must
+ * check. */
 const struct predicate *predicate_requires(const struct predicate *predicate, size_t offset,
                                            enum predicate_operator operation);
 

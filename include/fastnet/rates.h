@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * --delta: changes per second in place of totals. A kind of rows is shown by another table of
- * fields, in which each counter is replaced by its rate; the records stay as they are.
- */
+/* --delta: changes per second instead of totals. The rows get another kind, whose table of fields
+ * has the rate of each counter instead of the counter; the records stay as they are. */
 #ifndef FASTNET_RATES_H
 #define FASTNET_RATES_H
 
@@ -11,6 +9,7 @@
 
 enum { RATES_MAX = 320, RATE_NAME_MAX = 48 };
 
+/* The new kind, and memory for its fields and their names. */
 struct rates {
     struct kind kind;
     struct field fields[RATES_MAX];
@@ -19,14 +18,12 @@ struct rates {
 
 #define RATE_SUFFIX "_per_second"
 
-/*
- * Makes rates->kind the kind with rates. Where a counter grows in some rows only, its rate is
- * followed by a field with the values of the other rows, under the counter's own name. The last
- * one is that of kind.both_ways.
- */
+/* Makes rates->kind from kind `of`. If a counter grows in some rows only, its rate is followed by a
+ * field with the values of the other rows, under the counter's name. The last field is the sum of
+ * kind.both_ways. */
 void rates_init(struct rates *rates, const struct kind *of);
 
-/* The kind with its counters, and their rates behind all of its fields. */
+/* Makes rates->kind from kind `of`: all of its fields, then the rates of its counters. */
 void rates_add(struct rates *rates, const struct kind *of);
 
 #endif

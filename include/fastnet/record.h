@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Records: what backends deliver, one for each row.
- *
- * A record lives on the stack of the decoder that fills it and borrows from the receive buffer.
- * Both are valid only until the callback that got the record returns.
- */
+/* Records: what backends deliver, one for each row. A record lives on the stack of the decoder that
+ * fills it, and borrows from the receive buffer. Both are valid only until the callback that got
+ * the record returns. */
 #ifndef FASTNET_RECORD_H
 #define FASTNET_RECORD_H
 
@@ -24,9 +21,10 @@
 #include "fastnet/record/summary.h"
 #include "fastnet/record/traffic.h"
 
-/* A group of --count-by, made by the engine; its fields depend on the columns counted by. */
+/* A group of --count-by, made by the engine. Its fields depend on the columns of --count-by. */
 struct count_record {
-    /* Borrowed: of each column of --count-by, each of --sum, and with --percent of their shares. */
+    /* Borrowed: the values of the columns of --count-by, then of --sum, then with --percent of
+     * shares. */
     const struct value *values;
     uint64_t count;
 };
@@ -35,20 +33,18 @@ extern const struct kind kind_count;
 
 struct record {
     const struct kind *kind;
-    uint64_t has; /* which fields are filled: bits of the kind */
-    uint64_t
-        unavailable;   /* fields that its source lacks, another one has, and the filter compares */
+    uint64_t has; /* presence bits of the kind: the filled fields */
+    /* The fields that the filter compares, that this backend lacks, and that another backend
+     * has. */
+    uint64_t unavailable;
     uint64_t identity; /* equal in two rows of one object (the socket cookie); 0: unknown */
     /* --delta: the same row in the run before, borrowed, and the nanoseconds since; or NULL. */
     const struct record *before;
     uint64_t elapsed;
-    /*
-     * How many it stands for, which are alike in the fields that it has, to be counted: sockets of
-     * a state, packets of a drop. 0: one, as nearly all records do. NO_ROWS: none any more.
-     */
+    /* The number of equal rows that this record stands for, when rows are counted: sockets of a
+     * state, packets of a drop. 0 means 1, as in nearly all records. NO_ROWS: no row any more. */
     uint64_t rows;
-    uint64_t
-        netns_index; /* the engine's number of the namespace that it was read in; 0: the only one */
+    uint64_t netns_index; /* the engine's index of the row's network namespace, or 0 */
     union {
         struct socket_record socket;
         struct flow_record flow;
@@ -71,23 +67,21 @@ struct record {
 
 #define NO_ROWS UINT64_MAX
 
-/* The number of rows that the record stands for. */
+/* Returns the number of rows that the record stands for. */
 static inline uint64_t record_rows(const struct record *record)
 {
     return record->rows == NO_ROWS ? 0 : record->rows ? record->rows : 1;
 }
 
-/* Empties what stands in front of the kind's member, for decoders that fill all of that. */
+/* Zeroes the members before the union, for decoders that fill the whole member of the kind. */
 static inline void record_reset(struct record *record, const struct kind *kind)
 {
     memset(record, 0, offsetof(struct record, socket));
     record->kind = kind;
 }
 
-/*
- * Begins an empty record. Members without a presence bit are 0. size (of the kind's member) is a
- * constant, so the compiler can clear it inline.
- */
+/* Begins an empty record: members without a presence bit are 0. size: bytes of the kind's member, a
+ * constant, so that the compiler can inline the clearing. */
 static inline void record_begin(struct record *record, const struct kind *kind, size_t size)
 {
     memset(record, 0, offsetof(struct record, socket) + size);

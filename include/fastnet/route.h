@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Questions that a route's record answers. */
+/* Questions about a route. */
 #ifndef FASTNET_ROUTE_H
 #define FASTNET_ROUTE_H
 
@@ -7,7 +7,7 @@
 
 #include "fastnet/record.h"
 
-/* True if the destination is one host, not a network. It checks host bits, as net-tools does. */
+/* True if the destination is one host, not a network. Checks host bits, as net-tools does. */
 static inline bool route_is_to_host(const struct record *record)
 {
     const struct route_record *route = &record->route;

@@ -6,24 +6,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/*
- * RPC programs by protocol and port, as rpcbind(8) knows them, such as "rpc.mountd". names: the
- * file rpc(5); NULL: /etc/rpc. Without memory it returns NULL.
- */
+/* Names of RPC programs by protocol and port, from rpcbind(8), such as "rpc.mountd". names: a file
+ * in the form of rpc(5); NULL: /etc/rpc. Returns NULL if memory is short. */
 struct rpc_programs;
 struct rpc_programs *rpc_programs_create(const char *names);
 void rpc_programs_destroy(struct rpc_programs *programs);
-/*
- * Asks rpcbind by its socket (path; NULL: /run/rpcbind.sock), and waits for at most this number of
- * milliseconds. If none runs, there are no programs.
- */
+/* Asks rpcbind, for at most `milliseconds`. path: its socket; NULL: /run/rpcbind.sock. If rpcbind
+ * does not run, there are no programs. */
 void rpc_programs_ask(struct rpc_programs *programs, const char *path, unsigned milliseconds);
-/* Takes an answer of rpcbind, without its marks of fragments. Returns 0, -EBADMSG or -EPROTO. */
+/* Decodes an answer of rpcbind, without fragment headers. Returns 0, -EBADMSG or -EPROTO. */
 int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t length);
-/* NULL: no program with a name has this port. */
+/* Returns the name of the program with this port (host byte order), borrowed; NULL: unknown. */
 const char *rpc_programs_name(const struct rpc_programs *programs, uint16_t protocol,
                               uint16_t port);
-/* The errno that left programs without names, or 0. */
+/* Returns the errno that hid the names of programs, or 0. */
 int rpc_programs_error(const struct rpc_programs *programs);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sockets of TCP and UDP that are looked at one by one, and that are told when they end
- * (sock_diag(7)), and unix sockets that are looked at. Needs no rights.
- */
+/* A tracker of TCP and UDP sockets: reads single sockets, and learns of their ends (sock_diag(7)).
+ * Unix sockets are only read. Needs no rights. */
 #ifndef FASTNET_SOCKET_TRACKER_H
 #define FASTNET_SOCKET_TRACKER_H
 
@@ -10,24 +8,22 @@
 
 #include "fastnet/row_tracker.h"
 
-/* What ends has no inode. TIME_WAIT, and FIN_WAIT2 without a process, are over. */
+/* A socket that ends has no inode. TIME_WAIT, and FIN_WAIT2 without a process, are over. */
 extern const struct row_tracker_ops socket_tracker;
 
-/*
- * What the kernel finds a socket by: a unix socket by its inode. Addresses in network byte order,
- * ports in that of the host.
- */
+/* What identifies a socket in the kernel; a unix socket is identified by its inode. Addresses are
+ * in network byte order, ports in host byte order. */
 struct socket_id {
     uint8_t local[16], remote[16];
     uint16_t local_port, remote_port;
     uint32_t interface, inode;
-    uint32_t uid;             /* SOCKET_NO_UID: the kernel did not say */
+    uint32_t uid;             /* SOCKET_NO_UID: unknown */
     uint8_t family, protocol; /* AF_*, IPPROTO_* */
-    uint8_t state;            /* TCP_*: it is not found by that */
+    uint8_t state;            /* TCP_*; does not identify the socket */
     uint64_t cookie;
 };
 
-/* No user has this number: -1 means "no change" to setreuid(2). */
+/* No user has this uid: -1 means "no change" to setreuid(2). */
 #define SOCKET_NO_UID UINT32_MAX
 
 _Static_assert(sizeof(struct row_id) == sizeof(struct socket_id) &&
@@ -35,6 +31,7 @@ _Static_assert(sizeof(struct row_id) == sizeof(struct socket_id) &&
                    offsetof(struct row_id, identity) == offsetof(struct socket_id, cookie),
                "one has what the other has");
 
+/* Converts the tracker's id to the id of a socket; both are the same bytes. */
 static inline struct socket_id socket_id_of(const struct row_id *row)
 {
     struct socket_id id;
@@ -51,6 +48,6 @@ static inline struct row_id socket_row_id(const struct socket_id *id)
     return row;
 }
 
-enum { SOCKETS_AT_ONCE = 50 }; /* in one request: some 20 KB of answers */
+enum { SOCKETS_AT_ONCE = 50 }; /* sockets in one request, which has some 20 KB of answers */
 
 #endif

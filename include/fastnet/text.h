@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Formatters that write into the caller's memory. Each returns the end of its output, writes no
- * terminating NUL, allocates nothing and ignores the locale. text_x() writes at most TEXT_X_MAX
- * bytes.
- */
+/* Formatters that write into the caller's memory. Each returns the end of its output, writes no NUL
+ * at the end, allocates nothing and ignores the locale. text_x() writes at most TEXT_X_MAX
+ * bytes. */
 #ifndef FASTNET_TEXT_H
 #define FASTNET_TEXT_H
 
@@ -16,27 +14,27 @@
 
 #include "fastnet/address.h"
 
-/* Borrowed bytes, not terminated; they may be any bytes, even NUL. */
+/* Borrowed bytes without a NUL at the end; they may be any bytes, even NUL. */
 struct text {
     const char *data;
     size_t length;
 };
 
+/* True if the text equals the string. */
 static inline bool text_is(struct text text, const char *string)
 {
     return strlen(string) == text.length && memcmp(string, text.data, text.length) == 0;
 }
 
+/* True if both texts have the same bytes. */
 static inline bool text_equal(struct text one, struct text other)
 {
     return one.length == other.length &&
            (!one.length || memcmp(one.data, other.data, one.length) == 0);
 }
 
-/*
- * A number of `size` bytes (1, 2, 4 or 8) in the order of this machine, which need not be aligned.
- * Of another size it is 0.
- */
+/* Returns the number in `size` bytes (1, 2, 4 or 8), in host byte order; 0 for any other size.
+ * `bytes` need not be aligned. */
 static inline uint64_t bytes_number(const void *bytes, size_t size)
 {
     uint16_t two;
@@ -60,7 +58,7 @@ static inline uint64_t bytes_number(const void *bytes, size_t size)
     }
 }
 
-/* Writes such a number, of which there are only so many bytes; it is cut for that. */
+/* Writes a number in `size` bytes (1, 2, 4 or 8), host byte order; higher bits are lost. */
 static inline void bytes_set(void *bytes, size_t size, uint64_t number)
 {
     const uint16_t two = (uint16_t)number;
@@ -84,22 +82,22 @@ static inline void bytes_set(void *bytes, size_t size, uint64_t number)
     }
 }
 
-/* A number of borrowed bytes; 0 if these end before it does. */
+/* Returns the number that is `offset` bytes into the text; 0 if the text ends before its last
+ * byte. */
 static inline uint64_t text_number(struct text bytes, size_t offset, size_t size)
 {
     return bytes.length < offset + size ? 0 : bytes_number(bytes.data + offset, size);
 }
 
-/* A terminated string; NULL is an empty text. */
+/* Makes a text of a string that ends with NUL; NULL is an empty text. */
 static inline struct text as_text(const char *string)
 {
     return (struct text){string, string ? strlen(string) : 0};
 }
 
-/*
- * The next element of a list by commas or by blanks; the list is then what stands behind it. False:
- * there is no more. Between two commas an element is empty, blanks are skipped.
- */
+/* Returns the next element of a list in *element, and moves *list to the rest. separator: a comma
+ * or a space. Between two commas an element is empty; several spaces count as one. Returns false at
+ * the end. */
 static inline bool text_next(const char **list, char separator, struct text *element)
 {
     const char ends[] = {separator, '\0'};
@@ -113,7 +111,7 @@ static inline bool text_next(const char **list, char separator, struct text *ele
     return true;
 }
 
-/* Whether it is one of the words that blanks separate; words may be NULL. */
+/* True if `word` is in `words`, a list separated by spaces; words may be NULL. */
 static inline bool text_among(const char *words, const char *word)
 {
     for (struct text element; text_next(&words, ' ', &element);)
@@ -135,122 +133,107 @@ enum {
     TEXT_ADDRESS_MAX = 45, /* INET6_ADDRSTRLEN - 1 */
     TEXT_NETWORK_MAX = TEXT_ADDRESS_MAX + 4,
     TEXT_ADDRESS_PORT_MAX = TEXT_ADDRESS_MAX + 8,
-    TEXT_LLADDR_MAX = 95, /* 32 bytes, the most that linux/netdevice.h has room for */
+    TEXT_LLADDR_MAX = 95, /* LLADDR_MAX bytes */
 };
 
-/* May overwrite the byte behind a single digit. */
+/* Writes decimal digits. May overwrite the byte after a single digit. */
 char *text_u64(char *dst, uint64_t number);
 
-/* With a minus sign if negative; dst needs 1 + TEXT_U64_MAX bytes. */
+/* Writes a minus sign if `negative`, then the number; dst needs 1 + TEXT_U64_MAX bytes. */
 char *text_signed(char *dst, uint64_t magnitude, bool negative);
 
-/* Milliseconds as seconds with three decimals: 1.250 */
+/* Writes milliseconds as seconds with three decimals: 1.250 */
 char *text_seconds(char *dst, uint64_t milliseconds);
-/* Microseconds as seconds with six decimals: 0.000045 */
+/* Writes microseconds as seconds with six decimals: 0.000045 */
 char *text_microseconds(char *dst, uint64_t microseconds);
 
-/* A time of day in UTC as RFC 3339 has it, with microseconds; nanoseconds since 1970. */
+/* Writes a time in UTC in the form of RFC 3339, with microseconds. nanoseconds: since 1970. */
 char *text_time(char *dst, uint64_t nanoseconds);
 
-/* address: 4 bytes, network byte order. */
+/* Writes an address of 4 bytes, in network byte order. */
 char *text_ipv4(char *dst, const uint8_t *address);
 
-/* address: 16 bytes, network byte order; the form of RFC 5952, as inet_ntop(3) writes it. */
+/* Writes an address of 16 bytes, in network byte order, in the form of RFC 5952, as inet_ntop(3)
+ * does. */
 char *text_ipv6(char *dst, const uint8_t *address);
 
-/* An IPv4-mapped address (RFC 4291, 2.5.5.2) is written as IPv4. */
+/* Writes an IPv4-mapped address (RFC 4291, 2.5.5.2) as IPv4. */
 char *text_address(char *dst, const struct address *address);
 
-/* The same with the prefix: 192.0.2.1/24 */
+/* Writes the address as text_address(), with its prefix: 192.0.2.1/24 */
 char *text_network(char *dst, const struct network *network);
 
-/*
- * An address with its port: 192.0.2.1:443, [2001:db8::1]:443; 0 is "*". scope: an interface, or
- * no text; dst needs 1 + ESCAPE_FACTOR * scope.length bytes more for it.
- */
+/* Writes an address with its port (host byte order): 192.0.2.1:443, [2001:db8::1]:443; port 0 is
+ * "*". scope: an interface, or empty; dst needs 1 + ESCAPE_FACTOR * scope.length more bytes for
+ * it. */
 char *text_address_port(char *dst, const struct address *address, struct text scope, uint16_t port);
 
-/* The bytes of a link-layer address as 02:00:5e:10:00:ff; at most 32 of them. */
+/* Writes a link-layer address as 02:00:5e:10:00:ff; length: at most LLADDR_MAX bytes. */
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
-/*
- * True if this word is in a text (NULL: no), as in "-send_q,local", "send_q > 0" or "udp, raw".
- * Small letters, digits and '_' around it make another word.
- */
+/* True if `text` contains the word, as in "-send_q,local", "send_q > 0" or "udp, raw". A small
+ * letter, digit or '_' beside it makes another word. text may be NULL: false. */
 bool text_has_word(const char *text, const char *word);
 
-/* Puts a text, and behind it a word in such a way that a shell reads it as it is. */
+/* Prints `before`, and then the word, quoted so that a shell reads it unchanged. */
 void text_put_word(FILE *stream, const char *before, const char *word);
 
-/* Adds a word to a list in memory of this size. Returns false if it has no room for all of it. */
+/* Adds a word to a list in memory of `size` bytes, after `between` if it is not the first. Returns
+ * false if the word does not fit. */
 bool text_list(char *list, size_t size, const char *between, struct text word);
 
-/*
- * How much room a text has: bytes, columns of a terminal, and marks: the most characters without a
- * width of their own (accents) that may follow one character. SIZE_MAX: any number.
- */
+/* Limits of a text: bytes, columns of a terminal, and marks: the number of characters without width
+ * (accents) that may follow one character. SIZE_MAX: no limit. */
 struct text_room {
     size_t bytes, columns, marks;
 };
 
-/* The beginning of a text that has room: its bytes, characters and columns. */
+/* The beginning of a text that fits: its bytes, characters and columns. */
 struct text_fit {
     size_t length, characters, width;
-    bool cut; /* it is not the whole text: the sign of a cut must follow */
+    bool cut; /* the text is longer: the sign of a cut must follow */
 };
 
-/* The sign that the end of a text is missing: of one column, or of ASCII alone (top(1) and ps(1)
- * have the same). */
+/* The sign that the end of a text is missing: one column, or ASCII, as in top(1) and ps(1). */
 #define TEXT_CUT       "…"
 #define TEXT_CUT_ASCII "+"
 
-/*
- * The longest beginning of a text that has room. If that is not the whole text, the sign has room
- * behind it (nothing is left if the sign alone has none), and no escape of escape_text() is cut.
- * This is the only function that cuts texts for people. Bytes that are not UTF-8 take a column
- * each.
- */
+/* Returns the longest beginning of a text that fits. If that is not the whole text, the sign fits
+ * after it (length is 0 if the sign alone does not fit), and no escape of escape_text() is cut. No
+ * other function cuts texts for people. Each byte that is not UTF-8 takes one column. */
 struct text_fit text_cut(struct text text, struct text_room room, const char *sign);
 
-/* vsnprintf(3), but a text that has no room in `size` bytes ends with "...". */
+/* As vsnprintf(3), but a text that does not fit into `size` bytes ends with "...". */
 void text_print(char *dst, size_t size, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));
 
-/* Fills with blanks from end up to start + width; returns the new end. */
+/* Writes spaces from `end` up to start + width. Returns the new end. */
 char *text_pad(char *end, const char *start, size_t width);
 
-/*
- * Escapes text that others chose. Valid, visible UTF-8 is kept. These are written as \xHH for each
- * byte: control characters (C0, DEL, C1), characters that are invisible or look like a blank
- * (except U+0020), and bytes that are not UTF-8. A backslash becomes two, so
- * every byte can be restored.
+/* Escapes text that others chose. Valid, visible UTF-8 is kept. Each byte of the following is
+ * written as \xHH: control characters (C0, DEL, C1), characters that are invisible or look like a
+ * space (except U+0020), and bytes that are not UTF-8. A backslash is doubled, so every byte can be
+ * restored.
  *
- * delimiters: other ASCII bytes to write as \xHH, no letters, digits or colons; or NULL. dst needs
- * ESCAPE_FACTOR * size bytes.
- */
+ * delimiters: further ASCII bytes to write as \xHH, but no letters, digits or colons; or NULL. dst
+ * needs ESCAPE_FACTOR * size bytes. */
 enum { ESCAPE_FACTOR = 4, ESCAPE_JSON_FACTOR = 6 };
 char *escape_text(char *dst, const char *data, size_t size, const char *delimiters);
 
-/*
- * Escapes text for the inside of a JSON string: control and hidden characters as \uHHHH, '"' as \".
- * A JSON reader gets backslashes, and bytes that are not UTF-8, as escape_text() writes them. dst
- * needs ESCAPE_JSON_FACTOR * size bytes.
- */
+/* Escapes text for the inside of a JSON string: control and hidden characters as \uHHHH, '"' as \".
+ * A JSON reader gets backslashes, and bytes that are not UTF-8, in the form of escape_text(). dst
+ * needs ESCAPE_JSON_FACTOR * size bytes. */
 char *escape_json(char *dst, const char *data, size_t size);
 
-/*
- * Escapes text for the inside of a label of a metric (--prometheus): '"' as \", a newline as \n. A
- * reader gets backslashes, other control and hidden characters, and bytes that are not UTF-8, as
- * escape_text() writes them. dst needs ESCAPE_LABEL_FACTOR * size bytes.
- */
+/* Escapes text for the inside of a label of a metric (--prometheus): '"' as \", a newline as \n. A
+ * reader gets backslashes, other control and hidden characters, and bytes that are not UTF-8, in
+ * the form of escape_text(). dst needs ESCAPE_LABEL_FACTOR * size bytes. */
 enum { ESCAPE_LABEL_FACTOR = 5 };
 char *escape_label(char *dst, const char *data, size_t size);
 
-/*
- * Writes a unix socket's name as net-tools and ss do: each NUL of an abstract name becomes '@'. An
- * '@' that looks the same (inside an abstract name, or at the start of a path) becomes \x40;
- * escape_text() does the rest. dst needs ESCAPE_FACTOR * size bytes.
- */
+/* Escapes a unix socket's name in the form of net-tools and ss: each NUL of an abstract name
+ * becomes '@'. An '@' that would look the same (inside an abstract name, or at the start of a path)
+ * becomes \x40; the rest is as in escape_text(). dst needs ESCAPE_FACTOR * size bytes. */
 char *escape_socket_name(char *dst, const char *data, size_t size, const char *delimiters);
 
 #endif

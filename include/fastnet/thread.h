@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that help with what takes long. */
+/* Threads for work that takes long. */
 #ifndef FASTNET_THREAD_H
 #define FASTNET_THREAD_H
 
 #include <pthread.h>
 
-/*
- * As pthread_create(3), but the thread has a stack of 2 MiB, independent of the limit, and blocks
- * every signal: signals must interrupt the system calls of the thread that started the others.
- * Returns 0 or -errno.
- */
+/* As pthread_create(3), but the thread has a stack of 2 MiB, independent of the limit, and blocks
+ * all signals, because signals must interrupt system calls of the main thread. Returns 0 or
+ * -errno. */
 int thread_start(pthread_t *thread, void *(*work)(void *), void *arg);
 
-/* The number of processors that this thread may run on; at least 1. */
+/* Returns the number of CPUs that this thread may run on; at least 1. */
 unsigned thread_cpus(void);
 
 #endif

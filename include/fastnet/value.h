@@ -19,30 +19,30 @@ struct value;
 enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
     VALUE_NUMBER,
-    VALUE_SIGNED,      /* a number that may be negative */
-    VALUE_DECIMAL,     /* three decimals, held as thousandths: seconds as milliseconds */
-    VALUE_FINE,        /* six decimals, held as millionths: seconds as microseconds */
+    VALUE_SIGNED,      /* may be negative */
+    VALUE_DECIMAL,     /* with three decimals, in thousandths: seconds as milliseconds */
+    VALUE_FINE,        /* with six decimals, in millionths: seconds as microseconds */
     VALUE_BOOLEAN,     /* a number: 0 or 1 */
-    VALUE_TIME,        /* nanoseconds since 1970; a string in JSON (RFC 3339, microseconds, UTC) */
-    VALUE_TEXT,        /* to be escaped */
-    VALUE_SOCKET_NAME, /* text; written by escape_socket_name(), in JSON as it is */
-    VALUE_NAME,        /* a name, or the digits of a number without one; a string in JSON */
-    VALUE_ADDRESS,     /* an IPv4-mapped address of a socket comes as AF_INET */
+    VALUE_TIME,        /* ns since 1970; a string in JSON (RFC 3339, microseconds, UTC) */
+    VALUE_TEXT,        /* sinks must escape it */
+    VALUE_SOCKET_NAME, /* text, written by escape_socket_name(), in JSON unchanged */
+    VALUE_NAME,        /* a name, or the digits of a number without a name; a string in JSON */
+    VALUE_ADDRESS,     /* in socket records an IPv4-mapped address is AF_INET */
     VALUE_OWNERS,
-    VALUE_LLADDR,   /* a link-layer address: an IP address if family is set, otherwise bytes */
-    VALUE_FLAGS,    /* names of set bits: joined by commas, an array in JSON */
-    VALUE_NETWORKS, /* addresses with their prefixes: joined by commas, an array in JSON */
-    VALUE_NETWORK,  /* one of them; a string in JSON */
-    VALUE_VIEW,     /* several fields put into one text, for people; a string in JSON */
+    VALUE_LLADDR,   /* a link-layer address: an IP address if `family` is set, otherwise bytes */
+    VALUE_FLAGS,    /* names of set bits, joined by commas; an array in JSON */
+    VALUE_NETWORKS, /* addresses with prefixes, joined by commas; an array in JSON */
+    VALUE_NETWORK,  /* one address with its prefix; a string in JSON */
+    VALUE_VIEW,     /* several fields in one text, for people; a string in JSON */
 };
 
-/* The names of bits. A bit without a name (NULL, or past the count) is shown as its number. */
+/* Names of bits. A bit without a name (NULL, or not below count) is shown as its number. */
 struct flag_names {
     const char *const *names;
     size_t count;
 };
 
-/* Initializes one with these names. */
+/* Initializes a struct flag_names with these names. */
 #define FLAG_NAMES(...)                                                                            \
     {                                                                                              \
         (const char *const[]){__VA_ARGS__},                                                        \
@@ -51,25 +51,26 @@ struct flag_names {
 
 enum { VALUE_FLAG_BITS = 128 };
 
-/* Most bytes of a VALUE_VIEW. */
+/* largest number of bytes of a VALUE_VIEW */
 enum { VALUE_VIEW_MAX = 512 };
 
-/* Writes at most VALUE_VIEW_MAX bytes, without blanks unless for people (human). */
+/* Writes at most VALUE_VIEW_MAX bytes, without spaces unless `human`. Returns the end. */
 typedef char *view_fn(char *dst, const struct value *view, bool human);
 
+/* A value. `type` says which member of the union is used. */
 struct value {
     enum value_type type;
-    uint8_t family; /* of a link-layer address that is an IP address; else AF_UNSPEC */
-    bool hex;       /* a number without a name is written as 0x88b5 */
+    uint8_t family; /* VALUE_LLADDR that is an IP address: AF_*; otherwise AF_UNSPEC */
+    bool hex;       /* write a number without a name in hexadecimal: 0x88b5 */
     union {
         uint64_t number;
         struct {
             uint64_t magnitude;
-            bool negative; /* false for 0 */
+            bool negative;
         } integer;
-        struct text text; /* or the bytes of a VALUE_LLADDR, at most LLADDR_MAX */
+        struct text text; /* text, or the bytes of a VALUE_LLADDR (at most LLADDR_MAX) */
         struct {
-            const char *string; /* or NULL */
+            const char *string; /* NULL: no name */
             uint64_t number;
         } name;
         struct address address;
@@ -84,8 +85,8 @@ struct value {
         } flags;
         struct {
             const void *first;
-            size_t count, stride;                        /* stride: bytes from one to the next */
-            struct network (*read)(const void *element); /* NULL: it is a struct network */
+            size_t count, stride; /* stride: bytes from an element to the next */
+            struct network (*read)(const void *element); /* NULL: elements are struct network */
         } networks;
         struct {
             const struct field *field;
@@ -96,7 +97,7 @@ struct value {
     };
 };
 
-/* The networks of a VALUE_NETWORKS, from 0 on. */
+/* Returns network number `i` of a VALUE_NETWORKS. */
 static inline struct network value_network(const struct value *value, size_t i)
 {
     const char *element = (const char *)value->networks.first + i * value->networks.stride;
@@ -105,76 +106,66 @@ static inline struct network value_network(const struct value *value, size_t i)
                                 : *(const struct network *)(const void *)element;
 }
 
-/* A VALUE_LLADDR, which may be empty; at most TEXT_LLADDR_MAX bytes. Returns the end. */
+/* Writes a VALUE_LLADDR, which may be empty: at most TEXT_LLADDR_MAX bytes. Returns the end. */
 char *value_lladdr(char *dst, const struct value *value);
 
-/* Whether values of the type are numbers, which can be added. */
+/* True if values of this type are numbers, which can be added. */
 static inline bool value_is_number(enum value_type type)
 {
     return type == VALUE_NUMBER || type == VALUE_SIGNED || type == VALUE_DECIMAL ||
            type == VALUE_FINE;
 }
 
+/* True if value_next() can be used. */
 static inline bool value_is_list(const struct value *value)
 {
     return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||
            value->type == VALUE_NETWORKS;
 }
 
-/*
- * The next element of a list: one owner, one network, or the VALUE_NAME of a flag. *at is 0 at
- * first. Returns false when there is none.
- */
+/* Finds the next element of a list: an owner, a network, or the VALUE_NAME of a flag. *at must be 0
+ * at first. Returns false after the last element. */
 bool value_next(const struct value *list, size_t *at, struct value *element);
 
-/*
- * Adds a number to a sum of the same type. Unknown values add nothing. Too large a sum stays the
- * largest number.
- */
+/* Adds a number to a sum of the same type. Unknown values add nothing. A sum that is too large
+ * becomes the largest number. */
 void value_add(struct value *sum, const struct value *value);
 
-/* Upper bound of the bytes that value_write() writes for this value. */
+/* Returns an upper bound of the bytes that value_write() writes. */
 size_t value_bound(const struct value *value);
 
-/*
- * Writes a value as plain text. escape_text() says how it is escaped. The result is never empty:
- * unknown and empty values become "-", the text "-" becomes \x2d. Owners are name/pid/fd joined by
- * commas; blank, comma, semicolon, slash and '"' in names are escaped too. Returns the end.
- */
+/* Writes a value as plain text, escaped by escape_text() with `delimiters`. The result is never
+ * empty: unknown and empty values become "-", the text "-" becomes \x2d. Owners are name/pid/fd
+ * joined by commas; spaces, commas, semicolons, slashes and '"' in names are escaped, too. Returns
+ * the end. */
 char *value_write(char *dst, const struct value *value, const char *delimiters);
 
-/*
- * The same for readers who want the size of a number more than the number: bytes as 1.2M or 128K,
- * in powers of 1024 and cut; times as 250us, 1.5s, 3h05m or 12d04h. unit is an enum unit (field.h);
- * other values are written as they are, with blanks escaped.
- */
+/* Writes a value for people, who want a number's size rather than the number: bytes as 1.2M or
+ * 128K, in powers of 1024, rounded down; times as 250us, 1.5s, 3h05m or 12d04h. unit: an enum unit
+ * (field.h). Other values are written as by value_write(), with spaces escaped. Returns the end. */
 char *value_write_human(char *dst, const struct value *value, int unit);
 
-/*
- * The same of a value of any length: all of it if it has room, or its beginning, without half an
- * element, of a quarter of VALUE_PART at least. Returns the length.
- */
+/* Writes a value of any length for people: all of it if it fits, otherwise a beginning of at least
+ * VALUE_PART / 4 bytes, which does not end within an element. Returns the length. */
 enum { VALUE_PART = 4096 };
 size_t value_write_part(char dst[VALUE_PART], const struct value *value, int unit);
 
 /* --- How values compare (order.c): numbers and addresses as numbers, text by its bytes -------- */
 
-/* Returns negative, 0 or positive. Both are values of one column; unknown is the greatest. */
+/* Compares two values of one column. Returns a negative number if `a` is smaller, 0, or a positive
+ * number. An unknown value is greater than all others. */
 int value_compare(const struct value *a, const struct value *b);
 
-/*
- * A number that is never larger than a greater value's; UINT64_MAX if the value is unknown. It is
- * exact if all exact values with the same number are equal; unknown values are not among these.
- */
+/* Returns a number for sorting. A greater value never has a smaller number; an unknown value has
+ * UINT64_MAX. *exact: two known values that are exact and have the same number are equal. */
 uint64_t value_rank(const struct value *value, bool *exact);
 
-/*
- * Writes at most `size` bytes of a known value: of two values of one column those with the smaller
- * bytes, or else with fewer bytes, come first. Returns how many bytes there are.
- */
+/* Writes at most `size` bytes of a key for sorting, and returns the length of the whole key. The
+ * keys of two values of one column compare byte by byte as the values do; a key that is the
+ * beginning of another key is smaller. value: must be known. */
 size_t value_key(const struct value *value, char *dst, size_t size);
 
-/* Adds the value to a hash (hash.h). Values that are equal have equal hashes. */
+/* Adds the value to a hash (hash.h). Equal values have equal hashes. */
 uint64_t value_hash(uint64_t hash, const struct value *value);
 
 #endif

@@ -19,14 +19,14 @@ int columns_misuse(const struct listing_command *command, const char *option, st
     char wrong[NO_COLUMN];
     struct misuse misuse = misuse_of_column(command->kind, name, wrong);
 
-    misuse.place = option;
+    misuse.subject = option;
     return common_refuse(command->common, &misuse);
 }
 
-/* --- The columns that are shown --------------------------------------------------------------- */
+/* --- Shown columns ---------------------------------------------------------------------------- */
 
-/* The place of a column; if it is not shown, their number. */
-static size_t columns_place_of(const struct listing_command *command, const struct field *field)
+/* Index of a column among the shown columns; shown_count if it is not shown. */
+static size_t columns_index_of(const struct listing_command *command, const struct field *field)
 {
     size_t i = 0;
 
@@ -35,7 +35,7 @@ static size_t columns_place_of(const struct listing_command *command, const stru
     return i;
 }
 
-/* True if a column of that name is shown; those of --count-by are no fields of the kind. */
+/* True if a column of this name is shown; --count-by makes columns that the kind does not have. */
 static bool columns_is_counted(const struct listing_command *command, const char *name)
 {
     for (size_t i = 0; i < command->shown_count; i++)
@@ -46,7 +46,7 @@ static bool columns_is_counted(const struct listing_command *command, const char
 
 static bool is_shown(const struct listing_command *command, const struct field *field)
 {
-    return columns_place_of(command, field) < command->shown_count;
+    return columns_index_of(command, field) < command->shown_count;
 }
 
 static void columns_show(struct listing_command *command, const struct field *field)
@@ -54,7 +54,7 @@ static void columns_show(struct listing_command *command, const struct field *fi
     if (!is_shown(command, field) && command->shown_count < LISTING_COLUMNS_MAX)
         command->shown[command->shown_count++] = field;
     if (field->rate && field->of && field->of->partly)
-        columns_show(command, field + 1); /* rows in which it does not grow have values, too */
+        columns_show(command, field + 1); /* field + 1 has the values of rows without a rate */
 }
 
 static void show_named(struct listing_command *command, const char *names)
@@ -66,19 +66,15 @@ static void show_named(struct listing_command *command, const char *names)
     }
 }
 
-/*
- * Names of hosts take long to look up, and views say again what other columns say, so they are
- * shown only by name.
- */
-static bool is_of_all(const struct field *field)
+/* True if "all" includes this column. It excludes names of hosts, which take long to look up, and
+ * views, which repeat other columns. */
+static bool all_includes(const struct field *field)
 {
     return !(field->lookups & NEED_HOSTS) && field->type != VALUE_VIEW;
 }
 
-/*
- * If one listing follows another, each row says where and when it was seen. These columns stand
- * before the chosen ones, unless they are named.
- */
+/* With -c or --all-netns, adds columns that say when and where each row was read. They come before
+ * the chosen columns, unless the user named them. */
 static void show_stream(struct listing_command *command)
 {
     enum { NETNS };
@@ -114,14 +110,14 @@ static void show_defaults(struct listing_command *command)
         show_named(command, kind->rates);
     const bool all = command->shown_count == before;
     for (size_t i = 0; i < kind->field_count && all; i++)
-        if (is_of_all(&kind->fields[i]))
+        if (all_includes(&kind->fields[i]))
             columns_show(command, &kind->fields[i]);
     show_stream(command);
 }
 
 /* --- --columns -------------------------------------------------------------------------------- */
 
-/* Shows what a word means, or hides it if the sign is '-'. */
+/* Shows the column or the group of columns that `word` names; hides them if `sign` is '-'. */
 static int columns_choose(struct listing_command *command, char sign, struct text word)
 {
     const struct kind *kind = command->kind;
@@ -129,27 +125,26 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
     size_t found = 0;
 
     if (named && !sign && is_shown(command, named))
-        return common_misuse_typed(command->common, "--columns", "named twice: '%s'", word);
+        return common_misuse_typed(command->common, "--columns", "column named twice: '%s'", word);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const struct field_group *group = field_group(kind, field);
         const bool listed = text_is(word, "all") || (group && text_is(word, group->name));
         if (named ? field != named : i >= kind->field_count || !listed)
             continue;
-        const size_t place = columns_place_of(command, field);
+        const size_t index = columns_index_of(command, field);
         found++;
-        if (sign == '-' && place < command->shown_count)
-            memmove(&command->shown[place], &command->shown[place + 1],
-                    (--command->shown_count - place) * sizeof(const struct field *));
-        else if (sign != '-' && (named || is_of_all(field)))
+        if (sign == '-' && index < command->shown_count)
+            memmove(&command->shown[index], &command->shown[index + 1],
+                    (--command->shown_count - index) * sizeof(const struct field *));
+        else if (sign != '-' && (named || all_includes(field)))
             columns_show(command, field);
     }
     return found ? 0 : columns_misuse(command, "--columns", word);
 }
 
-/*
- * Words with '+' or '-' change the default columns, or those that stand before them. Words behind a
- * first '+' are added, too: which of them are default columns may depend on the machine.
- */
+/* If the first word begins with '+' or '-', the words change the default columns. After a first
+ * '+', words without a sign count as '+', so a word may name a default column again: which columns
+ * are default columns may depend on the machine. */
 static int choose_all(struct listing_command *command, const char *words)
 {
     const char others = *words == '+' ? '+' : '\0';
@@ -164,7 +159,7 @@ static int choose_all(struct listing_command *command, const char *words)
                                 (struct text){word.data + is_signed, word.length - is_signed});
     }
     if (!status && !command->shown_count)
-        return common_misuse(command->common, "--columns: no column is left");
+        return common_misuse(command->common, "--columns: this removes all columns");
     if (!changes)
         show_stream(command);
     return status;
@@ -172,7 +167,7 @@ static int choose_all(struct listing_command *command, const char *words)
 
 /* --- --count-by ------------------------------------------------------------------------------- */
 
-/* Shows a column of groups: the next of their values. */
+/* Shows a column for value `index` of the groups, which is described by `of`. */
 static void columns_show_value(struct listing_command *command, const struct field *of,
                                size_t index)
 {
@@ -182,7 +177,7 @@ static void columns_show_value(struct listing_command *command, const struct fie
     columns_show(command, column);
 }
 
-/* Takes a '/' and a number of bits from the beginning of a text. */
+/* Removes "/BITS" from the beginning of `from`. Returns false if `from` begins otherwise. */
 static bool take_prefix(struct text *from, unsigned long *bits)
 {
     char *end;
@@ -194,10 +189,8 @@ static bool take_prefix(struct text *from, unsigned long *bits)
     return *bits <= 128;
 }
 
-/*
- * Makes a column of networks from an address with "/24", "/24/56" or "/48" behind it. If there is
- * one prefix, that of IPv6 is 64; one that only IPv6 can have leaves IPv4 addresses whole.
- */
+/* Makes a column of networks from the column `of` and prefixes: "/24", "/24/56" or "/48". With a
+ * single prefix, IPv6 gets /64; above 32 it is for IPv6, and IPv4 addresses stay whole. */
 static const struct field *make_network(struct network_field *network, const struct field *of,
                                         struct text prefixes)
 {
@@ -230,13 +223,13 @@ static int add_counted(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
     if (columns_is_counted(command, field->name))
-        return common_misuse_typed(command->common, "--count-by", "named twice: '%s'", word);
+        return common_misuse_typed(command->common, "--count-by", "column named twice: '%s'", word);
     if (slash)
         field = make_network(&command->counting->networks[at], field,
                              (struct text){slash, word.length - length});
     if (!field)
         return common_misuse_typed(command->common, "--count-by",
-                                   "no column of addresses with a prefix: '%s'", word);
+                                   "not a column of addresses with a prefix length: '%s'", word);
     listing->count_by[listing->count_by_count++] = field;
     needs_add(&listing->needs, field_needs(field));
     columns_show_value(command, field, at);
@@ -252,9 +245,10 @@ static int add_sum(struct listing_command *command, struct text word)
     if (!field)
         return columns_misuse(command, "--sum", word);
     if (columns_is_counted(command, field->name))
-        return common_misuse_typed(command->common, "--sum", "named twice: '%s'", word);
+        return common_misuse_typed(command->common, "--sum", "column named twice: '%s'", word);
     if (!value_is_number(field->type))
-        return common_misuse_typed(command->common, "--sum", "no numbers to add are in '%s'", word);
+        return common_misuse_typed(command->common, "--sum", "column '%s' has no numbers to add",
+                                   word);
     if (listing->sum_count == SUMS_MAX)
         return common_misuse(command->common, "--sum: more than %d columns", SUMS_MAX);
     listing->sum[listing->sum_count++] = field;
@@ -265,7 +259,7 @@ static int add_sum(struct listing_command *command, struct text word)
     return 0;
 }
 
-/* Of the number of rows, and of each sum. */
+/* Shows columns with the shares of the number of rows, and of each sum. */
 static void show_shares(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -285,7 +279,7 @@ static void show_shares(struct listing_command *command)
     }
 }
 
-/* The columns of a --count-by listing: those that are counted, the count, sums and shares. */
+/* Shows the columns of a --count-by listing: the counted columns, the count, sums and shares. */
 static int resolve_counting(struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -317,13 +311,13 @@ int columns_resolve(struct listing_command *command)
     if (command->common->count_by)
         return resolve_counting(command);
     if (command->common->sum || command->common->percent)
-        return common_misuse(command->common, "--%s: needs --count-by",
+        return common_misuse(command->common, "--%s needs --count-by",
                              command->common->sum ? "sum" : "percent");
     if (words)
         status = choose_all(command, words);
     else
         show_defaults(command);
-    /* without its keys a metric would look like that of another row */
+    /* Without its keys a metric would look like the metric of another row. */
     for (size_t i = 0; i < kind->field_count && common_is_metrics(command->common); i++)
         if (kind->fields[i].key && !kind->fields[i].constant)
             columns_show(command, &kind->fields[i]);

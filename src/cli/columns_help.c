@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --columns=help: which columns there are. */
+/* --columns=help: lists the columns that exist. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,9 @@
 #include "fastnet/array.h"
 #include "fastnet/writer.h"
 
-/* As JSON has them. */
+enum { MEANING = 160 };
+
+/* The type of a column, named after the form that its values have in JSON. */
 static const char *columns_help_type_name(enum value_type type)
 {
     static const char *const names[] = {
@@ -23,8 +25,8 @@ static const char *columns_help_type_name(enum value_type type)
     return names[type] ? names[type] : "string";
 }
 
-/* What --columns=help says of a column, in the order of columns_help_put_row(). */
-static const struct field told[] = {
+/* The columns of --columns=help itself, in the order of columns_help_put_row(). */
+static const struct field help_fields[] = {
     {.name = "name", .type = VALUE_TEXT},  {.name = "type", .type = VALUE_TEXT},
     {.name = "unit", .type = VALUE_TEXT},  {.name = "counter", .type = VALUE_BOOLEAN},
     {.name = "group", .type = VALUE_TEXT}, {.name = "help", .type = VALUE_TEXT},
@@ -47,6 +49,16 @@ static const char *group_name(const struct kind *kind, const struct field *field
     return group ? group->name : NULL;
 }
 
+static const char *meaning_of(const struct field *field, char text[MEANING])
+{
+    char other[FIELD_OTHER];
+
+    if (!field_other_name(field, other))
+        return field->help;
+    snprintf(text, MEANING, "%s; also named %s", field->help, other);
+    return text;
+}
+
 static struct value text_value(const char *string)
 {
     if (!string)
@@ -57,30 +69,31 @@ static struct value text_value(const char *string)
 static void columns_help_put_row(struct sink *sink, const struct kind *kind,
                                  const struct field *field)
 {
-    const struct value values[COUNT(told)] = {
+    char meaning[MEANING];
+    const struct value values[COUNT(help_fields)] = {
         text_value(field->name),
         text_value(columns_help_type_name(field->type)),
         text_value(unit_names[field->unit]),
         {.type = VALUE_BOOLEAN, .number = field->counter},
         text_value(group_name(kind, field)),
-        text_value(field->help),
+        text_value(meaning_of(field, meaning)),
     };
 
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
 }
 
-/* As rows of a listing, in JSON or CSV. */
+/* Prints the columns of the kind as rows of a listing, in JSON or CSV. */
 static int columns_help_put_rows(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
     static const struct context nothing;
-    struct field columns[COUNT(told)];
+    struct field columns[COUNT(help_fields)];
     struct writer writer = {0};
     struct sink *sink = NULL;
     int error = -ENOMEM;
 
-    for (size_t i = 0; i < COUNT(told); i++) {
-        field_counted(&columns[i], &told[i], i);
+    for (size_t i = 0; i < COUNT(help_fields); i++) {
+        field_counted(&columns[i], &help_fields[i], i);
         command->shown[command->shown_count++] = &columns[i];
     }
     command->context = &nothing;
@@ -115,9 +128,10 @@ int columns_help(struct listing_command *command)
             width = strlen(kind->fields[i].name);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
         const char *unit = unit_names[field->unit], *group = group_name(kind, field);
+        char meaning[MEANING];
         fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name,
                 columns_help_type_name(field->type), unit ? unit : "-", group ? group : "-",
-                field->help);
+                meaning_of(field, meaning));
     }
     return page_finish(&page, command->common->program);
 }

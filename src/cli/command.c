@@ -13,9 +13,9 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/text.h"
 
-/* --- In which order --------------------------------------------------------------------------- */
+/* --- Order ------------------------------------------------------------------------------------ */
 
-/* After --count-by only the counted columns can be sorted by. */
+/* Finds a column to sort by. With --count-by, it must be a column that is shown. */
 static const struct field *find_sort(const struct listing_command *command, struct text name)
 {
     if (!command->common->count_by)
@@ -35,11 +35,11 @@ static int misuse_sort(const struct listing_command *command, struct text name)
     for (size_t i = 0; i < command->shown_count; i++)
         if (command->shown[i])
             text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
-    return common_misuse_of(command->common, .wrong = "no counted column '%s'", .typed = name,
-                            .words = words);
+    return common_misuse_of(command->common, .wrong = "'%s' is not a column of this --count-by",
+                            .typed = name, .words = words);
 }
 
-/* A comma-separated list of columns; equal rows are in the order of the next one. */
+/* Resolves --sort, columns with commas. The next column orders rows that are equal so far. */
 static int resolve_sort(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -60,7 +60,7 @@ static int resolve_sort(struct listing_command *command)
     return 0;
 }
 
-/* --- Which rows ------------------------------------------------------------------------------- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 static int resolve_filters(struct listing_command *command)
 {
@@ -96,7 +96,7 @@ bool command_colour(const struct common *common)
     return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* Colours mean that a terminal follows. watch(1) says in COLUMNS how wide it is. */
+/* If colours are on, a terminal will show the output; watch(1) sets COLUMNS to its width. */
 unsigned command_width(const struct common *common)
 {
     const unsigned width = common_width(common);
@@ -107,8 +107,8 @@ unsigned command_width(const struct common *common)
     return (unsigned)strtoul(columns, NULL, 10);
 }
 
-/* The locale's character set, as locale(7) finds it: the C library knows only that of setlocale(3),
- * which is not called, because it may read files. */
+/* Finds the character set of the locale as locale(7) describes. The C library cannot say it: it
+ * would need setlocale(3), which may read files. */
 bool command_is_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -123,7 +123,7 @@ bool command_is_utf8(void)
     return found;
 }
 
-/* The width that the table must fit; 0: any, because its reader chose what it shows. */
+/* The width that the table must fit. 0: any width, because the user chose columns or the form. */
 static unsigned width_of(const struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -135,7 +135,7 @@ static unsigned width_of(const struct listing_command *command)
     return command_width(common);
 }
 
-/* The set that says why people should look at a row; NULL if tables do not show it. */
+/* The field with the reasons why a row needs attention; NULL if tables do not show it. */
 static const struct field *attention_of(const struct listing_command *command)
 {
     return command->common->count_by ? NULL : field_named(command->kind, "attention");
@@ -150,7 +150,7 @@ static int resolve_attention(struct listing_command *command)
     return 0;
 }
 
-/* --- Which columns stay, however narrow the terminal is --------------------------------------- */
+/* --- Columns that a narrow terminal keeps ----------------------------------------------------- */
 
 static bool is_filtered_by(const struct common *common, const char *name)
 {
@@ -168,7 +168,8 @@ static bool is_asked_for(const struct common *common, const char *name)
            is_filtered_by(common, name);
 }
 
-/* What rows were chosen or sorted by is the answer to the question. */
+/* Fills command->keep: columns that --columns, --sort or filters name are the answer to the user's
+ * question, so a narrow terminal must not drop them. */
 static void keep_asked(struct listing_command *command)
 {
     for (size_t i = 0; i < command->shown_count && command->drop; i++) {
@@ -187,7 +188,7 @@ static void add_named(struct listing *listing, const struct field *field)
     listing->named.lookups |= field->lookups;
 }
 
-/* What was asked for by name is either shown or said to be unknown. */
+/* Collects needs of columns that the user named: if they are unknown, the listing reports it. */
 static int resolve_asked(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -212,7 +213,7 @@ static int resolve_asked(struct listing_command *command)
     return 0;
 }
 
-/* --- Where rows are read ---------------------------------------------------------------------- */
+/* --- Source of the rows ----------------------------------------------------------------------- */
 
 static int resolve_source(struct listing_command *command)
 {
@@ -240,11 +241,11 @@ static int resolve_source(struct listing_command *command)
         return common_misuse(common, "%s: '%s': %s", option, TYPED(root), strerror(-error));
     if (common->backend == BACKEND_NETLINK)
         return common_misuse(common, "--proc-root: cannot be combined with --backend=netlink");
-    listing->backend = BACKEND_PROC; /* a captured tree says nothing of this machine's sockets */
+    listing->backend = BACKEND_PROC; /* netlink would list the sockets of this machine */
     return 0;
 }
 
-/* --delta: there must be a rate. --nonzero: only rows of which one is above 0. */
+/* --delta needs a column with a rate. --nonzero keeps rows in which a rate is above 0. */
 static int resolve_rates(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -257,7 +258,7 @@ static int resolve_rates(struct listing_command *command)
         return 0;
     if (!moved)
         return common_misuse(command->common,
-                             "--delta: the columns of %s that are shown have no counters",
+                             "--delta: none of the shown columns of %s is a counter",
                              command->kind->name);
     if (command->common->nonzero)
         listing->where = where_both(&command->where, listing->where, moved);
@@ -273,12 +274,12 @@ bool command_is_untrusted(const struct listing_command *command)
         return false;
     if (!proc_tree_is_own(listing->proc_root) && !listing->processes)
         return true;
-    /* landlock(7) would keep the links of a proc file system's PID/fd from being read */
+    /* landlock(7) would prevent reading the links of PID/fd in a proc file system. */
     return (listing->diag_file || !proc_tree_is_own(listing->proc_root)) &&
            !(lookups & NEED_ANY_OWNERS);
 }
 
-/* --- Metrics, and the file that is replaced --------------------------------------------------- */
+/* --- Metrics and --output --------------------------------------------------------------------- */
 
 static int resolve_metrics(struct listing_command *command)
 {
@@ -290,16 +291,14 @@ static int resolve_metrics(struct listing_command *command)
         return 0;
     if (!common->count_by && !kind->metric) {
         common_misuse_bare(common,
-                           "%s: %s are too many to be a metric each: count them "
-                           "(--count-by=%s)",
+                           "%s: too many %s for a metric each; count them instead (--count-by=%s)",
                            option, kind->name, kind->count_by);
         return STATUS_REFUSED;
     }
     if (common->interval_ms && !common->output && common->format == FORMAT_PROMETHEUS)
         return common_misuse_bare(common,
-                                  "%s: with -c each listing needs a file of its own "
-                                  "(--output=FILE), or its end must be seen "
-                                  "(--openmetrics)",
+                                  "%s: -c prints many listings without a mark between them (try "
+                                  "--output=FILE or --openmetrics)",
                                   option);
     return 0;
 }
@@ -310,37 +309,37 @@ static int resolve_output(struct listing_command *command)
     const char *conflict = NULL;
 
     if (command->open_output)
-        conflict = "cannot be combined with -D, which has a file of its own";
+        conflict = "cannot be combined with -D, which writes its own file";
     else if (command->listing.events)
-        conflict = "events have no end at which a file could be replaced (try >FILE)";
+        conflict = "events never end, so the file would never be replaced (try >FILE)";
     else if (common->explain)
         conflict = "cannot be combined with --explain";
     else if (command_is_untrusted(command) && common->delta)
-        conflict = "cannot be combined with --delta of a captured tree (try >FILE)";
+        conflict = "cannot be combined with --delta and a captured tree (try >FILE)";
     return common->output && conflict ? common_misuse_bare(common, "--output: %s", conflict) : 0;
 }
 
 /* --- Other network namespaces ----------------------------------------------------------------- */
 
-/* With --delta one process makes all listings, and looks up names without the right to leave. */
+/* With --delta, one process makes all listings. After it gave up its rights to look up names, it
+ * could not enter another network namespace. */
 static int resolve_namespaces(struct listing_command *command)
 {
     const struct common *common = command->common;
     const char *option = common->all_netns ? "--all-netns" : "--netns";
 
     if (common->all_netns && command->listing.events)
-        return common_misuse_bare(common, "--all-netns: events are those of one namespace "
-                                          "(try --netns=NAME)");
+        return common_misuse_bare(
+            common, "--all-netns: events come from one network namespace only (try --netns=NAME)");
     if (common->all_netns && (command->listing.diag_file || command->open_output))
-        return common_misuse_bare(common, "--all-netns: saved files have no namespaces");
+        return common_misuse_bare(common, "--all-netns: a saved file has no network namespaces");
     if ((common->all_netns || common->netns) && common->delta &&
         command->listing.needs.lookups & NEED_NAMES)
-        return common_misuse_bare(common, "%s: with --delta no names can be looked up (add -n)",
-                                  option);
+        return common_misuse_bare(common, "%s: cannot look up names with --delta (add -n)", option);
     return 0;
 }
 
-/* Each sets what the later ones need. */
+/* In this order: each step sets members that later steps read. */
 static int (*const steps[])(struct listing_command *command) = {
     resolve_metrics, columns_resolve, resolve_attention, resolve_sort,       resolve_filters,
     resolve_rates,   resolve_asked,   resolve_source,    resolve_namespaces, resolve_output,
@@ -354,7 +353,7 @@ int command_resolve(struct listing_command *command, bool *help)
     if (common->delta && !common->interval_ms)
         return common_misuse(common, "--delta needs -c");
     if (common->nonzero && !common->delta)
-        return common_misuse(common, "--nonzero: needs --delta");
+        return common_misuse(common, "--nonzero needs --delta");
     if (common->delta) {
         rates_init(command->rates, command->kind);
         command->kind = &command->rates->kind;
@@ -372,7 +371,7 @@ int command_resolve(struct listing_command *command, bool *help)
 #define SINK_OF(its, letter, name, newer, create, help) create,
 static const sink_create_fn sinks_of_columns[] = {sink_table_create, OUTPUT_FORMATS(SINK_OF)};
 
-/* With names of columns, an order or a limit, rows are asked for. */
+/* True if rows become JSON objects. Named columns, an order or a limit ask for rows instead. */
 static bool makes_objects(const struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -415,7 +414,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command)) {
-        options.count -= common->delta; /* without the values of rows that have no rate */
+        options.count -= common->delta; /* without the values of rows without a rate */
         return sink_objects_create(&options, sinks_of_columns[common->format]);
     }
     return sinks_of_columns[common->format](&options);

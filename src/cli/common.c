@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What follows from the common options: messages, pages of text, widths. */
+/* Messages, pages of text, and widths, which depend on the common options. */
 #include "cli/common.h"
 
 #include <errno.h>
@@ -71,8 +71,8 @@ bool common_uses_columns(const struct common *common)
            common->delta || common->table;
 }
 
-/* For hosts_wait_fn. */
-static void say_waiting(size_t count, const char *name)
+/* A hosts_wait_fn: shows a line on stderr while names are looked up. */
+static void show_waiting(size_t count, const char *name)
 {
     if (count == 0)
         fputs("\r\033[K", stderr); /* erases the line */
@@ -86,10 +86,11 @@ hosts_wait_fn common_waiting(void)
 {
     const char *term = getenv("TERM");
 
-    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? say_waiting : NULL;
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? show_waiting
+                                                                               : NULL;
 }
 
-/* --- What is wrong ---------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 enum { MESSAGE_MAX = 1024 };
 
@@ -97,15 +98,15 @@ int common_refuse(const struct common *common, const struct misuse *misuse)
 {
     const struct manner *manner = &common->grammar->manner;
     const char *own = misuse->help == HELP_OWN ? manner->help : NULL;
-    struct misuse said = *misuse;
+    struct misuse rest = *misuse;
     char message[MESSAGE_MAX], help[128] = "";
 
-    if (own && manner->above && misuse->place) {
-        fprintf(stderr, "%s: %s: %s\n", common->program, misuse->place, misuse->words);
-        said.place = said.words = NULL;
+    if (own && manner->above && misuse->subject) {
+        fprintf(stderr, "%s: %s: %s\n", common->program, misuse->subject, misuse->words);
+        rest.subject = rest.words = NULL;
     }
-    misuse_put(&said, message, sizeof message);
-    /* a list of columns helps more */
+    misuse_put(&rest, message, sizeof message);
+    /* A message that names a list of columns (=help) helps more than --help. */
     if (own || (misuse->help != HELP_NONE && !strstr(message, "=help"))) {
         char command[COMMON_COMMAND];
         misuse_put_words(own ? own : " (see %s --help)", common_command(common, command), help,
@@ -143,7 +144,7 @@ const char *common_original(const char *name, char path[ORIGINAL_SIZE])
 
 /* --- Pages of text ---------------------------------------------------------------------------- */
 
-/* A reader that has gone is not an error. */
+/* A reader that closed the pipe is not an error. */
 int output_status(const char *program, int error)
 {
     if (error == 0 || error == -EPIPE)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that all personalities have, and how a command line is parsed and answered. */
+/* The options that all personalities have; parses command lines and answers them. */
 #include "cli/common.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@
 
 enum {
     OPTION_OUTPUT = 1000,
-    OPTION_FORMAT,           /* and of each form one more */
+    OPTION_FORMAT,           /* first of a range: OPTION_FORMAT + FORMAT_* */
     OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
     OPTION_VERSION = 'V',
 };
@@ -35,9 +35,9 @@ static const char *const groups[] = {"Output", "Source"};
     OPTION_ROW(OPTION_FORMAT + FORMAT_##its, letter, name, OUTPUT, help, SETS(format),             \
                .number = FORMAT_##its, .newer = (its_newer)),
 
-/* No personality and no program that one is like has these letters. */
+/* No personality uses these letters, and neither does any program that a personality imitates. */
 static const struct option options[] = {
-    OUTPUT_FORMATS(FORMAT_OPTION) /* each with its comma */
+    OUTPUT_FORMATS(FORMAT_OPTION) /* the macro adds the commas */
     LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
          TAKES("FILE"), .newer = true),
     OPTION_ROW(THIS_ROW, 'k', "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
@@ -45,19 +45,20 @@ static const struct option options[] = {
     LONG(THIS_ROW, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
     OPTION_ROW(THIS_ROW, 'y', "sort", OUTPUT, "sort by columns: A,-B; - is descending",
                TAKES("[-]COLUMN"), OF(CHOICES_COLUMNS), SETS(sort)),
-    LONG(THIS_ROW, "limit", OUTPUT, "show only the first rows", TAKES("COUNT"), SETS(limit),
+    LONG(THIS_ROW, "limit", OUTPUT, "show only the first COUNT rows", TAKES("COUNT"), SETS(limit),
          .form = FORM_COUNT, .newer = true),
-    OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count how many have each value, largest first",
+    OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count the rows with each value, largest first",
                TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
     LONG(THIS_ROW, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
          OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
-    LONG(THIS_ROW, "percent", OUTPUT, "with --count-by: shares of the whole", SETS(percent),
+    LONG(THIS_ROW, "percent", OUTPUT, "with --count-by: percent of the total", SETS(percent),
          .newer = true),
     LONG(THIS_ROW, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m", SETS(human),
          .newer = true),
     LONG(THIS_ROW, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
          OF("auto always never"), SETS(color), .form = FORM_WORD, .newer = true),
-    LONG(THIS_ROW, "exact", SOURCE, "read twice, so that no lasting row is missed", SETS(exact)),
+    LONG(THIS_ROW, "exact", SOURCE, "read twice, so that nothing that stays is missed",
+         SETS(exact)),
     LONG(THIS_ROW, "explain", SOURCE, "show the filter, and which part the kernel applies",
          SETS(explain)),
     LONG(THIS_ROW, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
@@ -74,7 +75,7 @@ static const struct option options[] = {
 
 const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
 
-/* In --help it is the last line of the group before. */
+/* No title: in --help these options follow the group before. */
 static const char *const untitled[] = {NULL};
 static const struct option owners_options[] = {
     LONG(THIS_ROW, "owners", 0, "find owners only by bpf or in proc; default auto", TAKES("NAME"),
@@ -84,7 +85,7 @@ static const struct option owners_options[] = {
 const struct option_table common_options_of_owners = {untitled, COUNT(untitled), owners_options,
                                                       COUNT(owners_options)};
 
-/* --- Answers ---------------------------------------------------------------------------------- */
+/* --- Answers: help, version, completion ------------------------------------------------------- */
 
 static void common_put_usage(const struct common *common, FILE *stream)
 {
@@ -136,7 +137,7 @@ static void common_put_help(const struct common *common, FILE *stream)
     const struct option *help = first->options;
     char page[PAGE_NAME];
 
-    while (help->id != OPTION_HELP) /* its group, and those behind it, come last */
+    while (help->id != OPTION_HELP) /* its group, and later groups, are printed last */
         help++;
     common_put_usage(common, stream);
     options_help(first, 0, help->group, grammar->important, stream);
@@ -158,7 +159,7 @@ static void put_version(const struct common *common, FILE *stream)
     fprintf(stream, "\n%s\nbuilt with libmnl and libcap\n", common->grammar->version);
 }
 
-/* For option_fn. */
+/* Prints a page. An option_fn can return the result. */
 static int common_answer(const struct common *common,
                          void (*put)(const struct common *common, FILE *stream))
 {
@@ -175,7 +176,7 @@ int common_help(const struct common *common)
     return common_answer(common, common_put_help);
 }
 
-/* A script for the grammar's name, or for fastnet with the words that may follow it. */
+/* Prints the completion script for this personality's name, or for fastnet with all its words. */
 static int common_complete(const struct common *common)
 {
     struct page page;
@@ -183,9 +184,10 @@ static int common_complete(const struct common *common)
         common->completion, common->words ? "fastnet" : common->grammar->name, page_open(&page));
     const int status = page_finish(&page, common->program);
 
-    return known ? status
-                 : common_misuse_typed(common, "--completion", "bash, zsh or fish, not '%s'",
-                                       as_text(common->completion));
+    return known
+               ? status
+               : common_misuse_typed(common, "--completion", "expected bash, zsh or fish, not '%s'",
+                                     as_text(common->completion));
 }
 
 /* --- Parsing ---------------------------------------------------------------------------------- */
@@ -196,7 +198,7 @@ struct parsing {
     void *arg;
 };
 
-/* One of the words that the option offers. */
+/* Stores the index of `argument` among the words that the option offers. */
 static int common_take_word(struct common *common, const struct option *option,
                             const char *argument)
 {
@@ -215,7 +217,7 @@ static int common_take_word(struct common *common, const struct option *option,
 
 enum { SECONDS_MAX = 1000000 };
 
-/* Seconds between two passes, one if it is NULL. */
+/* Stores the interval between two samples. `seconds` NULL: one second. */
 static int take_interval(struct common *common, const char *seconds)
 {
     double interval = 1;
@@ -233,12 +235,12 @@ static int take_seconds(const struct common *common, const struct option *option
     double seconds;
 
     if (!form_decimal(argument, SECONDS_MAX, &seconds))
-        return common_misuse_typed(common, "--for", "seconds, 0 to 1000000, not '%s'",
+        return common_misuse_typed(common, "--for", "expected seconds, 0 to 1000000, not '%s'",
                                    as_text(argument));
     *milliseconds = (unsigned)(seconds * 1000 + 0.999);
     return *milliseconds || !option->value
                ? 0
-               : common_misuse(common, "--for=0 sees nothing: %s", option->value);
+               : common_misuse(common, "--for=0 shows nothing: %s", option->value);
 }
 
 static int take_count(const struct common *common, const struct option *option,
@@ -248,14 +250,15 @@ static int take_count(const struct common *common, const struct option *option,
 
     if (form_digits(argument, count) && *count && *count <= most)
         return 0;
-    return common_misuse(common, "--%s: a number from 1 to %" PRIu64 ", not '%s'", option->name,
-                         most, TYPED(argument));
+    return common_misuse(common, "--%s: expected a number from 1 to %" PRIu64 ", not '%s'",
+                         option->name, most, TYPED(argument));
 }
 
-/* Other programs take the name of a form; a file of such a name is ./json. */
+/* Handles --output. Other programs take the name of a form there, so such a name is refused here: a
+ * file of that name can be typed as ./json. */
 int common_output(struct common *common, const char *file)
 {
-    /* An option, and other words for it. */
+    /* Each text: an option, then other words for it. */
     static const char *const forms[] = {"json yaml yml xml", "ndjson jsonl",     "csv tsv",
                                         "human table text",  "columns=all wide", "prometheus",
                                         "openmetrics"};
@@ -273,7 +276,7 @@ int common_output(struct common *common, const char *file)
     return 0;
 }
 
-/* Takes an option that is more than a member of struct common. */
+/* Handles an option that does more than to set a member of struct common. */
 static int common_take_other(const struct parsing *parsing, const struct option *option,
                              const char *argument)
 {
@@ -295,7 +298,7 @@ static int common_take_other(const struct parsing *parsing, const struct option 
     case OPTION_VERSION:
         return common_answer(common, put_version);
     default:
-        /* a word that is ignored would look like a filter that found everything */
+        /* An ignored word would look like a filter that every row matched. */
         return parsing->take ? parsing->take(option, argument, parsing->arg)
                              : filters_misuse_operand(common, common->grammar->kind, argument);
     }
@@ -324,7 +327,7 @@ static int common_take_option(const struct option *option, const char *argument,
     return 0;
 }
 
-/* Why a namespace cannot be opened or entered, as a suffix of the error. */
+/* A suffix for errors: why a network namespace cannot be opened or entered. */
 static const char *hint_at_rights(int error)
 {
     if (error != -EPERM)
@@ -333,7 +336,7 @@ static const char *hint_at_rights(int error)
                                                : " (needs CAP_SYS_ADMIN)";
 }
 
-/* In the words of ss and ip. opened: it cannot be entered. */
+/* Reports an error in the words of ss and ip. opened: the namespace could not be entered. */
 static int fail_netns(const struct common *common, const char *name, bool opened, int error)
 {
     fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program,
@@ -342,49 +345,47 @@ static int fail_netns(const struct common *common, const char *name, bool opened
     return STATUS_FAILURE;
 }
 
-static bool is_this_one(int netns)
+static bool is_own_netns(int netns)
 {
     struct stat file;
 
     return fstat(netns, &file) == 0 && file.st_ino == namespace_own_id();
 }
 
-/*
- * Enters a namespace that is not this one; common->home is the one before. Nothing was looked up
- * or read until then. *opened: it could be opened. Returns 0 or -errno.
- */
-static int enter(struct common *common, const char *name, bool *opened)
+/* Enters a network namespace and stores the own netns in common->home. Does nothing if it is the
+ * own netns. Nothing may be looked up or read before. Sets *opened if the network namespace could
+ * be opened. Returns 0 or -errno. */
+static int enter_other_netns(struct common *common, const char *name, bool *opened)
 {
-    const int away = namespace_open(name);
-    int home, error;
+    const int target = namespace_open(name);
+    int own, error;
 
-    *opened = away >= 0;
-    if (away < 0 || is_this_one(away)) {
-        if (away >= 0)
-            close(away);
-        return away < 0 ? away : 0;
+    *opened = target >= 0;
+    if (target < 0 || is_own_netns(target)) {
+        if (target >= 0)
+            close(target);
+        return target < 0 ? target : 0;
     }
-    home = namespace_open_own();
-    error = home < 0 ? home : namespace_enter(away);
-    close(away);
+    own = namespace_open_own();
+    error = own < 0 ? own : namespace_enter(target);
+    close(target);
     if (!error)
-        common->home = home;
-    else if (home >= 0)
-        close(home);
+        common->home = own;
+    else if (own >= 0)
+        close(own);
     return error;
 }
 
-/* Owners of sockets are looked for where the proc file system is, unless /proc shows the same. */
+/* Owners of sockets are searched in this proc file system, unless /proc has the same processes. */
 static void common_take_processes(struct common *common, const struct procfs *procfs)
 {
     if (!procfs->own)
         common->processes = *procfs->root ? procfs->root : procfs->process;
 }
 
-/*
- * --proc-root of a proc file system: its process 1, or the process, says which namespace is meant.
- * The files of a namespace that may not be entered can be read, because everybody may do that.
- */
+/* --proc-root names a proc file system, or a process in one: enters the network namespace of
+ * process 1 or of that process. If this is not permitted, reads the namespace's files instead,
+ * because every user may read them. */
 static int enter_procfs(struct common *common, struct procfs *procfs)
 {
     const int found = procfs_find(common->proc_root, procfs);
@@ -395,19 +396,20 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
     if (found == -ENAMETOOLONG)
         return common_misuse(common, "--proc-root: '%s': %s", TYPED(common->proc_root),
                              strerror(-found));
-    if (found <= 0) /* a captured tree, or an error that the listing reports */
+    if (found <= 0) /* a captured tree, or an error, which the listing reports */
         return 0;
     common_take_processes(common, procfs);
     common->proc_root = NULL;
     if (procfs->own && procfs->is_root)
         return 0;
     snprintf(path, sizeof path, "%s/ns/net", procfs->process);
-    const int error = enter(common, path, &opened);
+    const int error = enter_other_netns(common, path, &opened);
     if (!error)
         return 0;
     if ((error != -EACCES && error != -EPERM) || !proc_tree_has(procfs->process, "net/dev"))
         return fail_netns(common, path, opened, error);
-    fprintf(stderr, "%s: network namespace \"%s\": %s%s: only its files are read, in %s/net\n",
+    fprintf(stderr,
+            "%s: cannot enter network namespace \"%s\": %s%s; only its files in %s/net are read\n",
             common->program, TYPED(path), strerror(-error), hint_at_rights(error),
             TYPED(procfs->process));
     common->proc_root = procfs->process;
@@ -417,7 +419,7 @@ static int enter_procfs(struct common *common, struct procfs *procfs)
 
 static int enter_netns(struct common *common)
 {
-    static struct procfs procfs; /* has texts of *common: there is one command line */
+    static struct procfs procfs; /* *common points to its texts; there is only one command line */
     bool opened;
     int error;
 
@@ -435,7 +437,7 @@ static int enter_netns(struct common *common)
         return 0;
     if (strchr(common->netns, '/') && procfs_find_namespace(common->netns, &procfs) > 0)
         common_take_processes(common, &procfs);
-    error = enter(common, common->netns, &opened);
+    error = enter_other_netns(common, common->netns, &opened);
     return error ? fail_netns(common, common->netns, opened, error) : 0;
 }
 

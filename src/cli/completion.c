@@ -14,9 +14,9 @@
 
 /* --- Scripts ---------------------------------------------------------------------------------- */
 
-/* In these scripts \1 stands for the command. */
+/* In these scripts, \1 is replaced by the command. */
 
-/* readline splits words at '=' and puts back only what stands behind it. */
+/* readline splits words at '=', and replaces only the part after the '='. */
 static const char bash[] =
     "# bash completion for \1, by fastnet\n"
     "_fastnet_\1() {\n"
@@ -51,7 +51,7 @@ static const char bash[] =
     "}\n"
     "complete -F _fastnet_\1 \1\n";
 
-/* zsh runs the file as the function _COMMAND; a file that is sourced registers that function. */
+/* zsh runs an autoloaded file as the function _COMMAND; a sourced file registers that function. */
 static const char zsh[] = "#compdef \1\n"
                           "# zsh completion for \1, by fastnet\n"
                           "_fastnet_\1() {\n"
@@ -134,12 +134,12 @@ bool completion_put_script(const char *shell, const char *command, FILE *stream)
 struct offer {
     FILE *stream;
     const struct grammar *grammar;
-    const char *word;            /* the last one, which is completed */
-    const char *before;          /* the one before it */
-    const struct kind *kind;     /* of the rows that are listed */
-    const struct option *option; /* whose argument is completed, or NULL */
-    const char *argument;        /* ... where it begins */
-    bool operand;                /* the last word is no option */
+    const char *word;            /* the last word, which is completed */
+    const char *before;          /* the word before the last */
+    const struct kind *kind;     /* kind of the rows that are listed */
+    const struct option *option; /* the option whose argument is completed, or NULL */
+    const char *argument;        /* where the argument begins */
+    bool operand;                /* the last word is not an option */
 };
 
 bool completion_is_asked(int argc, char *const argv[])
@@ -152,7 +152,7 @@ static void put_form(const struct offer *offer, const char *form, const char *re
     fprintf(offer->stream, "%s\t%.*s\n", form, (int)(rest - offer->word), offer->word);
 }
 
-/* A word that is typed in small letters is offered so. */
+/* Offers a word if it begins with `rest`; in small letters if the user types small letters. */
 static void completion_put(const struct offer *offer, const char *rest, const char *word,
                            const char *help)
 {
@@ -166,7 +166,7 @@ static void completion_put(const struct offer *offer, const char *rest, const ch
     fprintf(offer->stream, "%s%s\n", help ? "\t" : "", help ? help : "");
 }
 
-/* What group i tells, if it is a word that means nothing to a shell. */
+/* The value of `field` for group i; empty if a shell would interpret a character of it. */
 static struct text group_text(const struct field *field, struct cgroups *cgroups, size_t i)
 {
     const struct context context = {.cgroups = cgroups};
@@ -181,7 +181,7 @@ static struct text group_text(const struct field *field, struct cgroups *cgroups
     return simple ? value.text : as_text(NULL);
 }
 
-/* Units, containers or pods that have processes here, each once. */
+/* Offers the units, containers or pods that have processes on this machine, each once. */
 static void put_groups(const struct offer *offer, const char *rest, const struct field *field)
 {
     struct cgroups *cgroups;
@@ -200,11 +200,11 @@ static void put_groups(const struct offer *offer, const char *rest, const struct
     cgroups_destroy(cgroups);
 }
 
-/* Of several columns, those of the last one: names rather than ids. */
+/* Offers values of the last of these columns, which has names instead of ids. */
 static void completion_put_values(const struct offer *offer, const char *rest, const char *columns)
 {
-    const char *blank = strrchr(columns, ' ');
-    const struct field *field = field_named(offer->grammar->kind, blank ? blank + 1 : columns);
+    const char *space = strrchr(columns, ' ');
+    const struct field *field = field_named(offer->grammar->kind, space ? space + 1 : columns);
     const struct synonym *synonym = where_synonym(offer->grammar->kind, field);
 
     if (field->lookups & NEED_CGROUPS)
@@ -237,7 +237,7 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
     completion_put(offer, rest, "help", "lists all columns");
 }
 
-/* Words that are separated by blanks. */
+/* Offers words that are separated by spaces. */
 static void completion_put_words(const struct offer *offer, const char *rest, const char *words)
 {
     for (struct text text; text_next(&words, ' ', &text);) {
@@ -269,7 +269,7 @@ static void put_argument(const struct offer *offer)
         put_form(offer, *metavar == 'F' ? "file" : "directory", rest);
         return;
     }
-    if (strstr(metavar, ",...") || *metavar == '[') { /* each element perhaps after a sign */
+    if (strstr(metavar, ",...") || *metavar == '[') { /* a sign may begin an element */
         const char *comma = strrchr(rest, ',');
         rest = comma ? comma + 1 : rest;
         rest += *rest && strchr("-+!", *rest) ? 1 : 0;
@@ -298,7 +298,7 @@ static void put_operands(const struct offer *offer)
         put_choices(offer, offer->word, operands->choices);
 }
 
-/* The long options of an earlier table come before those of a later one. */
+/* True if no earlier option has this long name, because parsing takes the first. */
 static bool is_first(const struct option_table *const tables[], const struct option *option)
 {
     const struct option *other;
@@ -361,7 +361,7 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
                           .kind = grammar->kind};
     char message[OPTIONS_MESSAGE];
 
-    if (strchr(offer.word, '\n')) /* a line of its own might be taken for a command */
+    if (strchr(offer.word, '\n')) /* a shell might take the text after a newline for a command */
         return;
     options_parse(grammar->tables, count, words, completion_take, &offer, message);
     if (offer.option) {

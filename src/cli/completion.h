@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What shells complete. The script for a shell is a few lines, which give the program the words
- * that were typed, so what is offered is what this program understands.
- */
+/* Completion of words in shells. The script for a shell has a few lines, which pass the typed words
+ * to this program, so that its offers always fit this version. */
 #ifndef CLI_COMPLETION_H
 #define CLI_COMPLETION_H
 
@@ -11,23 +9,20 @@
 
 #include "cli/personality.h"
 
-/* Writes the script for "bash", "zsh" or "fish", for this command. Returns false for other shells.
- */
+/* Writes the script for `command`. Returns false unless `shell` is "bash", "zsh" or "fish". */
 bool completion_put_script(const char *shell, const char *command, FILE *stream);
 
-/* How the scripts ask: fastnet --complete -- WORD... */
+/* True if such a script runs the program: fastnet --complete -- WORD... */
 bool completion_is_asked(int argc, char *const argv[]);
 
-/*
- * Writes what can stand in place of the last of these words, of which the first is the command.
- * grammar: of these words. commands: the names of `grammars` (NULL behind the last) are offered,
- * too.
+/* Writes possible completions of the last of `words`; the first word is the command, and `grammar`
+ * is its grammar. If `commands`, the names of `grammars` (which NULL ends) are offered, too.
  *
- * The first line is how to complete, a tab, and the beginning of the last word that stays as it is:
- * "word", "part" (more may follow without a blank), "file" or "directory". Each other line is a
- * word and, behind a tab, what it means; or behind '!' a command of sh(1), zsh and fish alike that
- * prints words. Words are only those with which the rest of the last word begins.
- */
+ * The first line says how to complete: "word", "part" (more may follow without a space), "file" or
+ * "directory"; then a tab, and the beginning of the last word that stays as it is. Each other line
+ * is a word, and after a tab its meaning; or '!' and a command that prints words, written so that
+ * sh(1), zsh and fish understand it. Only words that begin like the rest of the last word are
+ * written. */
 void completion_offer(const struct grammar *grammar, const struct grammar *const grammars[],
                       bool commands, int count, char *const words[], FILE *stream);
 

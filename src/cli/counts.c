@@ -8,7 +8,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/report.h"
 
-/* Which of them may be seen, as words. Returns whether any may. */
+/* Writes `verb` and the protocols, except TCP, that the listing may show. False: no protocol. */
 static bool put_names(const struct listing *listing, const char *verb, char text[COUNTS_TEXT])
 {
     const char *last = NULL;
@@ -31,13 +31,12 @@ static bool put_names(const struct listing *listing, const char *verb, char text
 void counts_begin(struct listing *listing, char text[COUNTS_TEXT], struct report *report)
 {
     const bool any = put_names(listing, "counts bytes of ", text);
-    const char *refusal =
-        any && listing->byte_counts ? byte_counts_begin(listing->byte_counts) : NULL;
+    struct bpf_refusal refusal = {.error = 0};
 
-    if (refusal || !any)
+    if (!any || (listing->byte_counts && byte_counts_begin(listing->byte_counts, &refusal) < 0))
         listing->byte_counts = NULL;
     if (!listing->byte_counts)
-        put_names(listing, "no bytes of ", text);
-    if (refusal)
-        report_note(report, "%s: %s", text, refusal);
+        put_names(listing, "no byte counts for ", text);
+    if (refusal.error)
+        report_note(report, "%s: %s", text, refusal.reason);
 }

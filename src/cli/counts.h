@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of sockets that the kernel does not count: whether they are counted for a listing. */
+/* Bytes of sockets for which the kernel keeps no counter: decides whether a listing counts them. */
 #ifndef CLI_COUNTS_H
 #define CLI_COUNTS_H
 
@@ -7,11 +7,9 @@
 
 enum { COUNTS_TEXT = 96 };
 
-/*
- * From now on they are counted, if the listing has byte_counts and may show such sockets; else
- * byte_counts are NULL then, and if that is a refusal, the report has it. text: which sockets are
- * counted, or are not, for people; empty if the listing shows no such sockets.
- */
+/* Starts to count if listing->byte_counts is set and the listing may show such sockets. Otherwise,
+ * or after a refusal, which is reported, sets byte_counts to NULL. `text` says for people which
+ * sockets are counted or not; it is empty if the listing shows no such sockets. */
 void counts_begin(struct listing *listing, char text[COUNTS_TEXT], struct report *report);
 
 #endif

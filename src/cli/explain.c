@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --explain: which rows a listing has, and what chooses them. */
+/* --explain: says which rows a listing has, and whether the kernel or fastnet chooses them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,10 +27,8 @@ static bool explain_compares(const struct explanation *kernel, const struct fiel
     return false;
 }
 
-/*
- * Lists the fields that a predicate (or NULL) compares, without columns of this kind (or NULL), and
- * without fields that the kernel (or NULL) compares.
- */
+/* Adds the fields that `predicate` compares to `names`, except columns of `kind` and fields that
+ * `kernel` compares. Each of the three may be NULL. */
 static void list_fields(char names[NAMES_MAX], const struct predicate *predicate,
                         const struct kind *kind, const struct explanation *kernel)
 {
@@ -44,7 +42,7 @@ static void list_fields(char names[NAMES_MAX], const struct predicate *predicate
         list_fields(names, part, kind, kernel);
 }
 
-/* Texts of the command line, which a terminal must not obey. */
+/* Writes a predicate. It has texts of the command line, so control characters are escaped. */
 static void put_where(const struct explaining *explaining, const struct predicate *where)
 {
     char *text = NULL, *escaped;
@@ -60,13 +58,13 @@ static void put_where(const struct explaining *explaining, const struct predicat
         *escape_text(escaped, text, size, NULL) = '\0';
     for (const char *at = escaped; at && *at; at++) {
         fputc(*at, explaining->stream);
-        at += at[0] == '\\' && at[1] == '\\'; /* it stays one: it is part of a pattern */
+        at += at[0] == '\\' && at[1] == '\\'; /* not doubled: part of a pattern */
     }
     free(escaped);
     free(text);
 }
 
-/* Adds the column that shows this member: of those with a name of their own, the first. */
+/* Adds the column that shows this member; the first, if several columns show it. */
 static void add_column_of(char names[NAMES_MAX], const struct kind *kind, size_t member)
 {
     for (size_t i = 0; i < kind->field_count; i++)
@@ -76,7 +74,7 @@ static void add_column_of(char names[NAMES_MAX], const struct kind *kind, size_t
         }
 }
 
-/* Says which columns the kernel compares, and which are left to fastnet. */
+/* Writes which columns the kernel compares, and which columns fastnet compares. */
 static void put_shares(const struct explaining *explaining, const struct explained *explained)
 {
     const struct predicate *const wheres[] = {explaining->command->listing.where,
@@ -98,7 +96,7 @@ static void put_shares(const struct explaining *explaining, const struct explain
     fprintf(stream, "  fastnet compares: %s\n", *rest ? rest : "nothing more");
 }
 
-/* For explain_fn. */
+/* An explain_fn: writes how one table is read. */
 static void explain_put_table(const struct explained *explained, void *arg)
 {
     const struct explaining *explaining = arg;
@@ -108,14 +106,14 @@ static void explain_put_table(const struct explained *explained, void *arg)
         return;
     fprintf(stream, "\n%s\n", explained->read->name);
     if (explained->table->where) {
-        fprintf(stream, "  its rows: ");
+        fprintf(stream, "  only rows with: ");
         put_where(explaining, explained->table->where);
         fputc('\n', stream);
     }
     fprintf(stream, "  read by: ");
     for (size_t i = 0; i < explained->backend_count; i++)
         fprintf(stream, "%s%s", i ? ", else by " : "", explained->backends[i]->name);
-    fprintf(stream, explained->backend_count ? "\n" : "nothing that is allowed\n");
+    fprintf(stream, explained->backend_count ? "\n" : "no backend that is allowed\n");
     put_shares(explaining, explained);
 }
 
@@ -131,15 +129,16 @@ int command_explain(const struct listing_command *command, struct engine *engine
     if (listing->where)
         put_where(&explaining, listing->where);
     fprintf(explaining.stream, listing->where ? "\n" : "none\n");
-    /* options of the personalities compare fields that --where does not know */
+    /* options of personalities may compare fields that --where does not know */
     list_fields(unknown, listing->where, command->kind, NULL);
     if (*unknown)
-        fprintf(explaining.stream, "  no column, so --where does not take it: %s\n", unknown);
+        fprintf(explaining.stream, "  not columns, so --where does not take them: %s\n", unknown);
     error = engine_explain(engine, listing, sink, explain_put_table, &explaining);
-    if (listing->needs.lookups & NEED_PEERS) /* other sources than the rows */
+    if (listing->needs.lookups & NEED_PEERS) /* separate requests find the other ends */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file
-                  ? "\nother ends: unknown, because only netlink tells them\n"
-                  : "\nother ends: one netlink dump more of each protocol, before the rows\n",
+                  ? "\nother ends: unknown, because only netlink reports them\n"
+                  : "\nother ends: read before the rows, by one more netlink dump for each "
+                    "protocol\n",
               explaining.stream);
     status = page_finish(&page, command->common->program);
     if (error)

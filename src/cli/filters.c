@@ -12,7 +12,7 @@
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 
-static const char *const groups[] = {"Filter (a value that begins with ! stands for all others)"};
+static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
 
 #define PORTS "local_port remote_port orig_sport orig_dport reply_sport reply_dport sport dport"
 #define ADDRESSES                                                                                  \
@@ -22,7 +22,7 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 #define WHERE(example)                                                                             \
     OPTION_ROW(OPTION_FILTER, 'X', "where", 0, "rows for which this is true: " example,            \
                TAKES("EXPR"), OF(CHOICES_COLUMNS))
-/* A short form: its value is compared with those of these columns that rows have. */
+/* A short form of --where: it compares its value with those columns in `of` that rows have. */
 #define LETTER(letter, name, metavar, of, ...)                                                     \
     OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), COMPARES(of))
 #define SHORT(...)  LETTER(0, __VA_ARGS__)
@@ -30,13 +30,13 @@ static const char *const groups[] = {"Filter (a value that begins with ! stands 
 #define HOST_OF(of) SHORT("host", "ADDRESS,...", of, "with this address or network at either end")
 #define HOST        HOST_OF(ADDRESSES)
 
-/* Of what a socket has. */
+/* For rows that have owners. */
 #define OF_OWNERS                                                                                  \
     SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),         \
         SHORT("process", "NAME,...", "process", "held open by a process of this name",             \
               OF(CHOICES_PROCESSES)),                                                              \
         SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),        \
-        SHORT("unit", "NAME,...", "unit", "of one of these units of systemd", OF(CHOICES_VALUES)), \
+        SHORT("unit", "NAME,...", "unit", "of one of these systemd units", OF(CHOICES_VALUES)),    \
         SHORT("container", "NAME,...", "container container_name",                                 \
               "of one of these containers, by name or id", OF(CHOICES_VALUES)),                    \
         SHORT("pod", "NAME,...", "pod pod_name", "of one of these pods, by name or uid",           \
@@ -46,18 +46,18 @@ static const struct option of_sockets[] = {
     WHERE("'recv_q > 0'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
     PORT,
-    SHORT("local-port", "N,N-M,...", "local_port", "with this port at this end"),
-    SHORT("remote-port", "N,N-M,...", "remote_port", "with this port at the other end"),
+    SHORT("local-port", "N,N-M,...", "local_port", "with this local port"),
+    SHORT("remote-port", "N,N-M,...", "remote_port", "with this remote port"),
     HOST,
-    SHORT("local", "ADDRESS,...", "local_address", "with this address at this end"),
-    SHORT("remote", "ADDRESS,...", "remote_address", "with this address at the other end"),
+    SHORT("local", "ADDRESS,...", "local_address", "with this local address or network"),
+    SHORT("remote", "ADDRESS,...", "remote_address", "with this remote address or network"),
     OF_OWNERS,
 };
 static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
 static const struct option of_neighbours[] = {
     WHERE("'probes > 2'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),
-    SHORT("host", "ADDRESS,...", "address", "with this address, or of this network")};
+    SHORT("host", "ADDRESS,...", "address", "with this address, or in this network")};
 
 static const struct option of_findings[] = {
     WHERE("'severity = fault'"),
@@ -67,7 +67,7 @@ static const struct option of_findings[] = {
 
 static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
 
-/* The column "address" would make a row for each end. */
+/* With the column "address", a flow would match as a row for each end. */
 static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST_OF("src dst"),
                                            OF_OWNERS};
 
@@ -108,7 +108,7 @@ bool filters_take(struct filters *filters, const struct option *option, const ch
     return true;
 }
 
-/* Whether all are ids of containers, or uids of pods. */
+/* True if all words are ids of containers or uids of pods. */
 static bool are_ids(const char *text)
 {
     bool are = true;
@@ -130,7 +130,7 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
         const struct option *option = filters->typed[i].option;
         const char *text = filters->typed[i].text;
         const char *columns = option->columns;
-        char ids[16]; /* the first column: names need not be known */
+        char ids[16]; /* only the first column is compared, so names need not be known */
         if (columns && strstr(columns, "_name") && are_ids(text)) {
             snprintf(ids, sizeof ids, "%.*s", (int)strcspn(columns, " "), columns);
             columns = ids;
@@ -147,9 +147,9 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
     return NULL;
 }
 
-/* --- A word that is no option ----------------------------------------------------------------- */
+/* --- Words that are not options --------------------------------------------------------------- */
 
-/* Whether rows of the kind have one of these columns, and it takes the value. */
+/* True if rows of the kind have one of these columns, and it can be compared with the value. */
 static bool takes(const struct kind *kind, const char *columns, const char *value)
 {
     struct where where = {.parts = NULL};
@@ -163,7 +163,7 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 {
     const char *port = *word == ':' ? word + 1 : word;
     const struct field *states = field_named(kind, "state");
-    /* one letter may be wrong, or its end be missing */
+    /* one letter may be wrong, or the last letter missing */
     struct misuse state = {.typed = as_text(word), .distance = 2};
 
     if (states)
@@ -185,7 +185,7 @@ int filters_misuse_operand(const struct common *common, const struct kind *kind,
     const struct option *option = NULL;
     char meant[FILTERS_MEANT] = "";
 
-    /* the option whose name begins with the word */
+    /* find an option whose name begins with the word */
     for (size_t i = 0; strlen(word) >= LETTERS && (option = options_at(common->grammar->tables, i));
          i++)
         if (option->name && option->help && strncasecmp(option->name, word, strlen(word)) == 0)

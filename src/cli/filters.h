@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options that choose rows by their columns: --where, and short forms of it. */
+/* Options that choose rows by their columns: --where and its short forms. */
 #ifndef CLI_FILTERS_H
 #define CLI_FILTERS_H
 
@@ -10,13 +10,13 @@
 #include "cli/options.h"
 #include "cli/where/where.h"
 
-enum { OPTION_FILTER = 2000 }; /* the id of all of them */
+enum { OPTION_FILTER = 2000 }; /* id of all these options */
 
-/* The short forms are those that rows have columns for. */
+/* Each table has the short forms for which its rows have columns. */
 extern const struct option_table filters_of_sockets, filters_of_flows, filters_of_neighbours,
     filters_of_findings, filters_of_drops, filters_of_traffic;
 
-/* What was typed. All filters must hold. Zeroed: none. */
+/* The filters that the user typed. A row must match all of them. Zeroed: no filter. */
 enum { FILTERS_MAX = 32 };
 struct filters {
     struct {
@@ -26,29 +26,25 @@ struct filters {
     size_t count;
 };
 
-/*
- * Of a word that is no option: the short form that was probably meant, as it is typed. False if
- * there is none, or rows of this kind have no column for it.
- */
+/* Finds the short form that the user probably meant by a word that is not an option, and writes it
+ * as it must be typed. Returns false if rows of this kind have no such column. */
 enum { FILTERS_MEANT = TYPED_MAX + 32 };
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT]);
-/* Says that a word is no option, and what was meant; returns the exit status. */
+/* Reports that `word` is not an option, and suggests an option. Returns the exit status. */
 struct common;
 int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word);
 
-/* What was typed last for the option of this name; NULL: it was not typed. */
+/* The argument of the last option with this name; NULL: it was not typed. */
 const char *filters_typed(const struct filters *filters, const char *name);
 
-/* Whether this is a filter; with an argument only, if it may be typed without one. */
+/* True if the option is a filter; if its argument may be missing, only with an argument. */
 bool filters_are(const struct option *option, const char *argument);
 
-/* Takes a filter. Returns false if there are too many. */
+/* Adds a filter. Returns false if there are too many. */
 bool filters_take(struct filters *filters, const struct option *option, const char *argument);
 
-/*
- * Makes them into a predicate that also wants what *all (or NULL) wants, and puts it there. Returns
- * NULL, or the name of the option that is wrong: where->message says how.
- */
+/* Makes a predicate of all filters and of *all (which may be NULL), and stores it in *all. Returns
+ * NULL, or the name of an option that is wrong; then where->message says why. */
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all);
 

@@ -17,7 +17,7 @@ const char *form_number(const char *text, uint64_t most, uint64_t *number)
 {
     char *end;
 
-    if (*text < '0' || *text > '9') /* strtoull(3) takes blanks and signs */
+    if (*text < '0' || *text > '9') /* strtoull(3) accepts spaces and signs */
         return NULL;
     errno = 0;
     const uint64_t value = strtoull(text, &end, 0);
@@ -77,7 +77,7 @@ const char *form_millionths(const char *text, uint64_t *whole, unsigned *million
     return text;
 }
 
-/* Powers of 1024; times in microseconds. */
+/* Finds a suffix: sizes are powers of 1024, times are in microseconds. */
 static bool find_suffix(bool time, const char *text, uint64_t *factor)
 {
     static const struct suffix {
@@ -124,7 +124,7 @@ bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *num
 
 /* --- Times ------------------------------------------------------------------------------------ */
 
-/* What follows the second: Z, nothing, or the distance from UTC: +01:00. */
+/* Parses the text after the second: Z, nothing, or the distance from UTC such as +01:00. */
 static bool take_zone(const char *text, int64_t *seconds)
 {
     struct tm distance = {0};
@@ -139,7 +139,7 @@ static bool take_zone(const char *text, int64_t *seconds)
     return end && !*end;
 }
 
-/* Whether the month has that day: timegm(3) takes the 30th of February for a day of March. */
+/* True if the month has that day: timegm(3) accepts 30 February as a day in March. */
 static bool is_day(const struct tm *time)
 {
     struct tm day = {.tm_year = time->tm_year, .tm_mon = time->tm_mon, .tm_mday = time->tm_mday};
@@ -173,7 +173,7 @@ bool form_time(const char *text, uint64_t *nanoseconds)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/* One to four parts, each a number of C; missing parts are 0. */
+/* Parses one to four numbers as in C, with points between them; missing numbers are 0. */
 static bool take_parts(const char *text, uint8_t bytes[4])
 {
     memset(bytes, 0, 4);
@@ -233,7 +233,7 @@ bool form_address(const char *text, size_t length, enum form_dialect dialect,
     return true;
 }
 
-/* Adds bytes to a text in a buffer of FORM_END_MAX. False: they do not fit. */
+/* Appends bytes to a text in a buffer of FORM_END_MAX bytes. Returns false if they do not fit. */
 static bool form_add(char *buffer, const char *start, size_t length)
 {
     const size_t used = strlen(buffer);
@@ -245,7 +245,8 @@ static bool form_add(char *buffer, const char *start, size_t length)
     return true;
 }
 
-/* Where the name of an interface ends: at the bracket, if one is open, or at a length or a port. */
+/* Finds the end of an interface's name: a bracket if `open`, else '/' or ':' or the end of the
+ * text. Returns NULL if the bracket is missing. */
 static const char *interface_end(const char *name, bool open)
 {
     const char *end = name + strcspn(name, ":/");
@@ -283,12 +284,13 @@ bool form_end(const char *text, struct form_end *end)
         return false;
     after += length;
     end->port = *after == ':' ? after + 1 : NULL;
-    if (brackets && !strchr(end->address, ':')) /* only IPv6 has them */
+    if (brackets && !strchr(end->address, ':')) /* only IPv6 has brackets */
         return false;
     return *end->address && (end->port ? *end->port : !*after);
 }
 
-/* The length of a prefix. mapped: that of an IPv4-mapped address, or of a network of IPv6. */
+/* Parses the length of a prefix. mapped: the address was typed as IPv4-mapped IPv6, so the length
+ * counts bits of IPv6; a length below 96 makes it a network of IPv6. */
 static bool take_length(const char *text, enum form_dialect dialect, bool mapped,
                         struct network *network)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Values as they are typed. Languages write numbers and addresses in different ways: --where as the
- * columns show them, conntrack as inet_aton(3), ss as numbers of C. What is of no such form leaves
- * the results as they are.
- */
+/* Parses values that users type. Each dialect has its own numbers and addresses: --where as the
+ * columns show them, conntrack as inet_aton(3) does, ss as numbers of C. If a text is malformed,
+ * the functions for whole numbers leave the result unchanged. */
 #ifndef CLI_FORM_H
 #define CLI_FORM_H
 
@@ -14,68 +12,57 @@
 
 enum form_dialect { FORM_OF_WHERE, FORM_OF_CONNTRACK, FORM_OF_SS };
 
-/*
- * A number of C at the beginning of the text: 31, 0x1f or 037. Returns where it ends, or NULL:
- * there is none, or it is above the most.
- */
+/* Parses a number as in C at the beginning of the text: 31, 0x1f or 037. Returns the end of the
+ * number; NULL if it is missing, or above `most`. */
 const char *form_number(const char *text, uint64_t most, uint64_t *number);
-/* The same for the whole text. */
+/* Like form_number(), but the whole text must be the number. */
 bool form_is_number(const char *text, uint64_t most, uint64_t *number);
 
-/* Digits that fit into 64 bits, and nothing else. */
+/* Parses a text that has only digits. Returns false if the number needs more than 64 bits. */
 bool form_digits(const char *text, uint64_t *number);
-/* Digits with a point among them or none, for a number that is not above the most. */
+/* Parses digits with or without a point. Returns false if the number is above `most`. */
 bool form_decimal(const char *text, double most, double *number);
 
-/*
- * Digits, and up to six decimals as millionths, at the beginning of the text. Returns where they
- * end, or NULL: there are none, or too many.
- */
+/* Parses digits, and up to six decimals as millionths, at the beginning of the text. Returns the
+ * end; NULL if there are no digits, or too many. */
 enum { FORM_MILLION = 1000000 };
 const char *form_millionths(const char *text, uint64_t *whole, unsigned *millionths);
 
-/*
- * A number in parts: 1, 1000 or a million make one. Seconds may also be 50ms, 1.5s, 2m, 1h or 1d; a
- * number that is always whole may be 64k or 0x1f. False also if it is not whole in these parts.
- */
+/* Parses a number in units of 1 / `parts`, where parts is 1, 1000 or a million. Seconds may have a
+ * suffix: 50ms, 1.5s, 2m, 1h or 1d. A number with `parts` 1 that is not in seconds may be 64k or
+ * 0x1f. Returns false also if the result is not a whole number. */
 bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number);
 
-/* In seconds since 1970, or as RFC 3339 has it; hours, minutes and seconds may be missing. */
+/* Parses seconds since 1970, or a time of RFC 3339, perhaps without seconds or time of day. */
 bool form_time(const char *text, uint64_t *nanoseconds);
 
-/*
- * An address, of length bytes. IPv4 is 10.1.2.3; conntrack takes 10.1 for 10.0.0.1, and ss 10 for
- * 10.0.0.0. In --where IPv6 may stand in brackets, as it does beside a port, and an IPv4-mapped
- * address is shown, and meant, as IPv4.
- */
+/* Parses an address of `length` bytes. IPv4 is 10.1.2.3; conntrack also accepts 10.1 for 10.0.0.1,
+ * and ss 10 for 10.0.0.0. In --where, IPv6 may have brackets, as beside a port, and an IPv4-mapped
+ * address becomes IPv4. */
 bool form_address(const char *text, size_t length, enum form_dialect dialect,
                   struct address *address);
 
-/*
- * An address with an interface, a port, or both, as tables show them: fe80::5%eth0,
- * [fe80::5%eth0]:80, [fe80::5]%eth0:80, 10.1.2.3%eth0:*, *:80. A length may stand before the
- * interface or after it (RFC 4007, 11.7). The names of interfaces have no colon and no slash
- * (dev_valid_name(), net/core/dev.c).
- */
+/* An address with an interface, a port, or both, as tables show them: fe80::5%eth0,
+ * [fe80::5%eth0]:80, [fe80::5]%eth0:80, 10.1.2.3%eth0:*, *:80. The length of a prefix may be before
+ * or after the interface (RFC 4007, 11.7). Names of interfaces have no colon and no slash
+ * (dev_valid_name(), net/core/dev.c). */
 enum { FORM_END_MAX = 128 };
 struct form_end {
-    char address[FORM_END_MAX];   /* without brackets; a length follows if one was typed */
-    char interface[FORM_END_MAX]; /* empty: none was typed */
-    const char *port;             /* points into the text; NULL: none was typed */
+    char address[FORM_END_MAX];   /* without brackets; with the length, if it was typed */
+    char interface[FORM_END_MAX]; /* empty: not typed */
+    const char *port;             /* points into the text; NULL: not typed */
 };
 
-/* Takes the text apart; whether the parts mean something is not looked at. False: no such form. */
+/* Splits a text into these parts, without checking their content. Returns false for other forms. */
 bool form_end(const char *text, struct form_end *end);
 
-/*
- * ADDRESS/LENGTH, as a PREDICATE_WITHIN of this field. Bits of the address behind the length do not
- * count. In ss the length may be a mask of IPv4, in --where a mask of any bits; only in --where it
- * must be there.
- */
+/* Parses ADDRESS/LENGTH into a PREDICATE_WITHIN that compares `field`. Bits of the address after
+ * the length are ignored. In ss the length may be a mask of IPv4, in --where a mask of any bits.
+ * Only --where requires a length. */
 bool form_network(const char *text, enum form_dialect dialect, const struct field *field,
                   struct predicate *within);
 
-/* Bytes by colons, two digits each. Returns how many; 0 if the text is something else. */
+/* Parses bytes of two digits, with colons between. Returns the number of bytes; 0: other text. */
 size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX]);
 
 #endif

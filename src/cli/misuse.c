@@ -11,7 +11,7 @@
 #include "fastnet/text.h"
 
 enum { WORD_MAX = 40 }; /* longer words are not compared */
-enum { FEW = 6 };       /* columns that a message lists */
+enum { FEW = 6 };       /* a message lists all columns of a kind that has no more than this */
 
 const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most)
 {
@@ -56,10 +56,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/*
- * Letters to insert, remove, replace or swap with the next one: the optimal string alignment
- * distance. Case, and '-' for '_', do not count.
- */
+/* Number of letters to insert, remove, replace or swap with the next letter: the optimal string
+ * alignment distance. Upper and lower case are the same; '-' is the same as '_'. */
 static size_t misuse_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t rows[3][WORD_MAX + 1];
@@ -87,14 +85,14 @@ static size_t misuse_distance(const char *a, size_t a_length, const char *b, siz
 static void offer(struct misuse *misuse, struct text word)
 {
     const struct text typed = misuse->typed;
-    /* one letter in three may be wrong; only words that are nearer than this are taken */
+    /* Up to a third of the letters may be wrong. A later word must be nearer than earlier words. */
     const size_t limit =
         misuse->meant.data || misuse->distance ? misuse->distance : (typed.length + 1) / 3 + 1;
 
     if (word.length > WORD_MAX || typed.length > WORD_MAX)
         return;
     size_t found = misuse_distance(typed.data, typed.length, word.data, word.length);
-    /* the beginning of a word, three letters at least, is nearly that word */
+    /* if the typed letters, at least three, begin a word, its distance is 1 */
     if (found && typed.length >= 3 && typed.length < word.length &&
         misuse_distance(typed.data, typed.length, word.data, typed.length) == 0)
         found = 1;
@@ -121,8 +119,8 @@ void misuse_put(const struct misuse *misuse, char *message, size_t size)
     struct misuse found = *misuse;
 
     *message = '\0';
-    if (misuse->place)
-        said_add(message, size, "%s: ", misuse->place);
+    if (misuse->subject)
+        said_add(message, size, "%s: ", misuse->subject);
     if (misuse->typed.data)
         misuse_put_words(misuse->wrong, TYPED_BYTES(misuse->typed.data, misuse->typed.length),
                          message, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with a command line, what was typed and what was probably meant. */
+/* Messages about a wrong command line: what the user typed, and probably meant. */
 #ifndef CLI_MISUSE_H
 #define CLI_MISUSE_H
 
@@ -7,54 +7,55 @@
 
 #include "fastnet/kind.h"
 
-/* The user's words as a message shows them: escaped, with "..." at the end if they have more bytes
- * than `most` (up to TYPED_BYTES_MAX), terminated. */
+/* Copies words of the user into a message: escaped, and with "..." at the end if they have more
+ * than `most` bytes (up to TYPED_BYTES_MAX). Returns `text`. */
 enum { TYPED_SHORT_MAX = 40, TYPED_BYTES_MAX = 80, TYPED_MAX = 4 * TYPED_BYTES_MAX + 1 };
 const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, size_t most);
-/* The same, into memory that lives as long as the block that this stands in; of a whole word. */
+/* Like typed_text(), in memory that lives until the end of the enclosing block. */
 #define TYPED_BYTES(typed, length) typed_text((char[TYPED_MAX]){""}, typed, length, TYPED_BYTES_MAX)
 #define TYPED(word)                TYPED_BYTES(word, strlen(word))
 #define TYPED_SHORT(word)          typed_text((char[TYPED_MAX]){""}, word, strlen(word), TYPED_SHORT_MAX)
 
-/* A text made as printf(3) does, cut if it is very long, terminated. */
+/* Formats a text as printf(3) does; cuts it if it is too long. Returns `text`. */
 enum { SAID_MAX = 512 };
 const char *said_text(char text[SAID_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same, into memory that lives as long as the block that this stands in. */
+/* Like said_text(), in memory that lives until the end of the enclosing block. */
 #define SAID(...) said_text((char[SAID_MAX]){""}, __VA_ARGS__)
-/* Adds to a text in so many bytes; what has no room is cut. */
+/* Appends to a text in a buffer of `size` bytes; cuts what does not fit. */
 void said_add(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Where a message says that help is. */
+/* Where a message mentions the help. */
 enum misuse_help {
-    HELP_BEHIND, /* behind it */
+    HELP_AFTER, /* after the message */
     HELP_NONE,
-    HELP_OWN, /* as the personality says it (struct manner); most do so behind it */
+    HELP_OWN, /* as the personality wants it (struct manner); by default, after the message */
 };
 
-/* "PLACE: WRONG; did you mean BEFOREmeant?". Texts are borrowed; all but `wrong` may be missing. */
+/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Borrows texts; all except `wrong` may be NULL. */
 struct misuse {
-    const char *place; /* what it is about: an option, or where in a filter */
-    const char *wrong; /* in which each %s is what was typed, escaped, if that is given */
+    const char *subject; /* the option, or the position in a filter, that is wrong */
+    const char *wrong;   /* the message; if `typed` is given, it replaces each %s, escaped */
     struct text typed;
-    const char *words; /* that would be right, by blanks: the nearest is meant, or all are named */
+    const char *words; /* correct words with spaces: the message names the nearest, or all */
     const char *before;
     struct text meant; /* the nearest word that was offered */
-    size_t distance;   /* of it, in letters; before the first 0, or how many are too many */
+    size_t distance;   /* edit distance of `meant`; before the first offer: 0, or the limit */
     enum misuse_help help;
 };
 
-/* Offers a word that would be right: taken if it shares most of its letters with the typed one. */
+/* Offers a correct word. It becomes `meant` if it is near enough, and nearer than earlier words. */
 void misuse_offer(struct misuse *misuse, const char *word);
 
-/* Writes all of it but the help. */
+/* Writes the message, without the help. */
 void misuse_put(const struct misuse *misuse, char *message, size_t size);
 
-/* Adds words to the message, with the text in place of each %s. */
+/* Appends words to the message, with `text` in place of each %s. */
 void misuse_put_words(const char *words, const char *text, char *message, size_t size);
 
-/* Rows of this kind have no such column; another was probably meant. `wrong` gets the words. */
+/* Makes the message that rows of this kind have no column `typed`, with the column that was
+ * probably meant. `wrong` gets the words. */
 enum { NO_COLUMN = 480 };
 struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN]);
 

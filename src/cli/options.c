@@ -9,7 +9,7 @@
 
 struct options_parser {
     const struct option_table *const *tables;
-    int argc, at; /* at: the current word */
+    int argc, at; /* at: index of the current word */
     char *const *argv;
     option_fn fn;
     void *arg;
@@ -50,8 +50,7 @@ static bool begins_with(const struct option *option, const char *name, size_t le
     return option->name && strncmp(option->name, name, length) == 0;
 }
 
-/* Options of one id mean the same: an abbreviation that fits several of them stands for the first.
- */
+/* Options with one id mean the same, so an abbreviation of several of them means the first. */
 static const struct option *find_abbreviated(const struct option_table *table, const char *name,
                                              size_t length, bool *ambiguous)
 {
@@ -69,7 +68,7 @@ static const struct option *find_abbreviated(const struct option_table *table, c
     return found;
 }
 
-/* By its name, or by the beginning of it: in the first table that has such an option. */
+/* Finds an option by its name or the beginning of its name. Earlier tables come first. */
 static const struct option *find_long(const struct option_table *const tables[], const char *name,
                                       size_t length, const struct option_table **ambiguous)
 {
@@ -97,7 +96,7 @@ bool options_is(const struct option_table *const tables[], const char *word, int
     return option && !ambiguous && option->id == id;
 }
 
-/* Names the options that fit; those that mean the same as the first are left out. */
+/* Names the options that fit, except options that mean the same as the first. */
 static int report_ambiguous(struct options_parser *parser, const struct option_table *table,
                             const char *word, size_t length)
 {
@@ -137,14 +136,14 @@ static bool is_argument(const struct option *option, const char *word)
     }
 }
 
-/* True if an argument may be part of the same word. */
+/* True if the argument may be in the same word as the option. */
 static bool takes_rest(const struct option *option)
 {
     return option->argument == ARGUMENT_REQUIRED || option->argument == ARGUMENT_WORD ||
            option->argument == ARGUMENT_ATTACHED;
 }
 
-/* Hands on an option; its argument may be the next word. */
+/* Hands on an option with its argument, which may be the next word. */
 static int options_take(struct options_parser *parser, const struct option *option,
                         const char *argument)
 {
@@ -171,7 +170,7 @@ static int parse_long(struct options_parser *parser)
             if (option->name && option->help)
                 misuse_offer(&misuse, option->name);
         misuse.wrong = "unrecognized option '%s'";
-        misuse.typed = as_text(word); /* with its dashes and its argument */
+        misuse.typed = as_text(word); /* the whole word */
         return options_refuse(parser, &misuse);
     }
     if (argument && !takes_rest(option))
@@ -182,7 +181,7 @@ static int parse_long(struct options_parser *parser)
     return options_take(parser, option, argument);
 }
 
-/* What was probably meant by a letter that no option has. before: the letter before it, or '-'. */
+/* Reports a letter that no option has, and suggests an option. before: the letter or '-' before. */
 static int report_letter(struct options_parser *parser, const char *letter, char before)
 {
     const struct option *option = find_letter(parser, before);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Command lines. One table of options drives parsing, --help and the completions (completion.h);
- * each personality has a table of its own, and all have the common one too.
- */
+/* Parses command lines. One table of options drives parsing, --help and the completions
+ * (completion.h). Each personality has its own table, and all have the common table. */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
 
@@ -16,57 +14,51 @@
 enum option_argument {
     ARGUMENT_NONE,
     ARGUMENT_REQUIRED,
-    ARGUMENT_INTERVAL, /* a number of seconds may be the next word of the command line */
-    ARGUMENT_ATTACHED, /* the rest of the same word, if there is one */
-    ARGUMENT_WORD,     /* a word may follow, one that begins with neither '-' nor '!' */
+    ARGUMENT_INTERVAL, /* the next word, if it is a number of seconds */
+    ARGUMENT_ATTACHED, /* the rest of the same word, or no argument */
+    ARGUMENT_WORD,     /* optional: the next word, unless it begins with '-' or '!' */
 };
 
-/* What the argument of an option is. */
+/* The form of an option's argument. */
 enum option_form {
-    FORM_LIST,    /* values of the columns, as --where takes them */
-    FORM_TEXT,    /* a text, in which no sign means anything; the last one counts */
-    FORM_WORD,    /* one of the choices: its number among them is the value of an enum */
-    FORM_SECONDS, /* a time: milliseconds in an unsigned */
-    FORM_COUNT,   /* a number from 1 to that of the option (0: any): a uint64_t */
-    FORM_OWN,     /* from here on: forms of the personality, which takes the option itself */
+    FORM_LIST,    /* values of the columns, as --where reads them */
+    FORM_TEXT,    /* a plain text without special signs; only the last text counts */
+    FORM_WORD,    /* one of the choices; its index is the value of an enum */
+    FORM_SECONDS, /* seconds; stored as milliseconds in an unsigned */
+    FORM_COUNT,   /* a number from 1 to `number` (0: no limit); stored in a uint64_t */
+    FORM_OWN,     /* first of the forms that the personality handles itself */
 };
 
 struct option {
-    int id;      /* two names with one id mean the same */
+    int id;      /* options with the same id mean the same */
     char letter; /* 0: none */
     enum option_argument argument : 4;
-    unsigned group : 4; /* where --help shows it: index into the table's groups */
-    bool newer : 1;     /* an abbreviation shared with an older option means that one */
+    unsigned group : 4; /* section of --help: index into the table's groups */
+    bool newer : 1;     /* an abbreviation that also fits an older option means the older option */
     unsigned form : 7;  /* enum option_form */
-    uint8_t protocols;  /* it goes with these, as the personality numbers them; 0: with all */
-    /*
-     * Bytes from the start of the personality's options to what this one sets: a bool if it takes
-     * no argument, a const char * if it takes one, or what its form says. 0: it means more than
-     * that.
-     */
+    uint8_t protocols;  /* accepted with these, as the personality numbers them; 0: with all */
+    /* Offset, in the personality's options, of the member that this option sets: a bool without
+     * argument, a const char * with an argument, or the type that its form names. 0: the option
+     * does more than to set a member. */
     uint16_t member;
-    uint16_t commands;   /* ... and with these */
-    uint32_t number;     /* the greatest that the argument can be, or else what an enum becomes */
+    uint16_t commands;   /* accepted with these commands; 0: with all */
+    uint32_t number;     /* the largest value of the argument; or the value that an enum gets */
     const char *name;    /* without the dashes; NULL: none */
     const char *metavar; /* the argument's name in --help */
-    const char *choices; /* words that complete the argument, separated by blanks, or NULL */
-    const char *help;    /* one line; NULL: understood, but not advertised */
-    /*
-     * Of a filter: the columns that are compared, separated by blanks; a kind that has none of
-     * them refuses the option. NULL: the argument is a condition of --where.
-     */
+    const char *choices; /* words that complete the argument, separated by spaces, or NULL */
+    const char *help;    /* one line; NULL: accepted, but not in --help */
+    /* For a filter: the columns that it compares, separated by spaces. A kind that has none of
+     * these columns refuses the option. NULL: the argument is a condition of --where. */
     const char *columns;
-    /* What stands for the argument of an option that takes none; FORM_SECONDS: why 0 is refused. */
+    /* Value of an option without argument. With FORM_SECONDS: why 0 is refused. */
     const char *value;
 };
 
-/* The id of a row that says all that the option does. */
+/* The id of an option that needs no code: its row says everything. */
 #define THIS_ROW (10000 + __LINE__)
 
-/*
- * Rows of a table. Behind the group stand the help and further members: TAKES() an argument, OF()
- * these words, and COMPARES() these columns with it.
- */
+/* Rows of a table. After the group come the help and further members: TAKES() an argument, OF()
+ * these words, and COMPARES() these columns with it. */
 /* clang-format off */
 #define OPTION_ROW(i, l, n, g, ...) {.id = (i), .letter = (l), .name = (n), .group = (g), .help = __VA_ARGS__}
 #define OPTION(l, n, g, ...)        OPTION_ROW(l, l, n, g, __VA_ARGS__)
@@ -76,17 +68,15 @@ struct option {
 #define COMPARES(of)                .columns = (of)
 /* clang-format on */
 
-/*
- * For choices, besides words: the columns of the rows that are listed, those that hold numbers, or
- * all that can be shown; the words of the column that a filter compares; behind '!' a command that
- * prints words, of sh(1), zsh and fish alike (completion.h).
- */
+/* Choices other than words: the columns of the listed rows; the columns with numbers; all columns
+ * that can be shown; the words of the column that a filter compares; after '!' a command that
+ * prints words, written so that sh(1), zsh and fish understand it (completion.h). */
 #define CHOICES_COLUMNS "$columns"
 #define CHOICES_NUMBERS "$numbers"
 #define CHOICES_SHOWN   "$columns $groups"
 #define CHOICES_VALUES  "VALUES"
 #define CHOICES_PIDS    "!ls /proc | grep -x \"[0-9]*\""
-/* Names may be anything: only those that mean nothing to a shell are offered. */
+/* A name can be any text. Only names that a shell does not interpret are offered. */
 #define CHOICES_PROCESSES "!cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\" | sort -u"
 #define CHOICES_INTERFACES                                                                         \
     "!tail -n +3 /proc/net/dev | grep -o \"^ *[A-Za-z0-9_.-]*\" | tr -d \" \""
@@ -103,41 +93,36 @@ struct option_table {
 #define OPTION_TABLE(groups, options)                                                              \
     (&(const struct option_table){groups, COUNT(groups), options, COUNT(options)})
 
-enum { OPTION_TABLES_MAX = 5 }; /* of a grammar */
+enum { OPTION_TABLES_MAX = 5 }; /* largest number of tables in a grammar */
 
-/*
- * Takes one option with its argument (NULL: none). An operand comes as the argument of an option
- * whose id is OPTION_OPERAND. Returns 0 to go on, another value to stop.
- */
+/* Handles one option with its argument (NULL: none). An operand is the argument of an option whose
+ * id is OPTION_OPERAND. Returns 0 to continue, another value to stop. */
 enum { OPTION_OPERAND = 0 };
 typedef int (*option_fn)(const struct option *option, const char *argument, void *arg);
 
 enum { OPTIONS_MESSAGE = 512 };
 
-/*
- * Parses as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations, operands
- * anywhere; after "--" all words are operands. An abbreviation is looked up in the first table
- * before the second, so a newer option never makes an older abbreviation ambiguous. NULL is behind
- * the last table. Returns 0, fn's result, or OPTIONS_MISUSE: then message holds one line, in
- * getopt's words and escaped.
- */
-enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* returned by fn: nothing is left to do */ };
+/* Parses words as getopt_long(3) does: bundled letters, --name=value, unambiguous abbreviations,
+ * operands anywhere; after "--" all words are operands. An abbreviation is searched in the first
+ * table before the second, so a newer option never makes an older abbreviation ambiguous. NULL ends
+ * `tables`. Returns 0, the result of `fn`, or OPTIONS_MISUSE: then `message` is one line, in
+ * getopt's words and escaped. */
+enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* result of fn: everything is done */ };
 int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
                   option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
-/* True if the word is this long option, or an abbreviation that can mean no other one. */
+/* True if `word` is the long option with this id, or an unambiguous abbreviation of it. */
 bool options_is(const struct option_table *const tables[], const char *word, int id);
 
-/* The option at this place among those of all tables, or NULL. */
+/* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 
-/*
- * Prints the options of `count` groups, for --help: in each the important ones first, which are
- * written as options_help_some() takes them. A group without a title continues the one before.
- */
+/* Prints `count` groups of options for --help, from group `first` on. In each, options that
+ * `important` names (see options_help_some()) come first. A group without a title continues the
+ * last. */
 void options_help(const struct option_table *table, size_t first, size_t count,
                   const char *important, FILE *stream);
-/* Prints some options, for -h: their letters or names, separated by blanks. */
+/* Prints options for -h; `words` are their letters or names, separated by spaces. */
 void options_help_some(const struct option_table *const tables[], const char *words, FILE *stream);
 
 #endif

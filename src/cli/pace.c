@@ -5,8 +5,8 @@
 
 #include "fastnet/clock.h"
 
-/* A listing that once took a little longer is no news. */
-#define STRETCHED_UNSAID (CLOCK_SECOND / 10)
+/* A sum of delays up to this is not reported. */
+#define STRETCHED_UNREPORTED (CLOCK_SECOND / 10)
 
 static uint64_t nanoseconds(struct timeval time)
 {
@@ -27,10 +27,8 @@ struct pace_time pace_now(void)
                               cpu_time(RUSAGE_SELF) + cpu_time(RUSAGE_CHILDREN)};
 }
 
-/*
- * Half of the time until the next listing begins is what this one used of the processor. A listing
- * that waited for its reader took time that nobody used.
- */
+/* Waits so long that the listing's CPU time is at most half of the time until the next listing
+ * begins. The time in which a listing waited for its reader counts as waiting. */
 uint64_t pace_pause(struct pace *pace, struct pace_time took)
 {
     const uint64_t enough = 2 * took.processor > took.clock ? 2 * took.processor - took.clock : 0;
@@ -43,8 +41,8 @@ uint64_t pace_pause(struct pace *pace, struct pace_time took)
 
 bool pace_is_news(struct pace *pace)
 {
-    const bool news = !pace->said && pace->stretched > STRETCHED_UNSAID;
+    const bool news = !pace->reported && pace->stretched > STRETCHED_UNREPORTED;
 
-    pace->said |= news;
+    pace->reported |= news;
     return news;
 }

@@ -1,62 +1,60 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that this one can be. */
+/* The personalities: the commands that this program can be. */
 #ifndef CLI_PERSONALITY_H
 #define CLI_PERSONALITY_H
 
 #include "cli/options.h"
 #include "fastnet/record.h"
 
-/* Exit statuses. Misuse is net-tools' E_OPTERR, which its users' scripts know. */
+/* Exit statuses. STATUS_MISUSE is net-tools' E_OPTERR, which users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
-/* What parsers of command lines return in place of one: the command goes on. */
+/* Parsers of command lines return this instead of an exit status if the command goes on. */
 enum { PARSED = -1 };
 
 /* An option that lists rows of another kind. */
 struct listed {
-    int id; /* of the option */
+    int id; /* id of the option */
     const struct kind *kind;
-    const char *argument; /* only with this argument; NULL: with any, or none */
+    const char *argument; /* only with this argument; NULL: with any argument, or without */
 };
 
-/* Words that are no options, for completions. */
+/* Words that are not options, for completions. */
 struct operands {
-    const char *after;   /* these can follow one of these words; NULL, the last: any other */
-    const char *words;   /* separated by blanks */
-    const char *choices; /* a command that prints more of them (options.h), or NULL */
+    const char *after;   /* offered after these words; NULL, in the last row: after all others */
+    const char *words;   /* separated by spaces */
+    const char *choices; /* a command that prints more words (options.h), or NULL */
 };
 
-/* A command line that people use. */
+/* An example of a command line. */
 struct example {
-    const char *words; /* what follows the name of the command */
-    const char *help;  /* a few words: what it lists */
+    const char *words; /* the words after the name of the command */
+    const char *help;  /* what it lists, in a few words */
 };
 
-/* How it says that a command line is wrong (misuse.h). */
+/* How the personality reports a wrong command line (misuse.h). */
 struct manner {
-    int status;       /* of the exit; 0: STATUS_REFUSED */
-    const char *help; /* with HELP_OWN: where help is, of the command %s; NULL: as all others */
-    bool above;       /* ... what an argument can be is said first, in a line of its own */
+    int status;       /* exit status; 0: STATUS_REFUSED */
+    const char *help; /* the text of HELP_OWN, with %s for the command; NULL: as HELP_AFTER */
+    bool above;       /* with `help`: a line before the message names the possible arguments */
 };
 
-/*
- * What can be typed after the name of a personality: its options, for parsing, --help and the
- * completions, and what --help and --version say besides.
- */
+/* All that can be typed after the name of a personality: its options, for parsing, --help and the
+ * completions; and more text for --help and --version. */
 struct grammar {
-    const char *name; /* as it is run by, or the first word after fastnet */
-    const char *help; /* a few words: what it lists */
-    const struct option_table *tables[OPTION_TABLES_MAX + 1]; /* NULL behind the last */
-    const struct kind *kind;     /* whose columns are offered, except with one of these options */
-    const struct listed *listed; /* or NULL; no kind behind the last */
+    const char *name; /* its name as a program, and as the first word after fastnet */
+    const char *help; /* what it lists, in a few words */
+    const struct option_table *tables[OPTION_TABLES_MAX + 1]; /* NULL ends */
+    const struct kind *kind;     /* its columns are offered, except with an option in `listed` */
+    const struct listed *listed; /* or NULL; a kind of NULL ends */
     const struct operands *operands; /* or NULL */
 
-    const char *usage;     /* behind the name in -h and --help; NULL: "[OPTION]..." */
-    const char *about;     /* a line below that */
-    const char *important; /* the ten options that -h shows, as options_help_some() takes them */
+    const char *usage;     /* after the name in -h and --help; NULL: "[OPTION]..." */
+    const char *about;     /* a line below the usage */
+    const char *important; /* the ten options that -h shows, as options_help_some() reads them */
     const char *notes;     /* lines below the options, or NULL */
-    const struct example *examples; /* EXAMPLES_SHORT of them for -h, and more; {NULL, NULL} ends */
+    const struct example *examples; /* first EXAMPLES_SHORT for -h, then more; {NULL, NULL} ends */
     const char *page;               /* its man page; NULL: fastnet-NAME */
-    const char *version;            /* a line of --version: whose output it has, and from where */
+    const char *version; /* a line of --version: which program it lists like, and the backends */
     struct manner manner;
 };
 
@@ -66,7 +64,7 @@ extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntra
     ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar,
     traffic_grammar;
 
-/* argv[0] is the name for messages. They return the exit status. */
+/* Each runs a personality and returns the exit status. argv[0] is the name in messages. */
 int netstat_run(int argc, char *const argv[]);
 int arp_run(int argc, char *const argv[]);
 int neigh_run(int argc, char *const argv[]);
@@ -79,10 +77,8 @@ int traffic_run(int argc, char *const argv[]);
 int closed_run(int argc, char *const argv[]);
 int top_run(int argc, char *const argv[]);
 
-/*
- * Without the name of a personality. words: what could stand in its place, NULL behind the last.
- * commit: for --version.
- */
+/* Runs fastnet without the name of a personality. words: grammars whose names can be typed, NULL
+ * ends. commit: for --version. */
 int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
                 const char *commit);
 

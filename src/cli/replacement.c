@@ -12,7 +12,7 @@
 #include "cli/personality.h"
 #include "fastnet/hash.h"
 
-/* Removes what there is of the new file. */
+/* Removes the new file, if it exists. */
 static void abandon(struct replacement *file)
 {
     if (file->fd < 0)
@@ -31,7 +31,7 @@ static int replacement_complain(struct replacement *file, const char *what)
     return STATUS_FAILURE;
 }
 
-/* By a name that is free: never one that another process or user writes to. */
+/* Takes a name that is free, so that no other process or user writes to the new file. */
 int replacement_open(struct replacement *file)
 {
     enum { ATTEMPTS = 100 };
@@ -41,7 +41,7 @@ int replacement_open(struct replacement *file)
         return 0;
     hash_secret(secret);
     for (uint64_t i = 0; i < ATTEMPTS; i++) {
-        /* it begins with '.' and does not end as FILE: nobody reads it before it is complete */
+        /* Begins with '.' and does not end like FILE, so nobody reads it before it is complete. */
         snprintf(file->temporary, sizeof file->temporary, ".fastnet-%016llx",
                  (unsigned long long)hash_word(secret[0], i));
         file->fd = openat(file->directory, file->temporary,
@@ -70,7 +70,8 @@ int replacement_close(struct replacement *file, bool replace)
     return replacement_complain(file, strerror(error));
 }
 
-/* A link is replaced, not what it points to; a device would be gone. */
+/* Says why the file cannot be replaced; NULL: it can. Renaming would replace a link instead of its
+ * target, and would remove a device. */
 static const char *find_obstacle(const struct replacement *file)
 {
     struct stat there;
@@ -83,7 +84,7 @@ static const char *find_obstacle(const struct replacement *file)
         return strerror(EISDIR);
     if (S_ISLNK(there.st_mode))
         return "is a symbolic link: name the file itself";
-    return S_ISREG(there.st_mode) ? NULL : "is no regular file (try >FILE)";
+    return S_ISREG(there.st_mode) ? NULL : "is not a regular file (try >FILE)";
 }
 
 int replacement_begin(struct replacement *file, const struct common *common)
@@ -98,7 +99,7 @@ int replacement_begin(struct replacement *file, const struct common *common)
         return 0;
     if (length >= sizeof directory)
         return replacement_complain(file, strerror(ENAMETOOLONG));
-    if (slash) { /* with the slash, because / is a directory, too */
+    if (slash) { /* with the slash, because the directory may be / */
         memcpy(directory, path, length);
         directory[length] = '\0';
     }

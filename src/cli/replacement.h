@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * --output: a file that is replaced at once. What is written goes to a new file beside it, which
- * takes its name (rename(2)) when all of it is there: readers see the old listing or the new one.
- */
+/* --output: replaces a file at once. The output goes to a new file beside it, which takes its name
+ * (rename(2)) when it is complete, so readers see either the old listing or the new listing. */
 #ifndef CLI_REPLACEMENT_H
 #define CLI_REPLACEMENT_H
 
@@ -12,28 +10,25 @@
 
 struct replacement {
     const struct common *common;
-    const char *name;   /* of the file in the directory; NULL: there is no --output */
-    int directory;      /* its directory */
-    int fd;             /* of the new file; -1: none */
-    char temporary[32]; /* its name */
+    const char *name;   /* name of the file in `directory`; NULL: no --output */
+    int directory;      /* descriptor of the file's directory */
+    int fd;             /* descriptor of the new file; -1: not open */
+    char temporary[32]; /* name of the new file */
 };
 
-/*
- * Opens the directory. Returns 0, or an exit status after a line on stderr: what has the file's
- * name must be a regular file. Without --output it does nothing, and neither do the others.
- */
+/* Opens the directory. Returns 0, or an exit status after a line on stderr, for example because the
+ * name belongs to something else than a regular file. Without --output, this function does nothing,
+ * and the others do nothing, either. */
 int replacement_begin(struct replacement *file, const struct common *common);
 
-/*
- * Makes the new file, with the rights that the user has without capabilities. Returns 0, or an exit
- * status after a line on stderr.
- */
+/* Creates the new file, with the rights that the user has without capabilities. Returns 0, or an
+ * exit status after a line on stderr. */
 int replacement_open(struct replacement *file);
 
-/* Lets the new file take the name, or removes it. Returns as replacement_open(). */
+/* Renames the new file to `name` if `replace`, else removes it. Returns as replacement_open(). */
 int replacement_close(struct replacement *file, bool replace);
 
-/* Accepts one whose replacement_begin() failed. */
+/* Removes the new file if it was not renamed. May follow a replacement_begin() that failed. */
 void replacement_finish(struct replacement *file);
 
 #endif

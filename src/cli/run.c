@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A listing from the command line: once or again and again, its output, its exit status. */
+/* Runs the listing of a command line, once or again and again: its output, its exit status. */
 #include "cli/command.h"
 #include "cli/counts.h"
 
@@ -20,8 +20,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-/* In tables nothing else says when a listing began, nor in some layouts. Local time, as RFC 3339
- * has it. */
+/* Writes the local time (RFC 3339): tables and some layouts do not say when a listing began. */
 static void put_clock(const struct listing_command *command, struct writer *writer)
 {
     const struct common *common = command->common;
@@ -39,7 +38,7 @@ static void put_clock(const struct listing_command *command, struct writer *writ
     writer_put(writer, "\n", 1);
 }
 
-/* A pattern that only the whole text matches, because it has no '*'. */
+/* Finds a pattern that matches only a whole text, because it has no '*'. */
 static const struct value *whole_pattern(const struct predicate *where)
 {
     const struct value *found = NULL;
@@ -53,7 +52,7 @@ static const struct value *whole_pattern(const struct predicate *where)
     return found;
 }
 
-/* Somebody looks at a terminal, and may have meant a part of the text. */
+/* Suggests patterns to a user at a terminal, who may have meant a part of the text. */
 static void hint_at_patterns(const struct listing *listing, struct report *report)
 {
     const bool first = !report->listed && listing->number <= 1 && isatty(STDERR_FILENO);
@@ -61,14 +60,14 @@ static void hint_at_patterns(const struct listing *listing, struct report *repor
     const int length = pattern ? (int)pattern->text.length : 0;
 
     if (length)
-        report_note(report, "no text is '%.*s' as a whole; try '%.*s*' or '*%.*s*'", length,
-                    pattern->text.data, length, pattern->text.data, length, pattern->text.data);
+        report_note(
+            report,
+            "a pattern matches the whole text, and no text is '%.*s'; try '%.*s*' or '*%.*s*'",
+            length, pattern->text.data, length, pattern->text.data, length, pattern->text.data);
 }
 
-/*
- * A container or a pod may have ended, or its name may be mistyped; or only its daemon's group is
- * known.
- */
+/* Reports a container, pod or unit that no row has: it may have ended, its name may be mistyped, or
+ * only the group of its daemon may be known. */
 static void report_groups(const struct predicate *typed, struct report *report)
 {
     static const struct {
@@ -83,22 +82,22 @@ static void report_groups(const struct predicate *typed, struct report *report)
     for (size_t i = 0; i < COUNT(groups); i++)
         if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
             strcmp(typed->field->name, groups[i].field) == 0)
-            report_note(report, "control groups: no listed row is of a %s '%.*s'",
-                        groups[i].described, (int)constant->text.length, constant->text.data);
+            report_note(report, "no listed row belongs to a %s '%.*s'", groups[i].described,
+                        (int)constant->text.length, constant->text.data);
     for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
          part = part->next)
         report_groups(part, report);
 }
 
-/* What there is to know of a pass besides its exit status. */
+/* Facts about a run, in addition to its exit status. */
 struct repeated_run {
-    bool silent;  /* it only gives the next one of --delta something to compare with */
-    bool last;    /* another one would be of no use */
-    bool useless; /* nothing could be read or written: a file of --output stays as it was */
+    bool silent;  /* it only reads values for --delta to compare with */
+    bool last;    /* another run would be useless */
+    bool useless; /* nothing could be read or written: the file of --output stays as it was */
 };
 
 static int list_once(const struct listing_command *command, struct engine *engine,
-                     struct sink *sink, struct repeated_run *pass)
+                     struct sink *sink, struct repeated_run *run)
 {
     struct report report = {.verbose = command->verbose};
 
@@ -115,23 +114,21 @@ static int list_once(const struct listing_command *command, struct engine *engin
                     report.unshown == 1 ? " is" : "s are");
     hint_at_patterns(&command->listing, &report);
     if (!report.listed && !report.partial && command->listing.number <= 1 &&
-        command->listing.typed && !pass->silent)
+        command->listing.typed && !run->silent)
         report_groups(command->listing.typed, &report);
     report_print(&report, stderr, command->common->program);
-    pass->last = error || report.ended;
-    pass->useless = error || pass->silent || (report.partial && !report.listed);
+    run->last = error || report.ended;
+    run->useless = error || run->silent || (report.partial && !report.listed);
     if (error)
         return output_status(command->common->program, error);
     return report.partial ? STATUS_FAILURE : STATUS_OK;
 }
 
-/*
- * Names are looked up with no rights left, but the owners or the captured files of the next pass
- * need rights: then each pass runs in a child. So it does if it needs a sandbox, which would keep
- * this process from replacing the file of --output. Bits of its status say what the pass was.
- */
+/* Makes a run in a child, for two reasons. To look up names, all rights are given up, but the next
+ * run needs rights for owners or captured files. And in the sandbox this process could not replace
+ * the file of --output. The child's exit status has bits for the members of *run. */
 static int list_in_child(const struct listing_command *command, struct engine *engine,
-                         struct sink *sink, struct repeated_run *pass)
+                         struct sink *sink, struct repeated_run *run)
 {
     enum { LAST = 64, USELESS = 32 };
     int status = 0;
@@ -139,32 +136,33 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     pid_t child = fork(), ended = -1;
 
     if (child == 0) {
-        /* what has ended must not go on writing; it may have ended already */
+        /* The child must not go on after its parent ended, which may have happened already. */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self)
             _exit(STATUS_FAILURE);
         if (command_is_untrusted(command))
             sandbox_enter();
-        status = list_once(command, engine, sink, pass);
-        _exit(status | (pass->last ? LAST : 0) | (pass->useless ? USELESS : 0));
+        status = list_once(command, engine, sink, run);
+        _exit(status | (run->last ? LAST : 0) | (run->useless ? USELESS : 0));
     }
-    /* Rows are worth more than later owners, but not those of a namespace that nobody asked for. */
+    /* If fork(2) fails, lists in this process, although later runs will not find owners. Not after
+     * --netns: later runs could list another network namespace. */
     if (child < 0 && !command_is_untrusted(command) && !command->listing.home)
-        return list_once(command, engine, sink, pass);
+        return list_once(command, engine, sink, run);
     while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
         continue;
     if (ended < 0 || !WIFEXITED(status)) {
         fprintf(stderr, "%s: the process that made the listing ended unexpectedly\n",
                 command->common->program);
-        *pass = (struct repeated_run){.last = true, .useless = true};
+        *run = (struct repeated_run){.last = true, .useless = true};
         return STATUS_FAILURE;
     }
-    pass->last = WEXITSTATUS(status) & LAST;
-    pass->useless = WEXITSTATUS(status) & USELESS;
+    run->last = WEXITSTATUS(status) & LAST;
+    run->useless = WEXITSTATUS(status) & USELESS;
     return WEXITSTATUS(status) & ~(LAST | USELESS);
 }
 
-/* Waits for the next listing, after one that began then. */
+/* Waits for the next listing. `began`: when the last listing began. */
 static void wait_interval(const struct common *common, struct pace *pace, struct pace_time began)
 {
     const struct pace_time now = pace_now();
@@ -218,33 +216,33 @@ static bool needs_child(const struct listing_command *command)
 
     if (common->output && command_is_untrusted(command))
         return true;
-    /* for --delta this process must remember what the last pass found */
+    /* for --delta, this process must remember the values of the last run */
     return common->interval_ms && names && rights && rights_any() && !common->delta;
 }
 
-/* One pass, to stdout or to a new file. */
+/* Makes one run, to stdout or to a new file. */
 static int list_to(struct replacement *file, struct listing_command *command, struct engine *engine,
-                   struct sink *sink, struct repeated_run *pass)
+                   struct sink *sink, struct repeated_run *run)
 {
     int status = replacement_open(file), replaced;
 
     if (status) {
-        pass->last = true;
+        run->last = true;
         return status;
     }
     if (file->fd >= 0)
         sink->writer->fd = file->fd;
     if (command->listing.maker)
         command->listing.maker->begin(command->listing.maker->maker);
-    command->listing.time = clock_nanoseconds(CLOCK_REALTIME); /* a maker may have watched */
+    command->listing.time = clock_nanoseconds(CLOCK_REALTIME); /* the maker may have waited */
     if (needs_child(command)) {
         engine_prepare(engine, &command->listing);
-        status = list_in_child(command, engine, sink, pass);
+        status = list_in_child(command, engine, sink, run);
     } else {
-        status = list_once(command, engine, sink, pass);
+        status = list_once(command, engine, sink, run);
     }
-    replaced = replacement_close(file, !pass->useless);
-    pass->last |= replaced != 0;
+    replaced = replacement_close(file, !run->useless);
+    run->last |= replaced != 0;
     return status ? status : replaced;
 }
 
@@ -254,23 +252,23 @@ static int run_list(struct replacement *file, struct listing_command *command,
     const struct common *common = command->common;
     const uint64_t needs =
         command->listing.needs.fields | predicate_needs(command->listing.where).fields;
-    struct pace pace = {.interval = common->interval_ms * (CLOCK_SECOND / 1000),
+    struct pace pace = {.interval = common->interval_ms * CLOCK_MILLISECOND,
                         .strict = common->strict_interval};
 
     if (!(needs & SOCKET_BYTES))
         command->listing.byte_counts = NULL;
-    if (command->listing.byte_counts) { /* of sockets whose bytes are compared */
+    if (command->listing.byte_counts) { /* the listing uses bytes of sockets */
         struct report report = {.partial = false};
         char text[COUNTS_TEXT];
         counts_begin(&command->listing, text, &report);
         report_print(&report, stderr, common->program);
     }
-    for (uint64_t number = !common->delta;; number++) { /* the first of --delta shows nothing */
+    for (uint64_t number = !common->delta;; number++) { /* the first run of --delta shows nothing */
         const struct pace_time began = pace_now();
-        struct repeated_run pass = {.silent = !number};
+        struct repeated_run run = {.silent = !number};
         command->listing.number = common->interval_ms ? number : 0;
-        const int status = list_to(file, command, engine, sink, &pass);
-        if (!common->interval_ms || pass.last)
+        const int status = list_to(file, command, engine, sink, &run);
+        if (!common->interval_ms || run.last)
             return status;
         wait_interval(common, &pace, began);
     }
@@ -284,7 +282,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     int status;
 
     command->listing.wait = common_waiting();
-    if (!command->another)
+    if (!command->another_follows)
         rights_limit(rights_of(&command->listing) | (command->go_on ? 1u << RIGHT_BUFFERS : 0));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
@@ -292,7 +290,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
         writer_hurry(&writer);
         sink = command_sink(command, &writer);
     }
-    if (sink && !command->another && !needs_child(command) && command_is_untrusted(command))
+    if (sink && !command->another_follows && !needs_child(command) && command_is_untrusted(command))
         sandbox_enter();
     status = !sink                      ? no_memory_status(command->common->program)
              : command->common->explain ? command_explain(command, engine, sink)

@@ -10,7 +10,7 @@
 
 #include "cli/personality.h"
 
-/* At file scope, because a signal handler reaches nothing else. */
+/* At file scope, because a signal handler has no argument for it. */
 static int stop_descriptor = -1;
 
 static void stop(int number)
@@ -23,11 +23,9 @@ static void stop(int number)
         errno = error;
 }
 
-/*
- * A descriptor that can be read when the user wants the events to end. A second signal kills the
- * program as usual, because it may be blocked at a pipe that nobody reads. nohup(1) has SIGHUP
- * ignored, and so it stays.
- */
+/* Returns a descriptor that becomes readable when the user wants the events to end. A second signal
+ * kills the program as usual, because it may be blocked at a pipe that nobody reads. If nohup(1)
+ * has SIGHUP ignored, it stays ignored. */
 static int open_stop(void)
 {
     const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};
@@ -57,7 +55,7 @@ unsigned stream_kinds(const struct listing_table tables[], size_t count)
     unsigned kinds = 0;
 
     for (size_t i = 0; i < count; i++)
-        if (tables[i].table) /* or else the kernel has none */
+        if (tables[i].table) /* NULL: the kernel has no such table */
             kinds |= socket_end_kind(tables[i].table->family, tables[i].table->protocol);
     return kinds;
 }
@@ -65,19 +63,19 @@ unsigned stream_kinds(const struct listing_table tables[], size_t count)
 /* Enough for a burst of some thousand events; the kernel's usual 208 KiB holds a few hundred. */
 enum { EVENT_BUFFER_SIZE = 4 * 1024 * 1024 };
 
-/* Losses are reported while the listing goes on, at most once a second; the rest at its end. */
-static void say_losses(void *arg, struct report *report)
+/* Reports losses while the listing goes on, at most once a second. Its end reports the rest. */
+static void stream_report_losses(void *arg, struct report *report)
 {
     struct stream *stream = arg;
     const time_t now = time(NULL);
 
-    if (!report->count || now == stream->said)
+    if (!report->count || now == stream->reported)
         return;
-    stream->said = now;
+    stream->reported = now;
     report_print(report, stderr, stream->common->program);
 }
 
-/* Events that --sort keeps until they end; some 350 MB. */
+/* Number of events that --sort keeps until the listing ends; they take some 350 MB. */
 enum { EVENTS_KEPT_MAX = 1000000 };
 
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
@@ -97,7 +95,7 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
         stream->most = EVENTS_KEPT_MAX;
     listing->limit = stream->most || common->count_by ? stream->most : common->limit;
     listing->events = &stream->events;
-    listing->pause = say_losses;
+    listing->pause = stream_report_losses;
     listing->pause_arg = stream;
     return 0;
 }
@@ -107,7 +105,7 @@ void stream_sum_up(const void *arg, struct report *report)
     const struct stream *stream = arg;
 
     if (stream->most && report->listed + report->unshown == stream->most)
-        report_loss(report, "--sort ended after %d events: later events are missing",
+        report_loss(report, "--sort keeps at most %d events: later events are missing",
                     EVENTS_KEPT_MAX);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Listings of events: they go on until a signal ends them. */
+/* Listings of events, which go on until a signal ends them. */
 #ifndef CLI_STREAM_H
 #define CLI_STREAM_H
 
@@ -11,28 +11,25 @@
 struct stream {
     const struct common *common;
     struct query_events events;
-    size_t most; /* events that are listed, 0: any number */
-    time_t said; /* when losses were reported last */
+    size_t most;     /* largest number of events to list; 0: no limit */
+    time_t reported; /* time of the last report of losses */
 };
 
-/* The kinds of events of the sockets of these tables (struct query_events). */
+/* The kinds of events that sockets in these tables have (struct query_events). */
 unsigned stream_kinds(const struct listing_table tables[], size_t count);
 
-/*
- * Makes it a listing of events, of these kinds (struct query_events). SIGINT, SIGTERM and SIGHUP
- * end it from now on. buffer_size 0: a few MiB. Returns 0, or an exit status after a line on
- * stderr.
- */
+/* Makes `listing` a listing of events of these kinds (struct query_events). From now on SIGINT,
+ * SIGTERM and SIGHUP end it. buffer_size 0: a few MiB. Returns 0, or a status, with a message. */
 int stream_begin(struct stream *stream, const struct common *common, struct listing *listing,
                  size_t buffer_size, unsigned kinds);
 
-/* From now on it ends by itself, as by a signal. */
+/* Ends the listing after this time, as a signal would. */
 void stream_end_in(unsigned milliseconds);
 
-/* Reports the events that did not come because --sort keeps only so many. For after_each_pass. */
+/* Reports that events are missing because --sort keeps a limited number. For after_each_pass. */
 void stream_sum_up(const void *stream, struct report *report);
 
-/* Accepts one that was never begun, if it is all zeroes. */
+/* Accepts a zeroed struct, for which stream_begin() was never called. */
 void stream_finish(struct stream *stream);
 
 #endif

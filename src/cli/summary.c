@@ -7,11 +7,11 @@ int summary_list(const struct common *common, bool chosen)
 {
     const struct listing_table table = {
         .table = &table_summary,
-        .missing = "the kernel does not count its sockets: no /proc/net/sockstat",
+        .missing = "cannot count sockets: the kernel has no /proc/net/sockstat",
         .if_missing = MISSING_ENDS};
     const struct summary_layout layout = {.header = !common->no_header,
                                           .colour = command_colour(common)};
-    /* the layout names a subject once, above its rows, so it needs all rows in their order */
+    /* A subject is written once, above all its rows, so sorted or filtered rows are columns. */
     const bool columns = common->sort || common->limit || common->filters.count;
     struct listing_command command = {
         .common = common,

@@ -10,27 +10,25 @@
 #include <unistd.h>
 
 #include "doctor/rules.h"
-#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/engine.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
+#include "fastnet/netns_store.h"
 #include "fastnet/proc_tree.h"
 
 /* A network namespace, and its readings. */
 struct patient {
-    uint64_t netns; /* namespace_own_cookie(); 0: the only one */
+    struct netns_entry of; /* is_read: since doctor_begin() */
     struct reading readings[2];
     unsigned latest; /* which of them was taken last */
-    bool is_read;    /* since doctor_begin() */
 };
 
 struct doctor {
     const struct doctor_options *options;
     struct engine *engine;
-    struct patient *patients;
-    size_t patient_count, patient_capacity;
+    struct netns_store patients;
     uint64_t home; /* rules about the whole machine are tried in this namespace alone */
     bool began;
     struct drop_probe *drops;          /* NULL: drops are not seen */
@@ -45,6 +43,7 @@ struct doctor *doctor_create(const struct doctor_options *options)
     if (!doctor)
         return NULL;
     doctor->options = options;
+    doctor->patients.size = sizeof(struct patient);
     doctor->home = options->all_netns ? namespace_own_cookie() : 0;
     doctor->engine = engine_create(netlink_create(NULL));
     if (doctor->engine)
@@ -53,8 +52,10 @@ struct doctor *doctor_create(const struct doctor_options *options)
     return NULL;
 }
 
-static void doctor_forget(struct patient *patient)
+static void patient_finish(void *entry)
 {
+    struct patient *patient = entry;
+
     reading_finish(&patient->readings[0]);
     reading_finish(&patient->readings[1]);
 }
@@ -63,9 +64,7 @@ void doctor_destroy(struct doctor *doctor)
 {
     if (!doctor)
         return;
-    for (size_t i = 0; i < doctor->patient_count; i++)
-        doctor_forget(&doctor->patients[i]);
-    free(doctor->patients);
+    netns_store_finish(&doctor->patients, patient_finish);
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
     engine_destroy(doctor->engine);
@@ -81,22 +80,11 @@ static void doctor_take_drops(struct doctor *doctor)
     }
 }
 
-/* Before Linux 5.14 another namespace can get the number of one that has ended. */
 void doctor_begin(void *maker)
 {
     struct doctor *doctor = maker;
-    size_t kept = 0;
 
-    for (size_t i = 0; i < doctor->patient_count; i++) {
-        struct patient *patient = &doctor->patients[i];
-        if (patient->is_read)
-            doctor->patients[kept++] = *patient;
-        else
-            doctor_forget(patient);
-    }
-    doctor->patient_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        doctor->patients[i].is_read = false;
+    netns_store_next(&doctor->patients, patient_finish);
     doctor->summary = (struct doctor_summary){.rules = 0};
     doctor_take_drops(doctor);
 }
@@ -129,16 +117,8 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
 /* Returns this thread's network namespace, or NULL when memory is short. May move the others. */
 static struct patient *find_patient(struct doctor *doctor)
 {
-    const uint64_t netns = doctor->options->all_netns ? namespace_own_cookie() : 0;
-    struct patient *added;
-
-    for (size_t i = 0; i < doctor->patient_count; i++)
-        if (doctor->patients[i].netns == netns)
-            return &doctor->patients[i];
-    added = ARRAY_ADD(doctor->patients, doctor->patient_count, doctor->patient_capacity);
-    if (added)
-        added->netns = netns;
-    return added;
+    return netns_store_add(&doctor->patients,
+                           doctor->options->all_netns ? namespace_own_cookie() : 0);
 }
 
 /* Takes a reading of this thread's network namespace, which becomes its latest reading. */
@@ -152,11 +132,11 @@ static int doctor_read_netns(struct doctor *doctor, struct report *report)
         engine_move(doctor->engine);
     const struct reading *before = &patient->readings[patient->latest];
     patient->latest = !patient->latest;
-    patient->is_read = true;
+    patient->of.is_read = true;
     struct reading *now = &patient->readings[patient->latest];
     reading_finish(now);
     return reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
-                        needs_of(doctor, patient->netns), report);
+                        needs_of(doctor, patient->of.cookie), report);
 }
 
 struct doctor_ahead {
@@ -225,7 +205,7 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 static void report_rules(struct report *report, const char *how, const char *names)
 {
     if (*names)
-        report_loss(report, "%s, because what they read is not there: %s", how, names);
+        report_loss(report, "rules %s, because their data is missing: %s", how, names);
 }
 
 /* Tries each rule with the readings that exist; an unknown number is not a fault. A captured tree,
@@ -260,7 +240,7 @@ static int doctor_examine_netns(struct doctor *doctor, const struct patient *pat
         .options = doctor->options,
         .before = &patient->readings[!patient->latest],
         .now = &patient->readings[patient->latest],
-        .elsewhere = patient->netns != doctor->home,
+        .elsewhere = patient->of.cookie != doctor->home,
         .drops = doctor->drops,
         .failures = doctor->failures,
         .summary = &doctor->summary,
@@ -269,7 +249,7 @@ static int doctor_examine_netns(struct doctor *doctor, const struct patient *pat
         .arg = arg,
     };
 
-    try_rules(doctor, &examination, patient->netns);
+    try_rules(doctor, &examination, patient->of.cookie);
     if (examination.owners && owners_summary(examination.owners)->error)
         report_note(report, "owners: some are missing: %s",
                     strerror(owners_summary(examination.owners)->error));
@@ -283,13 +263,11 @@ static void doctor_watch(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->home);
 
-    if (needs & READS_DROPS) {
-        char why[DROP_REASON_SIZE];
-        doctor->drops = drop_probe_create(why);
-    }
+    if (needs & READS_DROPS)
+        doctor->drops = drop_probe_create(NULL);
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
-        doctor->failures = connect_failures_watch(namespace_own_id());
+        doctor->failures = connect_failures_watch(namespace_own_id(), NULL);
 }
 
 /* Takes the first readings, and waits until the next. Most resolvers wait for 5 s, which is the
@@ -308,10 +286,10 @@ static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct rep
         doctor_watch(doctor);
     error = read_everywhere(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
-        wait_until(doctor, began + (milliseconds - QUERIES_MS) * (CLOCK_SECOND / 1000));
+        wait_until(doctor, began + (milliseconds - QUERIES_MS) * CLOCK_MILLISECOND);
         error = read_everywhere(doctor, true, report);
     }
-    wait_until(doctor, began + milliseconds * (CLOCK_SECOND / 1000));
+    wait_until(doctor, began + milliseconds * CLOCK_MILLISECOND);
     doctor_take_drops(doctor);
     return error;
 }
@@ -334,7 +312,7 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
         began = before ? before : began;
     }
     doctor->summary.partial |= error || report->partial;
-    const uint64_t took = (clock_nanoseconds(CLOCK_MONOTONIC) - began) / (CLOCK_SECOND / 1000);
+    const uint64_t took = (clock_nanoseconds(CLOCK_MONOTONIC) - began) / CLOCK_MILLISECOND;
     if (took > doctor->summary.milliseconds)
         doctor->summary.milliseconds = took;
     return error;

@@ -212,7 +212,7 @@ struct owners *owners_of(struct examination *examination)
     if (options->owners != OWNERS_PROC && proc_tree_is_own(how.proc_root)) {
         examination->program = owners_program_create();
         if (examination->program &&
-            owners_program_load(examination->program, options->owners == OWNERS_BPF))
+            owners_program_load(examination->program, options->owners == OWNERS_BPF, NULL) == 0)
             how.program = examination->program;
     }
     const int error = owners_create(&examination->owners, &how);

@@ -146,7 +146,7 @@ static uint64_t asked_since(const struct reading *reading, const struct neighbou
         if (before->silent[i].interface == neighbour->interface &&
             address_equal(&before->silent[i].address, &neighbour->address))
             return before->silent[i].since;
-    return reading->at - neighbour->updated_ms * (CLOCK_SECOND / 1000);
+    return reading->at - neighbour->updated_ms * CLOCK_MILLISECOND;
 }
 
 static int take_neighbour(struct reading *reading, const struct record *record)
@@ -199,7 +199,7 @@ static void reading_take_route(struct reading *reading, const struct route_recor
         struct silent_neighbour *silent = &reading->silent[i];
         if (silent->interface != route->interface ||
             !address_equal(&silent->address, &route->gateway) ||
-            reading->at < silent->since + ASKED_MS * (CLOCK_SECOND / 1000))
+            reading->at < silent->since + ASKED_MS * CLOCK_MILLISECOND)
             continue;
         if (!silent->is_gateway)
             silent->destination = destination;

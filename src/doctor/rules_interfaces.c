@@ -22,19 +22,19 @@ void rule_softnet(struct examination *examination)
     if (!dropped && !late) {
         say_past(examination, counter_total(examination, SOFTNET_DROPPED), "softnet_stat, dropped",
                  &(struct loss){"packet was", "packets were",
-                                "dropped because the queue of a processor was full"});
+                                "dropped because the queue of a CPU was full"});
         return;
     }
     finding_begin(&finding, examination, dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "softnet");
     if (dropped)
         finding_summary(&finding,
-                        "%" PRIu64 " packet%s dropped in %.7g s because the queue of a "
-                        "processor was full",
+                        "%" PRIu64 " packet%s dropped in %.7g s because the queue of a CPU "
+                        "was full",
                         dropped, dropped == 1 ? " was" : "s were", seconds_between(examination));
     else
         finding_summary(&finding,
-                        "processors ran out of time for packets %" PRIu64 " times in %.7g s: "
-                        "packets come late",
+                        "CPUs ran out of time for packets %" PRIu64 " times in %.7g s: "
+                        "packets are handled late",
                         squeezed, seconds_between(examination));
     finding_evidence(&finding,
                      "dropped grew by %" PRIu64 ", time_squeeze by %" PRIu64 ", of %" PRIu64
@@ -139,8 +139,8 @@ void rule_duplicate_address(struct examination *examination)
         *text_network(address, &interface->duplicate) = '\0';
         finding_begin(&finding, examination, SEVERITY_FAULT, "%s", interface->name);
         finding_summary(&finding,
-                        "%s has the address %s, which another machine has, too: it is "
-                        "not used",
+                        "%s has the address %s, which another machine has, too, so "
+                        "this machine does not use it",
                         interface->name, address);
         finding_evidence(&finding, "the address has the flag dadfailed");
         finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);

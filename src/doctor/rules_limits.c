@@ -127,7 +127,7 @@ void rule_neighbours(struct examination *examination)
                               .percent = NEARLY_PERCENT,
                               .gauge = ARP_ENTRIES,
                               .losses = {ARP_FULLS},
-                              .loss = {"neighbour", "neighbours", "found no place in the table"}};
+                              .loss = {"neighbour", "neighbours", "did not fit into the table"}};
 
     say_neighbours(examination, filling);
     filling.subject = "neighbours of IPv6";

@@ -61,7 +61,7 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {
         char address[ENDPOINT_TEXT];
-        finding.record.finding.advice = as_text("see the finding of gateway, which is on the way");
+        finding.record.finding.advice = as_text("first see the finding of the rule gateway");
         finding_evidence(&finding, "the gateway %s does not answer",
                          address_text(address, &now->silent[worst->silent_gateway - 1].address));
     }
@@ -122,9 +122,9 @@ void rule_gateway(struct examination *examination)
         finding_begin(&finding, examination, SEVERITY_FAULT, "%s",
                       address_text(address, &silent->address));
         finding_summary(&finding,
-                        "the gateway %s on %s does not answer: no packet over it to %s arrives",
+                        "the gateway %s on %s does not answer: packets to %s do not arrive",
                         address, interface_name(now, silent->interface), destination);
-        finding_evidence(&finding, "it is FAILED or INCOMPLETE as a neighbour");
+        finding_evidence(&finding, "its neighbour entry is FAILED or INCOMPLETE");
         finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
                          (double)silent->used_ms / 1000);
         finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
@@ -133,26 +133,26 @@ void rule_gateway(struct examination *examination)
 
 void rule_no_answer(struct examination *examination)
 {
-    say_of_peers(examination, NO_ANSWERS, "nothing answers to SYNs", "SYNs repeated");
+    say_of_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }
 
 void rule_mtu(struct examination *examination)
 {
-    static const char passes[] = "small segments pass but large ones do not: maybe the path has a "
-                                 "smaller MTU and ICMP is filtered";
+    static const char passes[] = "small segments pass, but large segments do not: maybe the path "
+                                 "has a smaller MTU and ICMP is filtered";
 
     say_of_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
     if (peers_are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
         say_of_peers(examination, SILENT_PEERS,
-                     "it acknowledges large segments no more, but its address is heard: maybe the "
-                     "path has a smaller MTU now and ICMP is filtered, or this peer has gone",
+                     "it no longer acknowledges large segments, but its address is heard: maybe "
+                     "the path has a smaller MTU now and ICMP is filtered, or this peer is gone",
                      "bytes not acknowledged");
     if (hears_small_ones(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
     else if (peers_are_many(examination, LARGE_SILENCE))
         say_of_peers(examination, LARGE_SILENCE,
                      "it has never acknowledged a large segment: maybe the path has a smaller MTU "
-                     "and ICMP is filtered, or the peer has gone",
+                     "and ICMP is filtered, or the peer is gone",
                      "bytes not acknowledged");
 }
 
@@ -160,7 +160,7 @@ void rule_mtu(struct examination *examination)
 enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
 /*
- * OutSegs does not count what is sent again (RFC 1213, tcpOutSegs). Repeated SYNs are subtracted,
+ * OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are subtracted,
  * because the rule no-answer reports them. Data that the other end had already is subtracted, too
  * (D-SACK, RFC 2883): a tail loss probe sends data again that a slow reader has not acknowledged,
  * and nothing was lost.
@@ -182,12 +182,13 @@ void rule_retransmissions(struct examination *examination)
                   reaches(again, LOSSES_RED, all) ? SEVERITY_FAULT : SEVERITY_WARNING,
                   "RetransSegs");
     finding_summary(&finding,
-                    "%.1f %% of all segments were sent again: %" PRIu64 " of %" PRIu64 " in %.7g s",
+                    "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64
+                    " in %.7g s",
                     100.0 * (double)again / (double)all, again, all, seconds_between(examination));
     finding_evidence(&finding, "OutSegs grew by %" PRIu64, all - again);
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
-                     " of them SYNs or what had come before",
+                     " of them SYNs or segments that had arrived before",
                      resent, needless);
     finding_emit(&finding, examination, again, UNTOLD, again);
 }

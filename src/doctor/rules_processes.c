@@ -39,13 +39,13 @@ static void say_unclosed(struct examination *examination, const struct holder *h
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
     process_text(process, examination, &finding, holder->socket->inode);
     finding_summary(&finding,
-                    "%s does not close %" PRIu64 " connections that the other end has closed more "
+                    "%s does not close %" PRIu64 " connections that the other end closed more "
                     "than a minute ago",
                     process, holder->count);
     finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
                      holder->count, descriptors.open);
     if (descriptors.limit)
-        finding_evidence(&finding, "it may have %" PRIu64 " descriptors", descriptors.limit);
+        finding_evidence(&finding, "its limit is %" PRIu64 " descriptors", descriptors.limit);
     finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
@@ -118,7 +118,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
     process_text(process, examination, &finding, holder->socket->inode);
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
                     process, holder->count, endpoint_text(server, &holder->socket->remote));
-    finding_evidence(&finding, "they were connected in both readings, and have received nothing");
+    finding_evidence(&finding, "its sockets were connected in both readings and received nothing");
     finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
 }
 
@@ -142,7 +142,7 @@ static void say_clients(struct examination *examination)
                   address_text(client, &worst->address));
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " queries wait for %s", client,
                     worst->waiting, address_text(server, &worst->server));
-    finding_evidence(&finding, "they were UNREPLIED flows in both readings");
+    finding_evidence(&finding, "the queries were UNREPLIED flows in both readings");
     if (count > 1)
         finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
     finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
@@ -204,7 +204,7 @@ static int processes_take_process(const struct process_descriptors *process, voi
     finding_process(&finding, text, process->name, (uint32_t)process->pid);
     finding_summary(&finding, "%s has %" PRIu64 " of %" PRIu64 " descriptors open%s", text,
                     process->open, process->limit,
-                    process->open >= process->limit ? ": it can accept and open nothing more" : "");
+                    process->open >= process->limit ? ": it cannot accept or open any more" : "");
     finding_evidence(&finding, "%" PRIu64 " entries in %s/%d/fd, soft limit %" PRIu64,
                      process->open, examination->options->processes ? root : "/proc",
                      (int)process->pid, process->limit);
@@ -230,7 +230,7 @@ void rule_descriptors(struct examination *examination)
         report_loss(report, "descriptors: %s lacks those of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
     if (missed.none)
-        report_loss(report, "descriptors: %s shows no processes", root);
+        report_loss(report, "descriptors: not tried, because %s has no processes", root);
     else if (missed.hidden)
         report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))", root);
     if (missed.error)

@@ -84,7 +84,7 @@ static void say_unknown(struct examination *examination, enum severity severity,
                     dropped == 1 ? " was" : "s were", seconds_between(examination), why,
                     unread ? "" : ", which is closed by now");
     finding_evidence(&finding, "%s grew by %" PRIu64 "%s", counter, dropped,
-                     unread ? "" : ", but no socket's drops");
+                     unread ? "" : ", but the drops of no socket did");
     finding.record.finding.command = as_text(command);
     finding_emit(&finding, examination, UNTOLD, UNTOLD, dropped);
 }

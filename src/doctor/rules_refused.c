@@ -83,7 +83,7 @@ static void say_refused(struct examination *examination)
     finding_evidence(&finding, "EmbryonicRsts grew by %" PRIu64, others);
     finding_evidence(&finding, "ActiveOpens grew by %" PRIu64, attempts);
     if (uncounted)
-        finding_evidence(&finding, "%" PRIu64 " sockets were closed after an error of ICMP",
+        finding_evidence(&finding, "%" PRIu64 " sockets were closed after an ICMP error",
                          uncounted);
     add_refusing(&finding, examination);
     finding_emit(&finding, examination, failed, UNTOLD, failed);

@@ -214,20 +214,12 @@ static int held_sockets_add(struct held_sockets *held, const struct socket_recor
     return added ? 0 : -ENOMEM;
 }
 
-static bool is_loopback(const struct address *address)
-{
-    static const uint8_t loopback6[16] = {[15] = 1};
-
-    return address->family == AF_INET ? address->bytes[0] == 127
-                                      : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
-}
-
 /* If it waits for a listener of this machine whose queue is full, that is the finding. */
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct address *to = &socket->remote.address;
-    const bool is_here = is_loopback(to) || address_equal(to, &socket->local.address);
+    const bool is_here = address_is_loopback(to) || address_equal(to, &socket->local.address);
     const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
     struct suspect suspect = suspect_of(record);
 
@@ -255,7 +247,8 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
         .remote = address_unmapped(&socket->remote.address),
         .port = socket->remote.port,
     };
-    if (socket->state != TCP_TIME_WAIT || (reuse != 1 && (reuse != 2 || !is_loopback(&key.remote))))
+    if (socket->state != TCP_TIME_WAIT ||
+        (reuse != 1 && (reuse != 2 || !address_is_loopback(&key.remote))))
         busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
 }
 

@@ -9,10 +9,10 @@
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 
-/* What a row of a counter's number is that does not count: no counter is so large. */
+/* Stored for a counter that the row does not have: no counter is so large. */
 #define NO_NUMBER UINT64_MAX
 
-/* The greatest times that struct remembered can keep: 2,283 years, and almost 9. */
+/* The largest times that struct remembered can store: `at` 2,283 years, `elapsed` almost 9. */
 #define AT_MASK      ((UINT64_C(1) << 56) - 1)
 #define ELAPSED_MASK ((UINT64_C(1) << 48) - 1)
 
@@ -22,8 +22,10 @@ struct delta *delta_create(struct needs needs)
 {
     struct delta *delta = calloc(1, sizeof *delta);
 
-    if (delta)
-        delta->needs = needs;
+    if (!delta)
+        return NULL;
+    delta->needs = needs;
+    delta->netns.size = sizeof(struct netns_entry);
     return delta;
 }
 
@@ -52,14 +54,13 @@ void delta_destroy(struct delta *delta)
     free(delta->counters);
     free(delta->rows);
     free(delta->slots);
-    free(delta->places);
-    hash_table_finish(&delta->numbers);
+    netns_store_finish(&delta->netns, NULL);
     free(delta);
 }
 
-/* --- Where rows are --------------------------------------------------------------------------- */
+/* --- Finding rows ----------------------------------------------------------------------------- */
 
-/* Where the search for a row starts, with a secret: users choose names that are keys. */
+/* The first slot to search. The hash has a secret, because users choose names that are keys. */
 static size_t delta_slot_of(const struct delta *delta, uint64_t key, size_t place)
 {
     return (size_t)hash_word(place, key) & (delta->slot_count - 1);
@@ -82,7 +83,7 @@ static void put_slots(struct delta *delta)
         delta_put_slot(delta, i);
 }
 
-/* Most dumps come in the order of the one before: the row behind the last one is tried first. */
+/* Dumps mostly repeat their order, so the row after the last found row is tried first. */
 struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t place)
 {
     if (!delta->slot_count)
@@ -136,85 +137,6 @@ static struct remembered *delta_add(struct delta *delta, uint64_t key, size_t pl
     return row;
 }
 
-/* --- Namespaces ------------------------------------------------------------------------------- */
-
-/* An element of delta.numbers. */
-struct place_number {
-    uint64_t netns;
-    size_t number;
-};
-
-int delta_find_place(struct delta *delta, uint64_t netns)
-{
-    const struct delta_place *last = delta->places ? &delta->places[delta->last_place] : NULL;
-
-    if (last && last->used && last->netns == netns)
-        return (int)delta->last_place;
-    const struct place_number *found =
-        hash_table_find_number(&delta->numbers, hash_word(0, netns), netns);
-    if (!found)
-        return -1;
-    delta->last_place = found->number;
-    return (int)found->number;
-}
-
-static bool add_number(struct delta *delta, uint64_t netns, size_t number)
-{
-    struct place_number *added =
-        hash_table_add(&delta->numbers, hash_word(0, netns), sizeof *added);
-
-    if (added)
-        *added = (struct place_number){netns, number};
-    return added;
-}
-
-int delta_place(struct delta *delta, uint64_t netns)
-{
-    const int known = delta_find_place(delta, netns);
-    size_t number = delta->places_free ? 0 : delta->place_count;
-    struct delta_place *places;
-
-    if (known >= 0)
-        return known;
-    while (number < delta->place_count && delta->places[number].used)
-        number++;
-    places =
-        array_with_room(delta->places, &delta->place_capacity, number + 1, sizeof *delta->places);
-    if (!places)
-        return -1;
-    delta->places = places;
-    if (number > UINT16_MAX || !add_number(delta, netns, number))
-        return -1;
-    if (number == delta->place_count)
-        delta->place_count++;
-    else
-        delta->places_free--;
-    delta->places[number] = (struct delta_place){netns, true};
-    delta->last_place = number;
-    return (int)number;
-}
-
-void delta_forget_places(struct delta *delta, bool kept[])
-{
-    size_t forgotten = 0;
-
-    for (size_t i = 0; i < delta->count; i++)
-        kept[delta_at(delta, i)->place] = true;
-    for (size_t i = 0; i < delta->place_count; i++) {
-        forgotten += delta->places[i].used && !kept[i];
-        delta->places[i].used &= kept[i];
-    }
-    if (!forgotten)
-        return;
-    delta->places_free += forgotten;
-    hash_table_finish(&delta->numbers);
-    for (size_t i = 0; i < delta->place_count; i++)
-        if (delta->places[i].used && !add_number(delta, delta->places[i].netns, i)) {
-            delta->places[i].used = false; /* memory is short: its rows will count as new */
-            delta->places_free++;
-        }
-}
-
 /* --- Forgetting ------------------------------------------------------------------------------- */
 
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg)
@@ -234,25 +156,31 @@ void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, voi
     put_slots(delta);
 }
 
+void delta_forget_netns(struct delta *delta)
+{
+    for (size_t i = 0; i < delta->count; i++) {
+        struct netns_entry *of = netns_store_at(&delta->netns, delta_at(delta, i)->place);
+        of->is_read = true;
+    }
+    netns_store_next(&delta->netns, NULL);
+}
+
 static bool is_of_run(struct remembered *row, void *arg)
 {
     return delta_is_of(row, *(const uint32_t *)arg);
 }
 
-/* Forgets the rows of the run before the last: a row that comes back may be another one. */
+/* Forgets the rows of the run before the last run: a row that comes back may be another object. */
 void delta_start(struct delta *delta)
 {
-    bool *kept = delta->extra ? NULL : calloc(delta->place_count + 1, sizeof *kept);
-
-    if (!delta->extra)
+    if (!delta->extra) {
         delta_forget(delta, is_of_run, &delta->run);
-    if (kept)
-        delta_forget_places(delta, kept);
-    free(kept);
+        delta_forget_netns(delta);
+    }
     delta->run++;
 }
 
-/* --- What is remembered ----------------------------------------------------------------------- */
+/* --- Remembering ------------------------------------------------------------------------------ */
 
 /* Returns 0 or -ENOMEM. */
 static int delta_begin(struct delta *delta, const struct kind *kind)
@@ -262,7 +190,7 @@ static int delta_begin(struct delta *delta, const struct kind *kind)
         for (size_t i = 0; i < kind->field_count && delta->counters; i++) {
             const struct field *field = &kind->fields[i];
             const struct needs *needs = &delta->needs;
-            /* those of which the listing needs all that they are made of */
+            /* remember only counters of which the listing reads all inputs */
             if (field->counter && !(field->fields & ~needs->fields) &&
                 !(needs->parts && field->parts & ~needs->parts))
                 delta->counters[delta->counter_count++] = field;
@@ -276,7 +204,7 @@ static int delta_begin(struct delta *delta, const struct kind *kind)
     return 0;
 }
 
-/* The record's identity, or a hash of its key; 0: it has neither. */
+/* The record's identity, or a hash of its key; 0: the record has neither. */
 static uint64_t delta_key_of(const struct record *record)
 {
     const struct kind *kind = record->kind;
@@ -303,7 +231,7 @@ static uint64_t delta_number_in(const struct field *counter, const struct record
     return field_grows(counter, record) ? field_number(counter, record) : NO_NUMBER;
 }
 
-/* True if changes can be computed: the counters are the same, and none fell (was reset). */
+/* True if both records have the same counters, and no counter fell (was reset). */
 static bool is_comparable(const struct delta *delta, const struct record *record,
                           const struct remembered *row)
 {
@@ -315,8 +243,9 @@ static bool is_comparable(const struct delta *delta, const struct record *record
     return true;
 }
 
-/* Gives the record before bytes of its own, in which counters are. Returns false: no room. */
-static bool part(struct delta *delta, const struct field *field, size_t *used)
+/* Copies borrowed bytes that hold counters into delta->parted, where they can be changed. Returns
+ * false if there is no room. */
+static bool copy_borrowed(struct delta *delta, const struct field *field, size_t *used)
 {
     struct text text;
     char *at = (char *)&delta->before + field->offset;
@@ -334,7 +263,7 @@ static bool part(struct delta *delta, const struct field *field, size_t *used)
     return true;
 }
 
-/* It differs in its counters. */
+/* Copies `record`, with the numbers `before` in its counters. */
 const struct record *delta_recall(struct delta *delta, const struct record *record,
                                   const uint64_t *before)
 {
@@ -346,7 +275,7 @@ const struct record *delta_recall(struct delta *delta, const struct record *reco
         const struct field *field = delta->counters[i];
         if (before[i] == NO_NUMBER)
             continue;
-        if (field->member == MEMBER_TEXT && !part(delta, field, &used))
+        if (field->member == MEMBER_TEXT && !copy_borrowed(delta, field, &used))
             return NULL;
         field_set_number(field, &delta->before, before[i]);
     }
@@ -373,8 +302,8 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC) / 1000, key = delta_key_of(record);
     struct remembered *row;
+    const struct netns_entry *of;
     uint64_t elapsed;
-    int place;
 
     memcpy(change, record, record->kind->size);
     change->before = NULL;
@@ -383,10 +312,10 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         return -ENOMEM;
     if (!key || record->kind != delta->kind || (!delta->extra && !has_counters(record)))
         return 0;
-    place = delta_place(delta, netns);
-    if (place < 0)
+    of = netns_store_add(&delta->netns, netns);
+    if (!of || of->number > UINT16_MAX)
         return 0;
-    row = delta_find(delta, key, (size_t)place);
+    row = delta_find(delta, key, of->number);
     elapsed = row ? (now - row->at) & AT_MASK : 0;
     delta->waits = row && elapsed * 1000 < delta->least;
     if (delta->waits) {
@@ -398,7 +327,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         change->before = delta_recall(delta, record, row->before);
         change->elapsed = elapsed * 1000;
     }
-    if (!row && !(row = delta_add(delta, key, (size_t)place)))
+    if (!row && !(row = delta_add(delta, key, of->number)))
         return -ENOMEM;
     set_last(delta, row);
     row->at = now & AT_MASK;

@@ -1,96 +1,73 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The store of rows that are listed again and again: it remembers the counters of each, so that a
- * later run can compare the same row with them. Rows belong together by their identity, or by
- * a hash of their key; all are of one kind. rates.h has the fields that show how counters changed.
- */
+/* The store of rows that are listed again and again. It remembers the counters of each row, so that
+ * a later run can compare the row with them. A row is found again by its identity, or by a hash of
+ * its key; all rows are of one kind. rates.h has the fields that show how counters changed. */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
 
 #include "fastnet/field.h"
-#include "fastnet/hash_table.h"
+#include "fastnet/netns_store.h"
 
-/* A row that is remembered: this, the numbers of its counters, and what its listing adds. */
+/* A remembered row: these members, the numbers of its counters, and the bytes that the listing
+ * adds. */
 struct remembered {
-    uint64_t key;          /* its identity, or a hash of its key */
-    uint64_t at : 56;      /* when it was seen last: microseconds */
-    uint64_t run : 8;      /* ... in which run: the lowest bits, because only the last two matter */
-    uint64_t elapsed : 48; /* microseconds between the last two times; 0: they do not compare */
-    uint64_t place : 16;   /* number of its namespace */
-    uint64_t before[];     /* numbers of its counters when it was seen last */
+    uint64_t key;     /* the row's identity, or a hash of its key */
+    uint64_t at : 56; /* when the row was last sampled: microseconds */
+    uint64_t run : 8; /* the run of that sample: low bits, because only the last two runs matter */
+    uint64_t elapsed : 48; /* microseconds between the last two samples; 0: not comparable */
+    uint64_t place : 16;   /* number of the row's network namespace */
+    uint64_t before[];     /* numbers of its counters at the last sample */
 };
 
 enum { DELTA_RUN_MASK = 255 };
 
-/* A network namespace (delta.places), whose number a row keeps. */
-struct delta_place {
-    uint64_t netns;
-    bool used; /* false: it was forgotten, and its number is free */
-};
-
-/* All but `least` is only read by listings that add something. */
+/* Only delta.c and the live store (live*.c) use these members. */
 struct delta {
     struct needs needs;
     size_t extra;            /* bytes that the listing adds to each row */
-    const struct kind *kind; /* of the rows; NULL: there was none yet */
+    const struct kind *kind; /* kind of the rows; NULL: no row has come yet */
     const struct field **counters;
     size_t counter_count;
     uint32_t run;
-    bool waits; /* the row that was taken last did not become another one */
-    /*
-     * A row that was seen less than so many nanoseconds ago counts as unchanged: it has no row
-     * before, and its numbers stay. 0: no row does.
-     */
+    bool waits; /* the last row came sooner than `least` and was not updated */
+    /* A row that was sampled less than this many nanoseconds ago counts as unchanged: its numbers
+     * stay, and it gets no row before. 0: every row is updated. */
     uint64_t least;
-    /* The rows, one behind the other. */
+    /* The rows, one after the other. */
     char *rows;
     size_t stride, count, capacity;
-    struct remembered *last; /* the row that was taken last; NULL: it is not remembered */
-    size_t expected;         /* the place of the row that is likely to be taken next */
-    /* 1 + the place of a row; 0: free. A power of two of them, of which a fifth is free at least.
-     */
+    struct remembered *last; /* the row that was taken last; NULL: that row is not remembered */
+    size_t expected;         /* index of the row that will probably be taken next */
+    /* Hash table of 1 + row index, or 0 (free). Its size is a power of two; a fifth is free. */
     uint32_t *slots;
     size_t slot_count;
-    struct delta_place *places; /* namespaces of the rows, by their numbers */
-    size_t place_count, place_capacity, places_free;
-    struct hash_table numbers; /* the numbers of those that are used, by namespace */
-    size_t last_place;         /* that was asked for last: most rows are of the same one */
+    struct netns_store netns; /* numbered (remembered.place) */
     struct record before;
-    char parted[2 * PARTED_MAX]; /* what it borrows */
+    char parted[2 * PARTED_MAX]; /* borrowed bytes of `before` */
 };
 
-/* needs: only counters that they bring are remembered. NULL when memory is short. */
+/* Remembers only counters that the listing needs. Returns NULL when memory is short. */
 struct delta *delta_create(struct needs needs);
-/*
- * Remembers these counters, which are borrowed. extra: bytes that the listing adds to each row,
- * which stays until delta_forget().
- */
+/* Remembers these counters; the fields are borrowed. extra: bytes that the listing adds to each
+ * row. Rows stay until delta_forget(). */
 struct delta *delta_create_for(const struct field *const *counters, size_t count, size_t extra);
 void delta_destroy(struct delta *delta);
 
-/* Starts a run: its rows will be compared with those remembered so far. */
+/* Starts a run: its rows will be compared with the rows remembered so far. */
 void delta_start(struct delta *delta);
 
-/*
- * Remembers a row of this namespace (namespace_own_cookie(); 0: the only one) and sets *change to
- * it, with the row before and the time since then. There is none before if the row is new, has
- * neither identity nor key, or a counter fell. The row before is valid until the next call.
- * Returns 0 or -ENOMEM.
- */
+/* Remembers a row of the network namespace `netns` (namespace_own_cookie(); 0: the only one).
+ * Copies the record to *change, and adds the row before (change->before) and the time since then.
+ * Sets no row before if the row is new, has neither identity nor key, or if a counter fell. The row
+ * before is valid until the next call. Returns 0 or -ENOMEM. */
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change);
 
-/* --- For listings that add something ---------------------------------------------------------- */
+/* --- For the live store ----------------------------------------------------------------------- */
 
-/* The number of a namespace, or -1: it has none. */
-int delta_find_place(struct delta *delta, uint64_t netns);
-/* The same, which gives it a number if it has none; -1: there is no room for another one. */
-int delta_place(struct delta *delta, uint64_t netns);
-/*
- * Forgets the namespaces without rows, except those that the caller keeps: one bool for each
- * number, which this call changes. Numbers are given again, and the others stay.
- */
-void delta_forget_places(struct delta *delta, bool kept[]);
+/* Forgets the network namespaces without rows, except namespaces that the caller marked
+ * (netns_entry.is_read). */
+void delta_forget_netns(struct delta *delta);
 
 /* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
 struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t place);
@@ -105,17 +82,18 @@ static inline void *delta_extra(const struct delta *delta, struct remembered *ro
     return &row->before[delta->counter_count];
 }
 
-/* Whether it was seen in this run, or 256 runs ago. */
+/* Whether the row was sampled in this run (or in the run 256 runs earlier). */
 static inline bool delta_is_of(const struct remembered *row, uint32_t run)
 {
     return row->run == (run & DELTA_RUN_MASK);
 }
 
-/* The record before, if its counters were these. Valid until the next call or row. */
+/* Copies `record`, with the numbers `before` in its counters. Valid until the next call of this
+ * function or of delta_take(). NULL: there is no room. */
 const struct record *delta_recall(struct delta *delta, const struct record *record,
                                   const uint64_t *before);
 
-/* Forgets the rows that are not kept; the others stay in order. */
+/* Forgets the rows for which keeps() returns false. The other rows stay in order. */
 void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, void *arg), void *arg);
 
 #endif

@@ -69,8 +69,6 @@ const struct context *engine_context(const struct engine *engine)
     return &engine->context;
 }
 
-/* A listing from its beginning to its end */
-
 /* The first run with --delta shows nothing, because it has nothing to compare with. */
 static int prepare_delta(struct run *run)
 {
@@ -92,7 +90,8 @@ void engine_read_counts(const struct listing *listing, struct report *report)
     const int status = listing->byte_counts ? byte_counts_read(listing->byte_counts) : 0;
 
     if (status < 0)
-        report_note(report, "bytes of UDP and unix sockets: %s", strerror(-status));
+        report_note(report, "cannot read the byte counts of UDP and unix sockets: %s",
+                    strerror(-status));
 }
 
 static void begin_section(struct run *run, unsigned section)
@@ -103,7 +102,7 @@ static void begin_section(struct run *run, unsigned section)
     run->sink->ops->section(run->sink, section);
 }
 
-/* Hands on the kept rows of a section. */
+/* Passes the kept rows of a section to the sink. */
 static int emit_kept(struct run *run, struct rows *rows)
 {
     int error = run->groups
@@ -142,7 +141,7 @@ static int emit_groups(struct run *run)
     return error;
 }
 
-/* True if table i is the first, or the last, of its section. */
+/* True if table i is the first table of its section. */
 static bool starts_section(const struct run *run, size_t i)
 {
     const struct listing_table *table = &run->listing->tables[i];
@@ -150,18 +149,19 @@ static bool starts_section(const struct run *run, size_t i)
     return i == 0 || run_section(run, &table[-1]) != run_section(run, table);
 }
 
-/* For rows that waited, `count` lists of them: the walk that was put off, and a second look. */
+/* Finds the owners of rows that waited (`count` lists): makes the deferred search, then a second
+ * search if a socket has no owner. */
 static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
-    if (!run->owners.unread && !(run->needs.lookups & NEED_PEERS))
+    if (!run->owners.unsearched && !(run->needs.lookups & NEED_PEERS))
         return;
     for (size_t i = 0; i < count; i++) {
         run_walk_for(run, &rows[i]);
         ownerless |= run_read_owners(run, &rows[i]);
     }
-    if (!ownerless || run->owners.same)
+    if (!ownerless || run->owners.reuse)
         return;
     if (run->listing->live)
         run_search_new_owners(run);
@@ -174,7 +174,7 @@ static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
 int run_hand_on(struct run *run, struct rows *rows)
 {
     engine_find_owners(run, rows, 1);
-    run->owners.unread = false;
+    run->owners.unsearched = false;
     return emit_kept(run, rows);
 }
 
@@ -196,7 +196,7 @@ static void stream_tables(struct run *run)
     }
 }
 
-/* Rows go to the sink as they come. Rows that waited follow at the end of their section. */
+/* Passes rows to the sink as they come. Rows that waited follow at the end of their section. */
 static int engine_stream(struct run *run)
 {
     for (size_t netns_index = 0; netns_index < run->netns_walk.count && !run->limits.stopped;
@@ -207,10 +207,10 @@ static int engine_stream(struct run *run)
         stream_tables(run);
         run_leave(run);
     }
-    return run_go_home(run);
+    return run_return(run);
 }
 
-/* Reads all tables of all namespaces. Returns how many tables are listed of each. */
+/* Reads all tables of all network namespaces. Returns the number of tables read in each. */
 static size_t gather_rows(struct run *run)
 {
     size_t listed = 0;
@@ -243,12 +243,12 @@ static int emit_gathered(struct run *run, size_t netns_index, size_t listed)
     return error;
 }
 
-/* Gathers all rows first, then names, sorts and hands them on. */
+/* Gathers all rows first. Then looks up names, sorts, and passes the rows to the sink. */
 static int engine_gather_rows(struct run *run)
 {
     const size_t listed = gather_rows(run),
                  times = run->listing->headings ? run->netns_walk.count : 1;
-    int error = run_go_home(run);
+    int error = run_return(run);
 
     if (error)
         return error;
@@ -257,14 +257,14 @@ static int engine_gather_rows(struct run *run)
     for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
         run_use_netns(run, netns_index);
         if (times > 1 && !run->engine->context.here.netns)
-            continue; /* it was not entered */
+            continue; /* the netns was not entered */
         run->netns_walk.heading_due = run->listing->headings;
         error = emit_gathered(run, netns_index, listed);
     }
     return error;
 }
 
-/* A captured tree: which file it lacks, because what its kernel had is unknown. */
+/* Names the files that a captured tree lacks, because nobody knows which tables its kernel had. */
 static void report_nothing_found(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -275,21 +275,22 @@ static void report_nothing_found(struct run *run)
         if (listing->tables[i].table && listing->tables[i].table->file)
             (void)text_list(names, sizeof names, ", ", as_text(listing->tables[i].table->file));
     if (only && only->file)
-        report_loss(run->report, "%s/net/%s is not there", listing->proc_root, only->file);
+        report_loss(run->report, "%s/net/%s is missing", listing->proc_root, only->file);
     else if (*names)
-        report_loss(run->report, "%s/net has none of the files %s", listing->proc_root, names);
+        report_loss(run->report, "%s/net has none of these files: %s", listing->proc_root, names);
     else
-        report_loss(run->report, "%s has no file about %s", listing->proc_root,
+        report_loss(run->report, "%s has no file for %s", listing->proc_root,
                     only ? only->name : "this");
 }
 
-/* Rights are given up before names are looked up: all that needs rights is read before that. */
+/* True if all rows must be kept until the end. Names are looked up without rights, so everything
+ * that needs rights is read before that. */
 static bool must_keep_all(const struct run *run)
 {
     const struct listing *listing = run->listing;
     const uint64_t lookups = run->needs.lookups;
     const bool late = engine_gives_up_rights(listing, lookups);
-    bool privileged = false; /* only rights make the kernel tell some fields that are needed */
+    bool privileged = false; /* the kernel gives some needed fields only to a privileged process */
 
     for (size_t i = 0; i < listing->table_count; i++)
         privileged |=
@@ -312,7 +313,7 @@ static int carry_out(struct run *run)
     result = run_prepare_numbers(run);
     if (!result && !run->keep_all)
         result = run_prepare_names(run);
-    engine_read_counts(run->listing, run->report); /* last: rows come at once, and have the time */
+    engine_read_counts(run->listing, run->report); /* last, so that counts are recent */
     if (!run->silent)
         sink_begin(run->sink);
     if (!result)
@@ -330,10 +331,8 @@ static int carry_out(struct run *run)
     return result;
 }
 
-/*
- * Whether ids of groups are not enough: where version 1 has containers, and where the groups of
- * processes elsewhere may be outside of this cgroup namespace.
- */
+/* True if ids are not enough to identify control groups: containers use version 1, or the groups of
+ * other processes may be outside of this cgroup namespace. */
 static bool are_ids_too_few(const struct run *run)
 {
     struct cgroups *cgroups = run->engine->context.cgroups;
@@ -345,10 +344,8 @@ static bool are_ids_too_few(const struct run *run)
     return run->listing->processes || cgroups_look_mixed(cgroups);
 }
 
-/*
- * Owners are looked for, too, if the groups that they are in must stand in for those of their
- * sockets, which some backend does not tell, or this machine.
- */
+/* Decides whether the groups of owners replace the groups of sockets, because a backend or this
+ * machine does not report the latter. Then owners are searched for, too. */
 static void need_stand_ins(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -363,7 +360,7 @@ static void need_stand_ins(struct run *run)
         run->needs.lookups |= NEED_OWNERS;
 }
 
-/* Returns 0 or -ENOMEM; engine_finish() is needed in any case. */
+/* Returns 0 or -ENOMEM. Call engine_finish() in both cases. */
 static int engine_prepare_run(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -374,11 +371,11 @@ static int engine_prepare_run(struct run *run)
         needs_add(&run->needs, predicate_needs(listing->tables[i].where));
     const struct predicate *only =
         predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
-    run->limits.only = only ? only->constant.number : 0;
+    run->limits.identity = only ? only->constant.number : 0;
     if (run_read_cgroups(run) < 0)
         return -ENOMEM;
     need_stand_ins(run);
-    run->spare = run->needs.parts ? ~run->needs.parts : 0;
+    run->unused = run->needs.parts ? ~run->needs.parts : 0;
     if (listing->count_by_count)
         run->groups = groups_create(listing);
     run->keep_all = must_keep_all(run);

@@ -14,7 +14,7 @@
 
 struct counted_group {
     uint64_t count;
-    struct value *values; /* of each column, each sum, and the shares */
+    struct value *values; /* a value for each column and each sum, then the shares */
 };
 
 struct groups {
@@ -22,15 +22,16 @@ struct groups {
     const struct field *const *columns;
     size_t column_count, value_count;
     uint64_t seed;           /* secret: peers cannot choose addresses that collide */
-    struct hash_table table; /* of struct counted_group */
-    struct rows memory;      /* of values and text */
+    struct hash_table table; /* elements: struct counted_group */
+    struct rows memory;      /* holds values and texts */
     struct value scratch[LISTING_COLUMNS_MAX]; /* the values of the current record */
-    /* Often a record is of the group of the one before, and this is seen without any value. */
-    bool numbers_only;                     /* all columns are numbers that stand in the record */
-    uint64_t fields;                       /* of the columns ... */
-    uint64_t has;                          /* ... and those that the record before had */
-    uint64_t numbers[LISTING_COLUMNS_MAX]; /* of the record before */
-    size_t last;                           /* its group */
+    /* A record often belongs to the same group as the record before. These members detect that
+     * without computing values. */
+    bool numbers_only;                     /* all columns are numbers that the record contains */
+    uint64_t fields;                       /* presence bits of the columns */
+    uint64_t has;                          /* those bits in the record before */
+    uint64_t numbers[LISTING_COLUMNS_MAX]; /* the columns of the record before */
+    size_t last;                           /* index of the group of the record before */
 };
 
 struct groups *groups_create(const struct listing *listing)
@@ -92,7 +93,7 @@ static const struct network *keep_networks(struct groups *groups, const struct v
     return networks;
 }
 
-/* A later look for owners moves them, and processes end. Values have their numbers and names. */
+/* Copies the owners and their names: a later search for owners moves them, and processes end. */
 static const struct owner *keep_owners(struct groups *groups, const struct value *value)
 {
     const size_t count = value->owners.count;
@@ -109,7 +110,7 @@ static const struct owner *keep_owners(struct groups *groups, const struct value
     return owners;
 }
 
-/* What a value borrows dies with its record, and so may a name: a group keeps a copy. */
+/* A group keeps copies, because borrowed bytes are valid only as long as the record or lookup. */
 static int keep_value(struct groups *groups, struct value *value)
 {
     switch (value->type) {
@@ -161,7 +162,7 @@ static struct counted_group *add_group(struct groups *groups, uint64_t hash)
     return group;
 }
 
-/* Whether the record is like the one before, which had a group. */
+/* Whether the record is in the same group as the record before. */
 static bool groups_is_repeated(struct groups *groups, const struct record *record)
 {
     bool same = groups->table.count > 0 && groups->has == (record->has & groups->fields);
@@ -175,7 +176,7 @@ static bool groups_is_repeated(struct groups *groups, const struct record *recor
     return same;
 }
 
-/* The group of the record, a new one if there is none yet; NULL when memory is short. */
+/* The group of the record, which is added if it is new. NULL when memory is short. */
 static struct counted_group *find_group(struct groups *groups, const struct record *record,
                                         const struct context *context)
 {
@@ -230,8 +231,8 @@ static int compare_groups(const void *a, const void *b, void *arg)
     return order;
 }
 
-/* In percent. Unknown if the whole is 0 or may be negative. */
-static struct value share(const struct value *part, const struct value *whole)
+/* The share in percent. Unknown if the whole is 0, or if the part may be negative. */
+static struct value share_in_percent(const struct value *part, const struct value *whole)
 {
     if (part->type == VALUE_UNKNOWN || part->type == VALUE_SIGNED || !whole->number)
         return (struct value){.type = VALUE_UNKNOWN};
@@ -240,16 +241,16 @@ static struct value share(const struct value *part, const struct value *whole)
         .number = (uint64_t)((double)part->number / (double)whole->number * 100000 + 0.5)};
 }
 
-static struct value a_count(uint64_t count)
+static struct value count_value(uint64_t count)
 {
     return (struct value){.type = VALUE_NUMBER, .number = count};
 }
 
-/* The shares of each group stand behind its sums. */
+/* Computes the shares of each group, which follow its sums. */
 static void add_shares(struct groups *groups)
 {
     const size_t sums = groups->listing->sum_count;
-    struct value rows = a_count(0), wholes[SUMS_MAX] = {{.type = VALUE_UNKNOWN}};
+    struct value rows = count_value(0), wholes[SUMS_MAX] = {{.type = VALUE_UNKNOWN}};
 
     for (size_t i = 0; i < groups->table.count; i++) {
         const struct counted_group *group = hash_table_at(&groups->table, i);
@@ -260,17 +261,17 @@ static void add_shares(struct groups *groups)
     for (size_t i = 0; i < groups->table.count; i++) {
         const struct counted_group *group = hash_table_at(&groups->table, i);
         const struct value *values = &group->values[groups->column_count],
-                           count = a_count(group->count);
+                           count = count_value(group->count);
         struct value *shares = &group->values[groups->column_count + sums];
-        *shares++ = share(&count, &rows);
+        *shares++ = share_in_percent(&count, &rows);
         for (size_t j = 0; j < sums; j++)
-            *shares++ = share(&values[j], &wholes[j]);
+            *shares++ = share_in_percent(&values[j], &wholes[j]);
     }
 }
 
 int groups_finish(struct groups *groups, struct rows *rows)
 {
-    struct hash_table *table = &groups->table; /* sorting ends all lookups in it */
+    struct hash_table *table = &groups->table; /* the sort makes lookups in the table impossible */
 
     if (groups->listing->percent)
         add_shares(groups);

@@ -7,21 +7,17 @@
 
 struct groups;
 
-/* The listing is borrowed for the life of the groups. NULL when memory is short. */
+/* The listing is borrowed until groups_destroy(). Returns NULL when memory is short. */
 struct groups *groups_create(const struct listing *listing);
 void groups_destroy(struct groups *groups);
 
-/*
- * Counts the rows of one record. Its values may borrow from the context, which must outlive the
- * groups. Returns 0 or -ENOMEM.
- */
+/* Counts the rows of one record. Its values may borrow from the context, which must outlive the
+ * groups. Returns 0 or -ENOMEM. */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
-/*
- * Adds a record of kind_count for each group to rows: the one with the largest first sum, or
- * without sums the largest, comes first; equal ones by their values. They borrow from the groups.
- * Returns 0 or -ENOMEM.
- */
+/* Adds a record of kind_count for each group to rows, largest first: by the first sum, or by the
+ * number of rows if there are no sums. Equal groups are in the order of their values. The records
+ * borrow from the groups. Returns 0 or -ENOMEM. */
 int groups_finish(struct groups *groups, struct rows *rows);
 
 #endif

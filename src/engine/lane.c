@@ -36,20 +36,19 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
     return -sink->writer->error;
 }
 
-/* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if it cannot be remembered. */
+/* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if the row cannot be remembered. */
 static int is_listed(const struct lane *lane, const struct record *record)
 {
     if (lane->run->listing->live)
-        return 0; /* what goes on is found among what is remembered */
+        return 0; /* the live store itself finds rows again */
     if (!record->identity)
         return lane->run->second_pass;
     return seen_before(lane->seen, record->identity);
 }
 
-/*
- * If the second buffer is nearly full, both are written out, the first before: its rows must come
- * first. Between two rows, because a row that is written in pieces must not be parted by others.
- */
+/* If the second buffer is nearly full, writes out the first buffer and then the second, because
+ * rows of the first lane come first. This happens between two rows: a row that is written in pieces
+ * must not have other rows in between. */
 static void lane_make_room(const struct lane *first, const struct lane *second)
 {
     if (second->sink->writer->length <= WRITER_CAPACITY - WRITER_RESERVE_MAX)
@@ -58,7 +57,7 @@ static void lane_make_room(const struct lane *first, const struct lane *second)
     writer_flush(second->sink->writer);
 }
 
-static void count(struct lane *lane, const struct record *record)
+static void lane_count(struct lane *lane, const struct record *record)
 {
     lane->pass.rows++;
     if (!lane->run->listing->exact)
@@ -74,7 +73,7 @@ static bool count_refused(const struct listing *listing, bool wanted)
     return wanted;
 }
 
-/* Counts a row if their number is limited. The last allowed row ends the stream. */
+/* Counts a row if the listing has a limit. The last allowed row ends the stream. */
 static bool is_within_limit(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -88,7 +87,7 @@ static bool is_within_limit(struct run *run)
     return true;
 }
 
-/* A row that waits is checked again when the other lookups are done, too. */
+/* Fields and lookups that are known at once. Rows that wait are checked again after all lookups. */
 static struct needs known_at_once(const struct run *run)
 {
     return (struct needs){.fields = run->listing->live ? ~run->listing->live->fields : UINT64_MAX,
@@ -118,18 +117,16 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
         return true;
     wanted = wait ? predicate_may_be_met(listing->where, record, context, known_at_once(run))
                   : predicate_holds(listing->where, record, context);
-    if (lane->unavailable && (!wanted || wait) && !run->limits.met_only) {
+    if (lane->unavailable && (!wanted || wait) && !run->limits.seen) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->unavailable; /* it may be refused only because these are not told */
+        known.fields &= ~lane->unavailable; /* maybe they are the only reason */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
-/*
- * --delta: finds the row before, unless the filter refuses this one for other columns than rates.
- * Returns 1 if the row goes on, 0 if not (the first pass only remembers rows), or -ENOMEM.
- */
+/* --delta: finds the row before, unless the filter refuses this row by columns other than rates.
+ * Returns 1 to go on with the row, 0 to drop it (the first run only remembers rows), or -ENOMEM. */
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {
     const struct run *run = lane->run;
@@ -138,7 +135,7 @@ static int take_change(const struct lane *lane, const struct record *record, str
 
     known.lookups &= ~NEED_LISTING;
     if (!predicate_holds(lane->where, record, NULL))
-        return 0; /* the table's own: what it refuses is not counted */
+        return 0; /* rows outside of the listing's part of the table are not counted as refused */
     if (!predicate_may_be_met(run->listing->where, record, &run->engine->context, known))
         return count_refused(run->listing, false);
     error = delta_take(run->engine->delta, record, run->netns_walk.cookie, change);
@@ -148,16 +145,15 @@ static int take_change(const struct lane *lane, const struct record *record, str
     return error ? error : !run->silent;
 }
 
-/*
- * WAITING_MAX: with more waiting rows the walk over /proc is not put off any longer.
- * HELD_MAX: with this number of rows that wait for an earlier row, all are handed on. Where that
- * takes a second look for owners, the next look comes after HELD_GROWTH times as many: a million
- * rows without an owner take four looks, and never wait all together.
- */
+/* WAITING_MAX: if more rows wait, the search for owners is not deferred any longer.
+ *
+ * HELD_MAX: if this many rows wait for an earlier row, all are passed on. If that takes a second
+ * search for owners, the limit becomes four times as large: a million rows without an owner take
+ * four searches, and never wait all at once. */
 enum { WAITING_MAX = 1024, HELD_MAX = 16384, HELD_GROWTH_SHIFT = 2 };
 
-/* Hands on the rows that wait, up to the first without an owner: rows keep their order. */
-static int release(struct run *run, struct rows *rows)
+/* Passes on waiting rows in order, up to the first row without an owner. */
+static int release_rows(struct run *run, struct rows *rows)
 {
     struct kept_row row;
     size_t gone = 0;
@@ -175,29 +171,29 @@ static int release(struct run *run, struct rows *rows)
         memmove(rows->packed, rows->packed + gone, rows->count * sizeof *rows->packed);
     } else {
         rows_clear(rows);
-        rows->spare = run->spare;
+        rows->unused = run->unused;
     }
     return error;
 }
 
-static size_t waiting(const struct lane *first)
+static size_t waiting_rows(const struct lane *first)
 {
     return first->kept->count + (first->second ? first->second->kept->count : 0);
 }
 
-/* Walks /proc if too many rows wait for that. */
+/* Searches for owners if too many rows wait for that. */
 static int walk_if_many_wait(struct lane *first)
 {
     struct run *run = first->run;
 
-    if (waiting(first) <= WAITING_MAX)
+    if (waiting_rows(first) <= WAITING_MAX)
         return 0;
-    run->owners.later = false;
+    run->owners.deferred = false;
     run_walk_owners(run);
-    return release(run, first->kept);
+    return release_rows(run, first->kept);
 }
 
-/* Rows of the second table that wait come after those of the first. */
+/* Moves the waiting rows of the second table after the waiting rows of the first table. */
 static int lane_join(struct lane *first, struct lane *second)
 {
     struct kept_row row;
@@ -206,73 +202,72 @@ static int lane_join(struct lane *first, struct lane *second)
     for (size_t i = 0; i < second->kept->count && !error; i++)
         error = rows_add(first->kept, rows_at(second->kept, i, &row));
     rows_clear(second->kept);
-    second->kept->spare = first->run->spare;
+    second->kept->unused = first->run->unused;
     return error;
 }
 
-/* Hands on all rows that wait if they are too many, after a second look for owners if one has none.
- */
+/* If too many rows wait, passes all of them on, after a second search if a row has no owner. */
 static int release_if_many_wait(struct lane *first)
 {
     struct run *run = first->run;
     int error = 0;
 
-    if (waiting(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_searches)
+    if (waiting_rows(first) < (size_t)HELD_MAX << HELD_GROWTH_SHIFT * run->owners.early_searches)
         return 0;
     if (first->second && !first->kept->count)
-        error = release(run, first->second->kept);
+        error = release_rows(run, first->second->kept);
     if (!error && first->second)
         error = lane_join(first, first->second);
     if (error || !first->kept->count)
         return error;
     run->owners.early_searches++;
     error = run_hand_on(run, first->kept);
-    first->kept->spare = run->spare;
+    first->kept->unused = run->unused;
     return error;
 }
 
-/* Keeps a row that waits for others, or for a look at its owners. */
+/* Keeps a row that waits for earlier rows, or for a search for its owners. */
 static int lane_keep(struct lane *first, struct lane *lane, const struct record *record,
                      bool ownerless)
 {
     struct run *run = lane->run;
     const int error = rows_add(lane->kept, record);
 
-    run->owners.unread |= ownerless || run->owners.later || first->at_once;
+    run->owners.unsearched |= ownerless || run->owners.deferred || first->at_once;
     if (error || run->keep_all)
         return error;
-    return run->owners.later ? walk_if_many_wait(first) : release_if_many_wait(first);
+    return run->owners.deferred ? walk_if_many_wait(first) : release_if_many_wait(first);
 }
 
-/* Copies a row, with what the filter compares and nobody tells, and what was counted of it. */
-static const struct record *mark(const struct lane *lane, const struct record *record,
-                                 struct record *marked)
+/* Copies a row; adds counted bytes, and `unavailable`: compared fields that the backend lacks. */
+static const struct record *complete_row(const struct lane *lane, const struct record *record,
+                                         struct record *completed)
 {
-    memcpy(marked, record, record->kind->size);
-    marked->unavailable = lane->unavailable;
-    byte_counts_tell(lane->run->listing->byte_counts, marked);
-    return marked;
+    memcpy(completed, record, record->kind->size);
+    completed->unavailable = lane->unavailable;
+    byte_counts_tell(lane->run->listing->byte_counts, completed);
+    return completed;
 }
 
-/* True if earlier rows wait, so this one must wait for them. Events and live rows have no order. */
-static bool is_behind_others(const struct lane *first, const struct lane *lane)
+/* True if this row must wait for earlier rows that wait. Events and live rows have no order. */
+static bool must_wait_for_others(const struct lane *first, const struct lane *lane)
 {
-    return lane->is_behind || (first->kept->count && !first->at_once && !lane->run->listing->live);
+    return lane->follows || (first->kept->count && !first->at_once && !lane->run->listing->live);
 }
 
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
     struct lane *lane = first->second && first->is_second(record) ? first->second : first;
-    struct record marked, change;
+    struct record completed, change;
     bool ownerless, wait;
     int result;
 
-    count(lane, record);
-    lane->run->limits.met_only |= record->identity && record->identity == lane->run->limits.only;
-    if (lane->unavailable || lane->run->listing->byte_counts) /* most often neither */
-        record = mark(lane, record, &marked);
-    if (lane != first && !lane->is_behind)
+    lane_count(lane, record);
+    lane->run->limits.seen |= record->identity && record->identity == lane->run->limits.identity;
+    if (lane->unavailable || lane->run->listing->byte_counts) /* rare */
+        record = complete_row(lane, record, &completed);
+    if (lane != first && !lane->follows)
         lane_make_room(first, lane);
     result = is_listed(lane, record);
     if (result == 0 && lane->run->listing->delta) {
@@ -282,18 +277,18 @@ int lane_take(const struct record *record, void *arg)
         result = taken < 0 ? taken : 0;
         record = &change;
     }
-    /* owners of what goes on were looked for when it was new; they may be others by now */
+    /* a known row keeps the owners that were found when it was new: confirm them before an event */
     if (result == 0 && lane->run->listing->live && record->before &&
         lane->run->listing->live->is_event(lane->run->listing->live->arg, record))
         engine_confirm_owners(lane->run->engine, record);
     ownerless = result == 0 && lane->run->engine->context.owners && !first->at_once &&
                 !(lane->run->listing->live && record->before) &&
                 run_is_ownerless(lane->run, record);
-    wait = lane->run->keep_all || lane->run->owners.later || ownerless;
+    wait = lane->run->keep_all || lane->run->owners.deferred || ownerless;
     if (result == 0 && !lane_is_wanted(lane, record, wait))
         return 0;
     lane->pass.wanted++;
-    if (result == 0 && !wait && !is_behind_others(first, lane))
+    if (result == 0 && !wait && !must_wait_for_others(first, lane))
         result = run_emit(lane->run, lane->sink, record);
     else if (result == 0)
         result = lane_keep(first, lane, record, ownerless);
@@ -312,20 +307,18 @@ bool lane_can_keep_order(const struct run *run)
     return !run->groups && !run->listing->most && !run->listing->sort->field;
 }
 
-/*
- * The second lane, with its own writer and kept rows. Where a sink has no clone, or rows may wait
- * for their owners, its rows are kept until those of the first lane are there: to ask the kernel
- * twice takes longer.
- */
-struct second {
+/* The second lane, with its own writer and kept rows. Its rows wait until the rows of the first
+ * lane have come if the sink has no clone, or if rows may wait for owners: asking the kernel twice
+ * would take longer. */
+struct second_lane {
     struct lane lane;
     struct writer writer;
     struct rows kept;
 };
 
-static void destroy_second(struct second *second)
+static void destroy_second(struct second_lane *second)
 {
-    if (!second->lane.is_behind)
+    if (!second->lane.follows)
         sink_destroy(second->lane.sink);
     writer_finish(&second->writer);
     seen_destroy(second->lane.seen);
@@ -335,20 +328,20 @@ static void destroy_second(struct second *second)
 
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *), bool all)
 {
-    struct second *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
+    struct second_lane *second = lane_can_keep_order(lane->run) ? calloc(1, sizeof *second) : NULL;
     const bool rows_wait = lane->run->keep_all || lane->run->needs.lookups & NEED_OWNERS;
 
     if (!second)
         return;
     lane->is_second = is_second;
-    second->kept.spare = lane->run->spare;
+    second->kept.unused = lane->run->unused;
     second->lane = (struct lane){.run = lane->run,
                                  .seen = seen_create(),
                                  .kept = &second->kept,
                                  .where = lane->where,
                                  .unavailable = lane->unavailable,
-                                 .is_behind = !lane->sink->ops->clone || rows_wait};
-    if (second->lane.is_behind)
+                                 .follows = !lane->sink->ops->clone || rows_wait};
+    if (second->lane.follows)
         second->lane.sink = lane->sink;
     else if (writer_init(&second->writer, lane->sink->writer->fd) == 0)
         second->lane.sink = lane->sink->ops->clone(lane->sink, &second->writer);
@@ -360,20 +353,20 @@ void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *)
     }
 }
 
-static void hand_over(struct lane *lane, struct second *second)
+static void pass_on_second(struct lane *lane, struct second_lane *second)
 {
     struct run *run = lane->run;
     struct writer *writer = lane->sink->writer;
     struct sink *sink = second->lane.sink;
-    const bool wait = run->keep_all || run->owners.later || lane->kept->count;
+    const bool wait = run->keep_all || run->owners.deferred || lane->kept->count;
 
-    if (!second->lane.is_behind && sink->ops->pause)
+    if (!second->lane.follows && sink->ops->pause)
         sink->ops->pause(sink);
     writer_put(writer, second->writer.buffer, second->writer.length);
     if (!writer->error)
         writer->error = second->writer.error;
-    if (second->lane.is_behind && !lane->stopped && !wait)
-        lane->stopped = release(run, &second->kept);
+    if (second->lane.follows && !lane->stopped && !wait)
+        lane->stopped = release_rows(run, &second->kept);
     if (!second->lane.stopped)
         second->lane.stopped = lane_join(lane, &second->lane);
     if (!lane->stopped)
@@ -400,10 +393,10 @@ struct lane_pass lane_end_pass(struct lane *lane)
 
 void lane_finish(struct lane *lane)
 {
-    struct second *second = (struct second *)lane->second; /* its first member */
+    struct second_lane *second = (struct second_lane *)lane->second; /* its first member */
 
     if (second) {
-        hand_over(lane, second);
+        pass_on_second(lane, second);
         destroy_second(second);
         lane->second = NULL;
     }

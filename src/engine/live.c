@@ -15,8 +15,8 @@ _Static_assert(sizeof(struct remembered) + sizeof(struct live_row) <= 104,
                "with two counters a row takes 152 bytes, and some 5 to 10 to be found");
 
 enum {
-    ASKED_MAX = 2000, /* active rows that are asked for between two looks: some 5 ms */
-    AT_ONCE = 50,     /* ... in one call */
+    ASKED_MAX = 2000, /* active rows that are asked for between two samples: some 5 ms */
+    AT_ONCE = 50,     /* rows in one request */
 };
 
 struct live_row *live_row_of(const struct live *live, struct remembered *row)
@@ -26,10 +26,10 @@ struct live_row *live_row_of(const struct live *live, struct remembered *row)
 
 uint64_t live_now(const struct live *live)
 {
-    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / (CLOCK_SECOND / 1000);
+    return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / CLOCK_MILLISECOND;
 }
 
-/* Times of rows have 40 bits of milliseconds, which are 34 years. */
+/* Times of rows are milliseconds in 40 bits, which last for 34 years. */
 void live_set_active(const struct live *live, struct live_row *of)
 {
     of->active = live_now(live) & LIVE_TIME_MASK;
@@ -47,7 +47,7 @@ struct row_id live_id_of(const struct live *live, struct remembered *row)
     return id;
 }
 
-/* Of a row of which the kernel no longer tells anything. */
+/* A record made of the row's id alone. */
 struct record live_memory_of(const struct live *live, struct remembered *row)
 {
     const struct row_id id = live_id_of(live, row);
@@ -88,7 +88,7 @@ static uint8_t state_of(const struct live *live, const struct record *record)
     return *((const uint8_t *)record + live->kind->lasting->state);
 }
 
-/* What moved since the last time. Returns whether anything did. */
+/* Notes how much the counters grew since the last sample. Returns whether any did. */
 static bool take_moves(const struct live *live, struct live_row *to, const struct record *change)
 {
     const struct listing *listing = live->listing;
@@ -106,7 +106,7 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
     return moved;
 }
 
-/* It is older, if it stood before. */
+/* If the row existed before the first sample, its age is only a lower bound. */
 void live_take_age(const struct live *live, const struct live_row *of, uint64_t now,
                    struct record *record)
 {
@@ -127,7 +127,8 @@ uint64_t live_total_of(const struct live *live, const struct remembered *row, si
     return row->before[i] != UINT64_MAX ? row->before[i] : 0;
 }
 
-/* Makes the row's rates its totals: all that moved did so within a second. */
+/* Sets `before` and `elapsed` so that the record's rates are its totals since the start: as if the
+ * row had moved everything within a second. */
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record)
 {
     const struct listing *listing = live->listing;
@@ -143,41 +144,34 @@ void live_take_totals(struct live *live, const struct remembered *row, struct re
     record->elapsed = CLOCK_SECOND;
 }
 
-/* A namespace can be looked at without a watch, of which each takes two descriptors. */
-static int live_find_place(struct live *live, uint64_t netns)
+/* Creates the tracker of the row's network namespace, which takes two descriptors. Without a
+ * tracker rows are still sampled, but ends are noticed late. */
+static int watch_netns(struct live *live, uint64_t netns)
 {
-    const struct remembered *row = live->engine->delta->last;
     const struct netns *here = live->engine->context.here.netns;
-    struct live_place *places = live->places;
+    struct live_netns *at;
     int error;
 
-    live->here = row->place;
-    if (live->here < live->place_count &&
-        (places[live->here].tracker || places[live->here].refused))
+    live->here = live->engine->delta->last->place;
+    at = live_netns_at(live, live->here);
+    if (at->tracker || at->refused)
         return 0;
-    places = array_with_room(live->places, &live->place_capacity, live->here + 1, sizeof *places);
-    if (!places)
-        return -ENOMEM;
-    live->places = places;
-    for (; live->place_count <= live->here; live->place_count++)
-        places[live->place_count] = (struct live_place){.tracker = NULL};
-    places[live->here].run = live->engine->delta->run;
+    at->of.is_read = true;
     if (here && netns)
-        places[live->here].netns = *here;
-    places[live->here].tracker =
-        live->tracker->create(live->kinds, netlink_peer(live->engine->netlink), &error);
-    places[live->here].refused = error;
+        at->netns = *here;
+    at->tracker = live->tracker->create(live->kinds, netlink_peer(live->engine->netlink), &error);
+    at->refused = error;
     return error == -ENOMEM ? error : 0;
 }
 
 static void live_enter_netns(void *arg, uint64_t netns)
 {
     struct live *live = arg;
-    const int place = delta_find_place(live->engine->delta, netns);
+    struct live_netns *at = netns_store_find(live->netns, netns);
 
-    if (place >= 0 && (size_t)place < live->place_count) {
-        live->places[place].run = live->engine->delta->run;
-        live->places[place].refused = 0;
+    if (at) {
+        at->of.is_read = true;
+        at->refused = 0;
     }
 }
 
@@ -197,7 +191,7 @@ void live_move_as_before(const struct live *live, struct remembered *row, struct
     record->elapsed = (uint64_t)row->elapsed * 1000;
 }
 
-/* What a row that is new to the program did before is only known from its idle time. */
+/* Remembers a row that is new to fastnet. Only its idle time shows what it did before. */
 static void take_new(const struct live *live, struct live_row *to, const struct record *record,
                      bool over)
 {
@@ -209,7 +203,7 @@ static void take_new(const struct live *live, struct live_row *to, const struct 
         live_set_active(live, to);
 }
 
-/* Sets what happened to a row that was just remembered, and remembers its id. */
+/* Sets the event of a row that was just remembered, and remembers the row's id. */
 static int live_mark(void *arg, struct record *change, uint64_t netns)
 {
     struct live *live = arg;
@@ -221,7 +215,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
 
     if (!row)
         return 0;
-    if (live_find_place(live, netns) < 0)
+    if (watch_netns(live, netns) < 0)
         return -ENOMEM;
     to = live_row_of(live, row);
     to->flags &= (uint8_t)~IS_MISSING;
@@ -230,7 +224,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        if (live->engine->delta->waits) /* its state may be another already */
+        if (live->engine->delta->waits) /* too early for rates; the state may have changed */
             live_move_as_before(live, row, change);
         else
             moved |= take_moves(live, to, change);
@@ -240,14 +234,14 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         }
     }
     live_take_age(live, to, live_now(live), change);
-    if (live->places[live->here].tracker &&
-        live->tracker->note(live->places[live->here].tracker, change) < 0)
+    void *tracker = live_netns_at(live, live->here)->tracker;
+    if (tracker && live->tracker->note(tracker, change) < 0)
         return -ENOMEM;
     id = live_id_of(live, row);
     live->tracker->take_id(&id, change);
     memcpy(to->id, &id, sizeof to->id);
     if (waits && !(to->flags & HAS_ENDED) && event == LIVE_CHANGED)
-        event = 0; /* its end is an event of its own, at the latest when a look misses it */
+        event = 0; /* its end is a separate event: from the kernel or from the next full sample */
     to->flags &= (uint8_t)~IS_WANTED;
     to->state = state_of(live, change);
     if (event && !(to->flags & HAS_ENDED))
@@ -255,7 +249,7 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
     return 0;
 }
 
-/* Names and lists may begin alike: the hash, which is keyed, stands for the rest. */
+/* Names and lists can begin alike, so a keyed hash of all their bytes identifies the group. */
 uint32_t live_group_of(struct live *live, const struct record *record)
 {
     const struct value value = field_value(live->view.group, record, &live->engine->context);
@@ -277,7 +271,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
         memcpy(group->name, text, group->length);
     }
     if (!group)
-        return UINT32_MAX; /* memory is short: it is in no group */
+        return UINT32_MAX; /* memory is short: the row is in no group */
     return (uint32_t)(group - (struct grouped_rows *)live->groups.elements);
 }
 
@@ -285,20 +279,20 @@ void live_report(struct live *live, const struct record *record)
 {
     const uint64_t most = live->listing->most;
 
-    if (most && live->told == most)
+    if (most && live->streamed == most)
         return;
-    live->told++;
+    live->streamed++;
     live->stream->ops->row(live->stream, record);
 }
 
-/* A row that was marked, and that the filter leaves. */
+/* Takes a row that live_mark() marked and that the filter wants. */
 static void live_take_row(struct sink *sink, const struct record *record)
 {
     struct live *live = (struct live *)sink;
     struct remembered *row = live->engine->delta->last;
     struct live_row *to;
 
-    if (!row || row->key != record->identity) /* it waited for its owner */
+    if (!row || row->key != record->identity) /* the row has waited for its owner */
         row = delta_find(live->engine->delta, record->identity, live->here);
     if (!row)
         return;
@@ -324,7 +318,7 @@ static void live_take_row(struct sink *sink, const struct record *record)
 
 void live_use_netns(struct live *live, size_t place)
 {
-    const struct netns *netns = &live->places[place].netns;
+    const struct netns *netns = &live_netns_at(live, place)->netns;
 
     live->here = place;
     if (!netns->id && !live->listing->all_netns)
@@ -337,7 +331,7 @@ void live_leave_netns(struct live *live)
     live->engine->context.here.netns = NULL;
 }
 
-/* Asks for rows, which are completed by what was counted of them. */
+/* A request for single rows, with the caller's function. take_asked() adds counted bytes. */
 struct asked {
     const struct live *live;
     record_fn fn;
@@ -359,23 +353,24 @@ int live_ask_for(const struct live *live, size_t place, const struct row_id ids[
 {
     struct asked asked = {live, fn, arg};
 
-    return live->tracker->ask(live->places[place].tracker, ids, count, needs, take_asked, &asked,
-                              report);
+    return live->tracker->ask(live_netns_at(live, place)->tracker, ids, count, needs, take_asked,
+                              &asked, report);
 }
 
-/* A row that was asked for. */
-static int take_again(const struct record *record, void *arg)
+/* Updates a row that was asked for. */
+static int update_row(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
+    const uint64_t netns = live_netns_at(live, live->here)->of.cookie;
     struct record change;
     int error;
 
     if (!delta_find(delta, record->identity, live->here))
         return 0;
-    error = delta_take(delta, record, delta->places[live->here].netns, &change);
+    error = delta_take(delta, record, netns, &change);
     if (!error)
-        error = live_mark(live, &change, delta->places[live->here].netns);
+        error = live_mark(live, &change, netns);
     if (!error && live_is_event(live, &change))
         engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
@@ -388,7 +383,7 @@ uint64_t live_needs_of(const struct live *live)
     return live->listing->needs.fields | predicate_needs(live->listing->where).fields;
 }
 
-/* Asks for the rows of one namespace that are marked so, at most so many. */
+/* Asks for at most `most` rows with IS_ASKED, of one network namespace. */
 static int ask_from(struct live *live, size_t place, size_t most, struct report *report)
 {
     const size_t count = live->engine->delta->count;
@@ -406,7 +401,7 @@ static int ask_from(struct live *live, size_t place, size_t most, struct report 
             asked++;
         }
         if (chosen == AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
-            error = live_ask_for(live, place, ids, chosen, live_needs_of(live), take_again, live,
+            error = live_ask_for(live, place, ids, chosen, live_needs_of(live), update_row, live,
                                  report);
             chosen = 0;
         }
@@ -419,92 +414,95 @@ int live_ask(struct live *live, size_t most, struct report *report)
 {
     int error = 0;
 
-    for (size_t i = 0; i < live->place_count && error >= 0; i++)
-        if (live->places[i].tracker)
+    for (size_t i = 0; i < live->netns->count && error >= 0; i++)
+        if (live_netns_at(live, i)->tracker)
             error = ask_from(live, i, most, report);
     return error < 0 ? error : 0;
 }
 
 uint64_t live_age_of(const struct live *live)
 {
-    const uint64_t apart = live->view.interval / (CLOCK_SECOND / 1000) + 1;
+    const uint64_t apart = live->view.interval / CLOCK_MILLISECOND + 1;
 
     return apart < LIVE_AGE ? LIVE_AGE : apart;
 }
 
 bool live_is_active(const struct live *live, const struct live_row *row)
 {
-    return row->flags & HAS_MOVED && live->looked < row->active + live_age_of(live);
+    return row->flags & HAS_MOVED && live->sampled < row->active + live_age_of(live);
 }
 
 bool live_is_new(const struct live *live, const struct live_row *of)
 {
     return (of->flags & (IS_NEW | HAS_ENDED)) == IS_NEW &&
-           live->looked < of->since + live_age_of(live);
+           live->sampled < of->since + live_age_of(live);
 }
 
 int live_refresh(struct live *live, struct report *report)
 {
-    struct report look = {.verbose = report->verbose};
+    struct report problems = {.verbose = report->verbose};
     int error;
 
     live->engine->context.time = live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    engine_read_counts(live->listing, &look);
+    engine_read_counts(live->listing, &problems);
     for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct live_row *of = live_row_of(live, delta_at(live->engine->delta, i));
         if ((of->flags & (IS_WANTED | HAS_ENDED | IS_MISSING)) == IS_WANTED &&
             live_is_active(live, of))
             of->flags |= IS_ASKED;
     }
-    error = live_ask(live, ASKED_MAX, &look);
-    live->looked = live_now(live);
-    report_add_news(report, &look, &live->said);
+    error = live_ask(live, ASKED_MAX, &problems);
+    live->sampled = live_now(live);
+    report_add_news(report, &problems, &live->said);
     return error;
 }
 
-/* --- Looks at all ----------------------------------------------------------------------------- */
+/* --- Full samples ----------------------------------------------------------------------------- */
 
 static void report_refused(const struct live *live, struct report *report)
 {
-    for (size_t i = 0; i < live->place_count; i++)
-        if (!live->places[i].tracker && live->places[i].refused)
-            report_loss(report, "ends of %s in some network namespaces are not told: %s",
-                        live->kind->name, strerror(-live->places[i].refused));
+    for (size_t i = 0; i < live->netns->count; i++)
+        if (live_netns_at(live, i)->refused)
+            report_loss(report, "cannot see which %s end in some network namespaces: %s",
+                        live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 
-/* A stream prints its report again and again, so it gets only what is new. */
+/* Each problem is reported once, because the report of a stream is printed again and again. */
 int live_sample(struct live *live, struct report *report)
 {
-    struct report look = {.verbose = report->verbose};
+    struct report problems = {.verbose = report->verbose};
     int error, lost;
 
     hash_table_finish(&live->groups);
     live_order_finish(&live->order);
     if (live->where != live->listing->where)
         live_filter_ended(live);
-    for (size_t i = 0; i < live->place_count; i++)
-        if (live->places[i].tracker)
-            live->tracker->forget(live->places[i].tracker);
+    for (size_t i = 0; i < live->netns->count; i++) {
+        struct live_netns *at = live_netns_at(live, i);
+        at->of.is_read = false;
+        if (at->tracker)
+            live->tracker->forget(at->tracker);
+    }
     live->listing->time = clock_nanoseconds(CLOCK_REALTIME);
-    error = engine_run(live->engine, live->listing, &live->sink, &look);
-    report_refused(live, &look);
-    lost = error < 0 ? error : live_read_ends(live, &look);
-    error = lost < 0 ? lost : live_drop_missing(live, &look);
-    report_add_news(report, &look, &live->said);
+    error = engine_run(live->engine, live->listing, &live->sink, &problems);
+    report_refused(live, &problems);
+    lost = error < 0 ? error : live_read_ends(live, &problems);
+    error = lost < 0 ? lost : live_drop_missing(live, &problems);
+    report_add_news(report, &problems, &live->said);
     live->first = false;
-    netlink_spare(live->engine->netlink); /* only the first is waited for */
-    live->looked = live_now(live);
-    if (live->stream) /* a screen has its first frame before */
+    netlink_spare(live->engine->netlink); /* only the first sample must be fast */
+    live->sampled = live_now(live);
+    if (live->stream) /* a screen starts this after its first frame (live_read_ends()) */
         (void)live_note_connects(live);
     return error;
 }
 
 uint64_t live_reported(const struct live *live)
 {
-    return live->told;
+    return live->streamed;
 }
 
-/* --- Its life --------------------------------------------------------------------------------- */
+/* --- Creation and end ------------------------------------------------------------------------- */
 
 struct live *live_create(struct engine *engine, struct listing *listing,
                          const struct row_tracker_ops *tracker, struct sink *stream, unsigned kinds,
@@ -516,7 +514,7 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     *error = -ENOMEM;
     if (!live)
         return NULL;
-    live->engine = engine; /* one by one: a compound literal may be as large on the stack */
+    live->engine = engine; /* by members: a compound literal would need stack */
     live->listing = listing;
     live->stream = stream;
     live->kinds = kinds;
@@ -540,13 +538,15 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     engine->delta =
         delta_create_for(listing->rates, listing->rate_count,
                          sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t));
-    /* from now on, so that no end is missed; of all namespaces, when a row of one comes */
+    live->netns = engine->delta ? &engine->delta->netns : NULL;
+    if (live->netns)
+        live->netns->size = sizeof(struct live_netns);
+    /* create the tracker now, so that no end is missed; with all_netns, at the first row of each
+     * netns */
     if (engine->delta && !listing->all_netns) {
-        live->places = calloc(1, sizeof *live->places);
-        live->place_count = live->place_capacity = live->places != NULL;
-        if (live->places && delta_place(engine->delta, 0) == 0)
-            live->places->tracker =
-                live->tracker->create(kinds, netlink_peer(engine->netlink), error);
+        struct live_netns *only = netns_store_add(live->netns, 0);
+        if (only)
+            only->tracker = live->tracker->create(kinds, netlink_peer(engine->netlink), error);
     } else if (engine->delta) {
         *error = 0;
     }
@@ -560,8 +560,8 @@ void live_destroy(struct live *live)
 {
     if (!live)
         return;
-    for (size_t i = 0; i < live->place_count; i++)
-        live->tracker->destroy(live->places[i].tracker);
+    for (size_t i = 0; live->netns && i < live->netns->count; i++)
+        live->tracker->destroy(live_netns_at(live, i)->tracker);
     for (size_t i = 0; i < COUNT(live->ended); i++)
         rows_clear(&live->ended[i].rows);
     rows_clear(&live->asked);
@@ -570,7 +570,6 @@ void live_destroy(struct live *live)
     delta_destroy(live->engine->delta);
     live->engine->delta = NULL;
     live->listing->live = NULL;
-    free(live->places);
     free(live->ranked);
     free(live->unranked);
     free(live);
@@ -579,7 +578,7 @@ void live_destroy(struct live *live)
 void live_choose(struct live *live, const struct live_view *view)
 {
     for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
-        rows_clear(&live->ended[i].rows); /* they have the others */
+        rows_clear(&live->ended[i].rows); /* their rates are of the former view */
     live->view = *view;
     live->engine->delta->least = view->interval / 2;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that end: as the kernel tells it, or because looks do not find them any more. */
+/* Rows that end: the kernel reports it, or samples do not find them any more. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -20,10 +20,9 @@ static void set_received(const struct live *live, struct record *record)
     record->has |= live->kind->event;
 }
 
-/*
- * Ended rows of a screen are kept in two lists. When the older list is too old to be shown, the
- * newer one takes its place. Ages are of CLOCK_MONOTONIC: the time of day can be set back.
- */
+/* Keeps an ended row for the screen. There are two lists: when the rows of the older list are too
+ * old to be shown, the newer list replaces it. Ages use CLOCK_MONOTONIC, because the time of day
+ * can be set back. */
 static void keep_end(struct live *live, const struct record *record)
 {
     struct ended_rows *newer = &live->ended[0], *older = &live->ended[1];
@@ -38,11 +37,11 @@ static void keep_end(struct live *live, const struct record *record)
         live->ended_lost = true;
     } else if (rows_add(&newer->rows, record) == 0) {
         newer->at[newer->rows.count - 1] = now;
-        newer->netns_walk[newer->rows.count - 1] = (uint16_t)record->netns_index;
+        newer->netns_index[newer->rows.count - 1] = (uint16_t)record->netns_index;
     }
 }
 
-static void tell_end(struct live *live, struct record *record)
+static void report_end(struct live *live, struct record *record)
 {
     record->netns_index = live->here;
     if (!(record->has & live->kind->event))
@@ -53,7 +52,7 @@ static void tell_end(struct live *live, struct record *record)
         keep_end(live, record);
 }
 
-/* After the filter was changed: ended rows obey it as all others do. */
+/* Applies a changed filter to the ended rows, too. */
 void live_filter_ended(struct live *live)
 {
     struct kept_row kept;
@@ -63,12 +62,12 @@ void live_filter_ended(struct live *live)
         size_t left = 0;
         for (size_t j = 0; j < ended->rows.count; j++) {
             const struct record *record = rows_at(&ended->rows, j, &kept);
-            live_use_netns(live, ended->netns_walk[j]);
+            live_use_netns(live, ended->netns_index[j]);
             if (!predicate_holds(live->listing->where, record, &live->engine->context))
                 continue;
             ended->rows.packed[left] = ended->rows.packed[j];
             ended->at[left] = ended->at[j];
-            ended->netns_walk[left++] = ended->netns_walk[j];
+            ended->netns_index[left++] = ended->netns_index[j];
         }
         ended->rows.count = left;
     }
@@ -76,7 +75,7 @@ void live_filter_ended(struct live *live)
     live->where = live->listing->where;
 }
 
-/* A row that was wanted may have had a state or a rate that its end has not. */
+/* An ended row is wanted as before, even if the filter refuses its last state or rate. */
 static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
 {
     const struct listing *listing = live->listing;
@@ -105,7 +104,7 @@ static int live_ends_take_end(const struct record *record, void *arg)
     if (of) {
         const struct row_id id = live_id_of(live, row);
         live->tracker->tell_id(&id, &end);
-        if (delta_take(delta, &end, delta->places[live->here].netns, &change) < 0)
+        if (delta_take(delta, &end, live_netns_at(live, live->here)->of.cookie, &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
@@ -115,7 +114,7 @@ static int live_ends_take_end(const struct record *record, void *arg)
         return 0;
     if (live->view.totals)
         live_take_totals(live, row, &change);
-    tell_end(live, &change);
+    report_end(live, &change);
     return 0;
 }
 
@@ -126,9 +125,8 @@ struct connects *live_note_connects(struct live *live)
     if (live->first || live->listing->owners == OWNERS_PROC || live->listing->processes ||
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
-    return connects_watch(engine->connects, live->listing->all_netns ? 0 : namespace_own_id())
-               ? engine->connects
-               : NULL;
+    const uint64_t netns = live->listing->all_netns ? 0 : namespace_own_id();
+    return connects_watch(engine->connects, netns, NULL) == 0 ? engine->connects : NULL;
 }
 
 int live_read_ends(struct live *live, struct report *report)
@@ -137,15 +135,15 @@ int live_read_ends(struct live *live, struct report *report)
     bool lost = false;
     int error = 0;
 
-    for (size_t i = 0; i < live->place_count && error >= 0; i++) {
-        if (!live->places[i].tracker || live->tracker->descriptor(live->places[i].tracker) < 0)
+    for (size_t i = 0; i < live->netns->count && error >= 0; i++) {
+        struct live_netns *at = live_netns_at(live, i);
+        if (!at->tracker || live->tracker->descriptor(at->tracker) < 0)
             continue;
         live_use_netns(live, i);
-        error = live->tracker->ended(live->places[i].tracker, connects, live_ends_take_end, live,
-                                     report);
+        error = live->tracker->ended(at->tracker, connects, live_ends_take_end, live, report);
         live_leave_netns(live);
         if (error == -ENOBUFS) {
-            live->places[i].lost = live->engine->delta->run;
+            live_netns_at(live, i)->lost = live->engine->delta->run;
             lost = true;
             error = 0;
         }
@@ -159,32 +157,33 @@ int live_read_ends(struct live *live, struct report *report)
     return error < 0 ? error : lost;
 }
 
-/* Whether the kernel tells the row's end; of a namespace that may be gone it does not. */
+/* Whether the kernel will report the row's end. It will not if the row's netns may be gone. */
 static bool end_comes(const struct live *live, struct remembered *row)
 {
-    const struct live_place *place = &live->places[row->place];
+    const struct live_netns *at = live_netns_at(live, row->place);
     const struct row_id id = live_id_of(live, row);
 
-    return (!live->listing->all_netns || place->run == live->engine->delta->run) &&
-           place->tracker && live->tracker->reports_end(place->tracker, &id);
+    return (!live->listing->all_netns || at->of.is_read) && at->tracker &&
+           live->tracker->reports_end(at->tracker, &id);
 }
 
-/* Whether the last look but one saw it, and the kernel tells its end, with its last counters. */
+/* Whether the previous sample found the row, and the kernel will report its end and counters. */
 static bool is_awaited(const struct live *live, struct remembered *row)
 {
     return delta_is_of(row, live->engine->delta->run - 1) && end_comes(live, row);
 }
 
-/*
- * Whether the kernel will tell its end all the same: a connection that was reset is in no list, but
- * its socket ends only when it is closed. What ended before ends were lost may be among those. The
- * ends of the kernel's own sockets are never told: most of them, of tunnels, are not connected.
- */
-static bool is_told_later(const struct live *live, struct remembered *row)
+/* Whether the kernel will report the end later although samples miss the row: a connection that was
+ * reset is in no list, but its socket ends only when it is closed.
+ *
+ * False for a row that was there when the kernel lost ends, because its end may be lost, and for
+ * the kernel's own sockets (of tunnels, mostly unconnected), because the kernel never reports their
+ * ends. */
+static bool ends_later(const struct live *live, struct remembered *row)
 {
     const struct live_row *of = live_row_of(live, row);
     const struct lasting *lasting = live->kind->lasting;
-    const uint32_t lost = live->places[row->place].lost;
+    const uint32_t lost = live_netns_at(live, row->place)->lost;
 
     return (of->flags & IS_MISSING ||
             (of->state != lasting->closed && of->state != lasting->over)) &&
@@ -203,8 +202,8 @@ static bool keeps(struct remembered *row, void *arg)
     return flags & IS_MISSING || is_awaited(live, row);
 }
 
-/* Each look makes its groups and ranks anew; this row was not in it. */
-static void insert_again(struct live *live, struct remembered *row)
+/* Groups and ranks are made for each sample. Makes them for this row, which the sample missed. */
+static void rank_missing(struct live *live, struct remembered *row)
 {
     const struct record known = live_memory_of(live, row);
 
@@ -213,7 +212,8 @@ static void insert_again(struct live *live, struct remembered *row)
         live_row_of(live, row)->group = live_group_of(live, &known);
 }
 
-/* What rows are filtered, sorted and grouped by may be another at each look. */
+/* Marks the row as missing, and filters, sorts and groups it again, because the view may have
+ * changed since the last sample. */
 static void take_missing(struct live *live, struct remembered *row)
 {
     struct live_row *of = live_row_of(live, row);
@@ -234,7 +234,7 @@ static void take_missing(struct live *live, struct remembered *row)
         live->sink.ops->row(&live->sink, &change);
 }
 
-static void tell_gone(struct live *live, struct remembered *row)
+static void report_gone(struct live *live, struct remembered *row)
 {
     struct live_row *of = live_row_of(live, row);
     struct record gone = live_memory_of(live, row);
@@ -242,36 +242,26 @@ static void tell_gone(struct live *live, struct remembered *row)
     byte_counts_take(live->listing->byte_counts, &gone);
     live_take_age(live, of, live_now(live), &gone);
     if (wants_end(live, of, &gone))
-        tell_end(live, &gone);
+        report_end(live, &gone);
     of->flags |= end_comes(live, row) ? HAS_ENDED | IS_MISSING : HAS_ENDED;
 }
 
-/*
- * Namespaces that this look did not come to have ended, or cannot be entered any more. A namespace
- * cannot end as long as the sockets of its watch are open here. Its number is needed as long as
- * something is shown of it.
- */
-static void forget_places(struct live *live)
+/* Destroys the trackers of network namespaces that this sample did not visit: they have ended, or
+ * cannot be entered. A netns cannot end while its tracker has sockets open. A netns keeps its
+ * number while a row that ended there is still shown. */
+static void forget_netns(struct live *live)
 {
-    bool *kept = calloc(live->engine->delta->place_count + 1, sizeof *kept);
-
-    for (size_t i = 0; i < live->place_count; i++)
-        if (live->places[i].run != live->engine->delta->run) {
-            live->tracker->destroy(live->places[i].tracker);
-            live->places[i].tracker = NULL;
-        } else if (kept) {
-            kept[i] = true;
-        }
-    if (!kept)
-        return;
+    for (size_t i = 0; i < live->netns->count; i++) {
+        struct live_netns *at = live_netns_at(live, i);
+        if (at->of.is_read)
+            continue;
+        live->tracker->destroy(at->tracker);
+        at->tracker = NULL;
+    }
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].rows.count; j++)
-            kept[live->ended[i].netns_walk[j]] = true;
-    delta_forget_places(live->engine->delta, kept);
-    for (size_t i = 0; i < live->place_count; i++)
-        if (!live->engine->delta->places[i].used)
-            live->places[i] = (struct live_place){.tracker = NULL};
-    free(kept);
+            live_netns_at(live, live->ended[i].netns_index[j])->of.is_read = true;
+    delta_forget_netns(live->engine->delta);
 }
 
 int live_drop_missing(struct live *live, struct report *report)
@@ -293,9 +283,9 @@ int live_drop_missing(struct live *live, struct report *report)
             continue;
         live_use_netns(live, row->place);
         if (is_awaited(live, row))
-            insert_again(live, row);
-        else if (!is_told_later(live, row))
-            tell_gone(live, row);
+            rank_missing(live, row);
+        else if (!ends_later(live, row))
+            report_gone(live, row);
         else
             take_missing(live, row);
         live_leave_netns(live);
@@ -303,7 +293,7 @@ int live_drop_missing(struct live *live, struct report *report)
     live->in_doubt = 0;
     delta_forget(delta, keeps, live);
     if (live->listing->all_netns)
-        forget_places(live);
+        forget_netns(live);
     return error;
 }
 
@@ -311,8 +301,10 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < live->place_count && count < most; i++)
-        if (live->places[i].tracker && live->tracker->descriptor(live->places[i].tracker) >= 0)
-            descriptors[count++] = live->tracker->descriptor(live->places[i].tracker);
+    for (size_t i = 0; i < live->netns->count && count < most; i++) {
+        void *tracker = live_netns_at(live, i)->tracker;
+        if (tracker && live->tracker->descriptor(tracker) >= 0)
+            descriptors[count++] = live->tracker->descriptor(tracker);
+    }
     return count;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * How live rows are sorted. A number is its own rank. Each different value that is no number
- * (texts, addresses, lists) is kept once, as bytes that compare as the values do (value_key()), and
- * the rank of a row is the number of its value. Each look begins anew.
- */
+/* How live rows are sorted. A number is its own rank. All other values (texts, addresses, lists)
+ * are stored once each, as bytes that compare as the values do (value_key()), and the rank of a row
+ * is the index of its value. Each sample starts with an empty list of values. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -12,11 +10,11 @@
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 
-/* A value, in the order in which rows brought them. */
+/* A value. Values are stored in the order in which rows brought them. */
 struct order_value {
-    uint64_t hash; /* keyed hash of its bytes, compared in place of them */
+    uint64_t hash; /* keyed hash of the value's bytes; compared instead of the bytes */
     size_t at, length;
-    size_t position; /* among the sorted values */
+    size_t position; /* index among the sorted values */
 };
 
 static bool live_order_is_number(const struct field *field)
@@ -33,7 +31,7 @@ static bool live_order_is_number(const struct field *field)
     }
 }
 
-/* The number of the value, which is added if it is new; SIZE_MAX: memory is short. */
+/* The index of the value, which is added if it is new; SIZE_MAX: memory is short. */
 static size_t live_order_number_of(struct live_order *order, const struct value *value)
 {
     const size_t length = value_key(value, NULL, 0);
@@ -61,7 +59,7 @@ void live_order_finish(struct live_order *order)
     *order = (struct live_order){.used = 0};
 }
 
-/* Without a field: bytes a second that it sent and received together, the first two rates. */
+/* Rank without a sort column: bytes per second in both directions, the first two rates. */
 static uint64_t rank_of_moves(const struct live *live, const struct record *record)
 {
     uint64_t moved = 0, more;
@@ -107,7 +105,8 @@ void live_set_rank(struct live *live, struct live_row *to, const struct record *
     to->flags = (uint8_t)((to->flags & ~HAS_NO_RANK) | (rank.unknown ? HAS_NO_RANK : 0));
 }
 
-/* The kernel reports nothing about the row any more: numbers stay as they were. */
+/* A row that the sample missed keeps a numeric rank. Other ranks are indexes of values, which every
+ * sample assigns again. */
 void live_rank_again(struct live *live, struct live_row *to, const struct record *known)
 {
     if (live->view.order.field && !live_order_is_number(live->view.order.field))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that go on: what live.c remembers of them, for those that end (live_ends.c) and for what is
- * shown of them (live_show.c). */
+/* Live rows: what live.c remembers of a row. live_ends.c uses it for rows that end, live_show.c for
+ * rows that are shown. */
 #ifndef ENGINE_LIVE_ROWS_H
 #define ENGINE_LIVE_ROWS_H
 
@@ -11,12 +11,13 @@
 #include "fastnet/row_tracker.h"
 
 enum {
-    ENDED_MAX = 4096, /* ended rows that are kept to be shown, in each list */
-    GROUP_NAME = 128, /* more than a screen shows of it */
+    ENDED_MAX = 4096, /* ended rows that each of two lists keeps for the screen */
+    GROUP_NAME = 128, /* bytes of a name: more than a screen shows */
 };
 
-/* Of a remembered row (live_row.flags). IS_MISSING: no look finds it, and its end is to come; with
- * HAS_ENDED: that end was told already, because it may have been lost. */
+/* Flags of a remembered row (live_row.flags). IS_MISSING: the last sample did not find the row, but
+ * the kernel has not reported its end. With HAS_ENDED: fastnet reported the end itself, because the
+ * kernel's event may be lost. */
 enum {
     IS_WANTED = 1,
     HAS_ENDED = 2,
@@ -25,57 +26,58 @@ enum {
     IS_KNOWN = 16,
     IS_MISSING = 32,
     HAS_MOVED = 64,
-    HAS_NO_RANK = 128, /* its value is unknown */
+    HAS_NO_RANK = 128, /* the value to sort by is unknown */
 };
 
-/* What is remembered of a row besides its counters. */
+/* The bytes that the live store adds to a remembered row. */
 struct live_row {
-    uint64_t rank;                              /* by what rows are sorted */
-    uint8_t id[offsetof(struct row_id, state)]; /* without its identity, the key of the row */
+    uint64_t rank;                              /* the value to sort by (struct live_rank) */
+    uint8_t id[offsetof(struct row_id, state)]; /* the id; its identity is the row's key */
     uint8_t state, flags;
-    uint32_t group;       /* number of its group */
-    uint64_t since : 40;  /* when it was seen first; this and the next in ms since the beginning */
-    uint64_t active : 40; /* when it moved last, if it HAS_MOVED */
-    /* Changes of its counters: between the last two looks, and after these all since the first. */
+    uint32_t group;       /* index in live.groups */
+    uint64_t since : 40;  /* live_now() at the row's first sample */
+    uint64_t active : 40; /* live_now() when the row last moved, if HAS_MOVED */
+    /* Growth of n counters: moved[0..n) since the last sample but one, moved[n..2n) since the
+     * first. */
     uint64_t moved[];
 };
 
-/* The bits of a time of struct live_row. */
+/* The bits of live_row.since and live_row.active. */
 #define LIVE_TIME_MASK ((UINT64_C(1) << 40) - 1)
 
-/* A network namespace. */
-struct live_place {
+/* A network namespace (an element of live.netns, which is delta.netns). */
+struct live_netns {
+    struct netns_entry of; /* is_read: the last sample visited it */
     void *tracker;
-    struct netns netns; /* id 0: the only one */
-    uint32_t run;       /* the last look that came to it */
-    uint32_t lost;      /* ... behind which ends were lost; 0: none were */
-    int refused;        /* why it got no watch then: -errno */
+    struct netns netns; /* id 0: the only network namespace */
+    uint32_t lost;      /* the run after which ends were lost; 0: no end was lost */
+    int refused;        /* why it has no tracker: -errno */
 };
 
-/* Rows that have ended. */
+/* One of two lists of rows that have ended. */
 struct ended_rows {
     struct rows rows;
-    uint64_t at[ENDED_MAX];         /* when each ended: milliseconds since the beginning */
-    uint16_t netns_walk[ENDED_MAX]; /* its namespace */
+    uint64_t at[ENDED_MAX];          /* when each ended: milliseconds (live_now()) */
+    uint16_t netns_index[ENDED_MAX]; /* the network namespace of each */
 };
 
 struct grouped_rows {
-    uint64_t hash;         /* of the whole name */
-    char name[GROUP_NAME]; /* the beginning of it */
+    uint64_t hash;         /* hash of the whole name */
+    char name[GROUP_NAME]; /* the first bytes of the name */
     size_t length;
-    size_t place; /* in their order */
+    size_t place; /* position among the sorted groups */
     struct live_group sums;
 };
 
-/* The different values that rows are sorted by (live_order.c). */
+/* All different values that rows are sorted by (live_order.c). */
 struct live_order {
     struct hash_table values;
-    char *bytes; /* all values, one after the other */
+    char *bytes; /* the bytes of all values, one after the other */
     size_t used, capacity;
-    size_t sorted; /* number of values when they were sorted */
+    size_t sorted; /* number of values at the last sort */
 };
 
-/* By what a row is sorted: a number, or the number of its value. Unknown values come last. */
+/* The sort value of a row: a number, or the index of another value. Unknown values come last. */
 struct live_rank {
     uint64_t number;
     bool unknown;
@@ -85,129 +87,131 @@ struct live_rank {
 enum line_kind { LINE_ROW, LINE_ENDED, LINE_GROUP };
 struct live_line {
     enum line_kind kind;
-    size_t index;           /* of the row, of the group, or ENDED_MAX * list + index */
-    const uint64_t *packed; /* what was asked for; NULL: it is gone */
+    size_t index; /* number of the row or of the group; ended rows: ENDED_MAX * list + index */
+    const uint64_t *packed; /* the answer for the row; NULL: the row is gone */
 };
 
 struct live {
-    struct sink sink; /* takes the rows of looks */
+    struct sink sink; /* takes the rows of full samples */
     struct listing_hooks hooks;
     struct engine *engine;
     struct listing *listing;
     struct sink *stream;
     unsigned kinds;
-    const struct kind *kind;               /* of the rows */
-    const struct row_tracker_ops *tracker; /* ... how they are found again */
-    struct live_view view;                 /* what rows are ranked and grouped by */
-    const struct field *idle;              /* how long a row is idle */
-    uint64_t began;                        /* CLOCK_MONOTONIC */
-    uint64_t looked;                       /* when rows were looked at last: ms since then */
-    bool first;                            /* the first look: what it finds stood before */
-    size_t in_doubt;    /* rows that may not have ended yet, though that was told */
-    struct report said; /* what looks have reported: each thing once */
-    struct live_place *places;
-    size_t place_count, place_capacity;
-    size_t here;                   /* the place that rows are read in */
+    const struct kind *kind;               /* kind of the rows */
+    const struct row_tracker_ops *tracker; /* finds the rows again */
+    struct live_view view;                 /* how rows are ranked and grouped */
+    const struct field *idle;              /* column with the time for which a row is idle */
+    uint64_t began;                        /* CLOCK_MONOTONIC at the start */
+    uint64_t sampled;                      /* live_now() at the last sample */
+    bool first;                            /* during the first sample, whose rows existed before */
+    size_t in_doubt;                       /* rows whose end fastnet reported before the kernel */
+    struct report said;                    /* problems that were reported, each once */
+    struct netns_store *netns;
+    size_t here;                   /* number of the network namespace that is being read */
     struct ended_rows ended[2];    /* the newer and the older list */
-    bool ended_lost;               /* more ended than are kept */
+    bool ended_lost;               /* more rows ended than the lists can keep */
     const struct predicate *where; /* the filter that the ended rows have passed */
-    struct hash_table groups;      /* each is a struct grouped_rows */
+    struct hash_table groups;      /* elements: struct grouped_rows */
     struct live_order order;
     struct writer no_writer;
-    uint64_t told;         /* rows of the stream */
+    uint64_t streamed;     /* number of rows that the stream got */
     struct ranked *ranked; /* room for the lines of a view */
     size_t ranked_capacity;
-    size_t *unranked; /* rows whose value is unknown, which come last */
+    size_t *unranked; /* rows whose value is unknown; they come last */
     size_t unranked_count, unranked_capacity;
-    size_t best, behind; /* so many come first; those that do not, and are not there any more */
-    struct live_line lines[LIVE_LINES]; /* that are handed on */
+    size_t best, beyond; /* how many rows are ranked, and how many come after these */
+    struct live_line lines[LIVE_LINES]; /* the lines to hand on */
     size_t line_count;
-    struct rows asked; /* ... and what the kernel tells of them */
+    struct rows asked; /* the kernel's answers for these lines */
 };
 
-/* What is remembered of a row besides its counters, and what it is found by. */
+static inline struct live_netns *live_netns_at(const struct live *live, size_t number)
+{
+    return netns_store_at(live->netns, number);
+}
+
+/* live_row_of(): the live store's part of a remembered row. live_id_of(): the id by which the
+ * tracker finds the row. */
 struct live_row *live_row_of(const struct live *live, struct remembered *row);
 struct row_id live_id_of(const struct live *live, struct remembered *row);
-/* The row as far as it is remembered: without what only the kernel tells. */
+/* The record of a row as far as it is remembered, without fields that only the kernel can fill. */
 struct record live_memory_of(const struct live *live, struct remembered *row);
 
-/* The time: milliseconds since the beginning. */
+/* Milliseconds since the live store was created. */
 uint64_t live_now(const struct live *live);
 
-/* The row moves, now. */
+/* Notes that the row moves now. */
 void live_set_active(const struct live *live, struct live_row *of);
 
-/* What happened to the record (enum live_event). */
+/* Sets the event of the record (enum live_event). */
 void live_set_event(const struct live *live, struct record *record, uint8_t event);
 
-/* A record of the row with its age; with the rates that it had last; with what it has moved since
- * the beginning in place of them. */
+/* Complete a record of the row: live_take_age() sets its age, live_move_as_before() its rates at
+ * the last sample, live_take_totals() its totals since the start in place of the rates. */
 void live_take_age(const struct live *live, const struct live_row *of, uint64_t now,
                    struct record *record);
 void live_move_as_before(const struct live *live, struct remembered *row, struct record *record);
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
 
-/* What a row has moved since the beginning, by a counter. */
+/* How much counter i of the row grew since the start. */
 uint64_t live_total_of(const struct live *live, const struct remembered *row, size_t i);
 
 /* --- The order of rows (live_order.c) --------------------------------------------------------- */
 
 struct live_rank live_rank_of(struct live *live, const struct record *record);
 void live_set_rank(struct live *live, struct live_row *to, const struct record *record);
-/* Ranks are made anew at each look: here for a row that this look did not see. */
+/* Ranks a row that the sample did not find, because every sample assigns ranks again. */
 void live_rank_again(struct live *live, struct live_row *to, const struct record *known);
-/* Puts the values in order, once all rows have their ranks. Returns 0 or -ENOMEM. */
+/* Sorts the values. Call it when all rows have ranks. Returns 0 or -ENOMEM. */
 int live_sort_values(struct live *live);
-/* A row with a smaller number comes first. Values are sorted; UINT64_MAX may be unknown. */
+/* The number to sort a row by, ascending. Call it after live_sort_values(). UINT64_MAX: the value
+ * is unknown, or the largest number. */
 uint64_t live_insert_in_order(const struct live *live, struct live_rank rank);
 void live_order_finish(struct live_order *order);
 
-/* --- Groups, and what is shown ---------------------------------------------------------------- */
+/* --- Groups and lines ------------------------------------------------------------------------- */
 
-/* The number of the group that the record is in, whose columns are computed as here; UINT32_MAX:
+/* The index of the record's group, whose column is computed with the current netns; UINT32_MAX:
  * memory is short. */
 uint32_t live_group_of(struct live *live, const struct record *record);
 
-/* How old what happened to a row may be, to be shown: milliseconds. */
+/* How many milliseconds new, moving and ended rows are shown as such. */
 uint64_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);
 bool live_is_new(const struct live *live, const struct live_row *of);
 
-/* Columns are computed as in that namespace, until live_leave_netns(). */
+/* From now on columns are computed as in that network namespace, until live_leave_netns(). */
 void live_use_netns(struct live *live, size_t place);
 void live_leave_netns(struct live *live);
 
-/* The fields that the listing needs. */
+/* The fields that the listing and its filter need. */
 uint64_t live_needs_of(const struct live *live);
 
-/*
- * Asks for rows of a place that has a watch, which are completed by what was counted of them.
- * Returns 0, -errno, or what fn returned.
- */
+/* Asks the tracker of a network namespace for rows, and passes them to fn, with counted bytes
+ * (byte_counts.h). The netns must have a tracker. Returns 0, -errno, or the result of fn. */
 int live_ask_for(const struct live *live, size_t place, const struct row_id ids[], size_t count,
                  uint64_t needs, record_fn fn, void *arg, struct report *report);
 
-/* Asks for rows that are marked so, at most so many of each namespace. Returns 0 or -errno. */
+/* Asks for rows with IS_ASKED, at most `most` of each network namespace. Returns 0 or -errno. */
 int live_ask(struct live *live, size_t most, struct report *report);
 
-/* Hands a row to the stream, unless that has had as many as are wanted. */
+/* Passes a row to the stream, unless the stream has got listing.most rows. */
 void live_report(struct live *live, const struct record *record);
 
-/* --- What ends (live_ends.c) ------------------------------------------------------------------ */
+/* --- Ends (live_ends.c) ----------------------------------------------------------------------- */
 
-/* Drops the ended rows that the filter refuses, because it is another one by now. */
+/* Drops the ended rows that the changed filter refuses. */
 void live_filter_ended(struct live *live);
 
-/*
- * Who connects is noted once the first look is over, which it would delay. NULL: that is refused;
- * the owners of connections that no look has seen are those of their listeners then, or unknown.
- */
+/* Starts to note who connects, after the first sample, which this would delay. NULL: the kernel or
+ * an option refuses. Connections that no sample has seen then get the owners of their listeners, or
+ * unknown owners. */
 struct connects *live_note_connects(struct live *live);
 
-/*
- * What the look did not see may have been missed by the dump: then it is asked for. What is still
- * not there has ended: the kernel tells that, or the next look if it was lost. Returns 0 or -errno.
- */
+/* Asks for each row that the sample did not find, because the dump may have missed it. A row that
+ * is not there either has ended: the kernel reports that, or else a later sample does. Returns 0 or
+ * -errno. */
 int live_drop_missing(struct live *live, struct report *report);
 
 #endif

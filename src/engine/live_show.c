@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of the rows is shown: ranked, in groups, a screen at a time. */
+/* Which rows are shown: ranks them, groups them, and passes on the lines of one screen. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
-enum { RANKED_MIN = 1000 }; /* so many are sorted at once at least */
+enum { RANKED_MIN = 1000 }; /* rows that are ranked after the view's last row */
 
 static double rate_of(const struct remembered *row, const struct live_row *of, size_t i)
 {
@@ -33,18 +33,18 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
     }
 }
 
-/* What comes behind all lines of the view is only counted. */
+/* Sorts the ranked rows. Keeps the first live->best rows, and only counts the rest. */
 static int sort_best(struct live *live, size_t *count)
 {
     const int error = sort_ranked(live->ranked, *count);
-    const size_t behind = !error && *count > live->best ? *count - live->best : 0;
+    const size_t beyond = !error && *count > live->best ? *count - live->best : 0;
 
-    live->behind += behind;
-    *count -= behind;
+    live->beyond += beyond;
+    *count -= beyond;
     return error;
 }
 
-/* Only the first rows whose value is unknown can be shown. */
+/* Keeps the first live->best rows whose value is unknown, and only counts the rest. */
 static void add_unranked(struct live *live, size_t item)
 {
     size_t *unranked =
@@ -55,7 +55,7 @@ static void add_unranked(struct live *live, size_t item)
     if (unranked)
         *unranked = item;
     else
-        live->behind++;
+        live->beyond++;
 }
 
 static void add_ranked(struct live *live, size_t *count, struct live_rank rank, size_t item)
@@ -76,7 +76,7 @@ static void add_ranked(struct live *live, size_t *count, struct live_rank rank, 
         (struct ranked){live_insert_in_order(live, rank), (const void *)(uintptr_t)item};
 }
 
-/* Rows with unknown values come after all others. */
+/* Appends the rows with unknown values after all other rows. */
 static int append_unranked(struct live *live, size_t *count)
 {
     const size_t all = *count + live->unranked_count, wanted = all < live->best ? all : live->best;
@@ -88,14 +88,15 @@ static int append_unranked(struct live *live, size_t *count)
     if (!ranked)
         return -ENOMEM;
     live->ranked = ranked;
-    live->behind += all - wanted;
+    live->beyond += all - wanted;
     for (size_t i = 0; *count < wanted; i++)
         ranked[(*count)++] =
             (struct ranked){UINT64_MAX, (const void *)(uintptr_t)live->unranked[i]};
     return 0;
 }
 
-/* Items are numbers, of which the lowest bit says that the row has ended. */
+/* Ranks the rows that the view wants. The item of a row is its index << 1; the lowest bit is set
+ * for ended rows. */
 static size_t rank_rows(struct live *live, const struct live_view *view,
                         struct live_summary *summary)
 {
@@ -108,7 +109,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         if (!(of->flags & IS_WANTED) ||
-            (of->flags & HAS_ENDED && of->state != live->kind->lasting->over))
+            (of->flags & HAS_ENDED &&
+             (of->flags & IS_MISSING || of->state != live->kind->lasting->over)))
             continue;
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
@@ -125,7 +127,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     return count;
 }
 
-/* A row that has ended, whose columns are computed as in its namespace. */
+/* An ended row. Its columns are then computed as in its network namespace. */
 static const struct record *ended_at(struct live *live, size_t index, struct kept_row *kept)
 {
     const struct record *ended =
@@ -135,7 +137,7 @@ static const struct record *ended_at(struct live *live, size_t index, struct kep
     return ended;
 }
 
-/* Of an item. */
+/* The index of an item's group. */
 static size_t group_at(struct live *live, size_t item)
 {
     struct kept_row kept;
@@ -161,10 +163,11 @@ static void add_ended_to_group(struct live *live, const struct record *ended)
 
 static bool is_too_old(const struct live *live, size_t index)
 {
-    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <= live->looked;
+    return live->ended[index / ENDED_MAX].at[index % ENDED_MAX] + live_age_of(live) <=
+           live->sampled;
 }
 
-/* The values by which ended rows are sorted are needed before the first row has its place. */
+/* Adds the values of ended rows before values are sorted. */
 static int prepare_order(struct live *live, bool ended)
 {
     struct kept_row kept;
@@ -193,7 +196,8 @@ static size_t rank_ended(struct live *live, size_t count)
     return count;
 }
 
-/* The most of what rows are sorted by comes first, or else the most rows. */
+/* Groups are ordered by the sum of the sort column, or by the number of rows if it has no sum. The
+ * largest comes first. */
 static double weight_of(const struct live *live, const struct grouped_rows *group)
 {
     const struct field *by = live->view.order.field;
@@ -201,14 +205,14 @@ static double weight_of(const struct live *live, const struct grouped_rows *grou
     if (by && by->pair)
         by = NULL;
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
-        if (by->name == live->listing->rates[i]->name) /* a copy of it, in the kind with rates */
+        if (by->name == live->listing->rates[i]->name) /* names, because the field may be a copy */
             return group->sums.totals[i];
         else if (by->rate && by->of->name == live->listing->rates[i]->name)
             return group->sums.rates[i];
     return by ? (double)group->sums.rows : group->sums.rates[0] + group->sums.rates[1];
 }
 
-/* Puts the groups, and then the rows of each, in order. */
+/* Sorts the groups, and then the rows by their groups. */
 static int order_groups(struct live *live, size_t count)
 {
     struct ranked *order = calloc(live->groups.count + 1, sizeof *order);
@@ -216,7 +220,7 @@ static int order_groups(struct live *live, size_t count)
 
     for (size_t i = 0; i < live->groups.count && !error; i++) {
         const double weight = weight_of(live, hash_table_at(&live->groups, i));
-        uint64_t bits; /* IEEE 754: a larger number that is not below 0 has larger bits, too */
+        uint64_t bits; /* IEEE 754: larger numbers that are not negative have larger bits */
         memcpy(&bits, &weight, sizeof bits);
         order[i] = (struct ranked){~bits, hash_table_at(&live->groups, i)};
     }
@@ -243,8 +247,8 @@ static void live_show_add_line(struct live *live, const struct live_view *view, 
     ++*at;
 }
 
-/* Chooses the lines of the view; returns how many there are in all: of as many rows, or groups that
- * stand for theirs, as are wanted. */
+/* Chooses the lines of the view; returns the number of all lines. They have at most listing.most
+ * rows or, if the view is folded, groups. */
 static size_t choose_lines(struct live *live, const struct live_view *view, size_t count)
 {
     const bool folded = view->folded && live->view.group;
@@ -283,13 +287,13 @@ static int live_show_take_line(const struct record *record, void *arg)
     return 0;
 }
 
-/* Asks for all that is shown of these rows. */
+/* Asks for all fields of the rows in these lines. */
 static int ask_for_lines(struct live *live, struct report *report)
 {
     int error = 0;
 
     rows_clear(&live->asked);
-    for (size_t place = 0; place < live->place_count && error >= 0; place++) {
+    for (size_t place = 0; place < live->netns->count && error >= 0; place++) {
         struct row_id ids[LIVE_LINES];
         size_t count = 0;
         for (size_t i = 0; i < live->line_count; i++) {
@@ -299,14 +303,14 @@ static int ask_for_lines(struct live *live, struct report *report)
             ids[count++] = live_id_of(live, row);
         }
         live_use_netns(live, place);
-        if (count && live->places[place].tracker)
+        if (count && live_netns_at(live, place)->tracker)
             error = live_ask_for(live, place, ids, count, live_needs_of(live), live_show_take_line,
                                  live, report);
     }
     return error < 0 ? error : 0;
 }
 
-/* The numbers are those of the look, whose rates are shown, too. */
+/* Sets the counters to those of the last sample, so that they match the rates that are shown. */
 static void live_show_complete(struct live *live, struct record *record, struct remembered *row)
 {
     const struct listing *listing = live->listing;
@@ -349,7 +353,7 @@ static void show_line(struct live *live, const struct live_line *line,
     live_show_complete(live, &record, row);
     if (live->view.totals)
         live_take_totals(live, row, &record);
-    live_take_age(live, live_row_of(live, row), live->looked, &record);
+    live_take_age(live, live_row_of(live, row), live->sampled, &record);
     live_use_netns(live, row->place);
     engine_confirm_owners(live->engine, &record);
     taker->row(taker->arg, &record);
@@ -365,7 +369,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 
     *summary = (struct live_summary){.rows = 0};
     live->best = live->view.group ? SIZE_MAX / 2 : view->first + view->count + RANKED_MIN;
-    live->behind = live->unranked_count = 0;
+    live->beyond = live->unranked_count = 0;
     error = prepare_order(live, ended);
     if (error)
         return error;
@@ -380,8 +384,8 @@ int live_show(struct live *live, const struct live_view *view, const struct live
         error = append_unranked(live, &count);
     if (!error && live->view.group)
         error = order_groups(live, count);
-    summary->listed = choose_lines(live, view, count) + live->behind;
-    if (live->behind && most && summary->listed > most)
+    summary->listed = choose_lines(live, view, count) + live->beyond;
+    if (live->beyond && most && summary->listed > most)
         summary->listed = (size_t)most;
     if (!error)
         error = ask_for_lines(live, report);
@@ -391,7 +395,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
     return error;
 }
 
-/* A row that has ended lately, or NULL. */
+/* A row that ended lately, or NULL. */
 static const struct record *find_ended(struct live *live, uint64_t identity, size_t place,
                                        struct kept_row *kept)
 {
@@ -408,12 +412,12 @@ int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t n
                   void *arg, struct report *report)
 {
     struct remembered *row =
-        place < live->place_count ? delta_find(live->engine->delta, identity, place) : NULL;
+        place < live->netns->count ? delta_find(live->engine->delta, identity, place) : NULL;
     struct kept_row kept;
     const struct record *ended = find_ended(live, identity, place, &kept);
     int error;
 
-    if (ended || !row || !live->places[place].tracker) {
+    if (ended || !row || !live_netns_at(live, place)->tracker) {
         error = ended ? fn(ended, arg) : -ENOENT;
         live_leave_netns(live);
         return error;
@@ -438,7 +442,7 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
-                                   .netns = live->places[row->place].netns.id,
+                                   .netns = live_netns_at(live, row->place)->netns.id,
                                    .rated = row->elapsed != 0};
         if ((of->flags & (IS_WANTED | HAS_ENDED)) != IS_WANTED)
             continue;

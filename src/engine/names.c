@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/run.h"
+#include "fastnet/bpf_refusal.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
 #include "fastnet/containers.h"
@@ -22,77 +23,72 @@
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 
-/* Returns the program if it can be used, or else NULL. *reason: why not, if it was refused. */
+/* Returns the BPF program that finds owners or, with the refusal, NULL. refusal may be NULL. */
 static struct owners_program *load_program(struct engine *engine, const struct listing *listing,
-                                           const char **reason)
+                                           struct bpf_refusal *refusal)
 {
     const char *processes = listing->processes ? listing->processes : listing->proc_root;
+    const bool always = listing->owners == OWNERS_BPF;
+    const char *reason;
 
-    *reason = listing->owners == OWNERS_PROC ? ""
-              : !proc_tree_is_own(processes)
-                  ? listing->processes ? "it numbers processes as /proc does, not as this directory"
-                                       : "a captured tree has no kernel"
-              : (listing->needs.lookups & NEED_THREADS) ? "it finds no threads"
-                                                        : NULL;
-    if (*reason)
-        return NULL;
-    if (!engine->owners_program)
-        engine->owners_program = owners_program_create();
-    if (!engine->owners_program)
-        *reason = strerror(ENOMEM);
-    else if (owners_program_load(engine->owners_program, listing->owners == OWNERS_BPF))
+    reason = listing->owners == OWNERS_PROC ? ""
+             : !proc_tree_is_own(processes)
+                 ? listing->processes ? "BPF numbers processes as /proc does, not as this directory"
+                                      : "a captured tree has no kernel"
+             : (listing->needs.lookups & NEED_THREADS) ? "BPF finds no threads"
+                                                       : NULL;
+    if (!reason && !engine->owners_program && !(engine->owners_program = owners_program_create()))
+        reason = strerror(ENOMEM);
+    if (reason)
+        (void)bpf_refuse(refusal, -ENOTSUP, reason);
+    else if (owners_program_load(engine->owners_program, always, refusal) == 0)
         return engine->owners_program;
-    else
-        *reason = owners_program_reason(engine->owners_program);
     return NULL;
 }
 
 void engine_prepare(struct engine *engine, const struct listing *listing)
 {
-    const char *reason;
-
     if (listing->needs.lookups & NEED_OWNERS)
-        (void)load_program(engine, listing, &reason);
+        (void)load_program(engine, listing, NULL);
 }
 
 struct owners_program *run_owners_program(const struct run *run)
 {
-    const char *reason;
-
     if (!(run->needs.lookups & NEED_OWNERS))
         return NULL;
-    return load_program(run->engine, run->listing, &reason);
+    return load_program(run->engine, run->listing, NULL);
 }
 
 static int names_search_owners(struct run *run, struct owners **owners)
 {
-    const char *reason;
+    struct bpf_refusal refusal;
     const struct owners_options options = {
         .proc_root = run_processes(run),
         .commands = run->needs.lookups & NEED_COMMANDS,
         .tasks = run->needs.lookups & NEED_THREADS,
         .cgroups = run->owners.stand_ins,
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
-        .program = load_program(run->engine, run->listing, &reason),
+        .program = load_program(run->engine, run->listing, &refusal),
         .names_at_once = run->listing->events || run->listing->live,
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->looks)
-        report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root, reason);
+        report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root,
+                    refusal.reason);
     return owners_create(owners, &options);
 }
 
-/* The cost of looking for owners decides how soon they are looked for again. */
-static void begin_owner_search(struct owner_searches *looks)
+/* The cost of a search for owners decides how soon the next search may come. */
+static void begin_owner_search(struct owner_searches *search)
 {
-    looks->at = clock_nanoseconds(CLOCK_MONOTONIC);
-    looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    search->at = clock_nanoseconds(CLOCK_MONOTONIC);
+    search->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-static void end_owner_search(struct owner_searches *looks)
+static void end_owner_search(struct owner_searches *search)
 {
-    looks->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - looks->cost;
-    looks->credit -= (int64_t)looks->cost;
+    search->cost = clock_nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - search->cost;
+    search->credit -= (int64_t)search->cost;
 }
 
 void run_walk_owners(struct run *run)
@@ -119,14 +115,14 @@ void run_walk_owners(struct run *run)
         run->listing->report_shut_out(run->report, owners_summary(owners));
 }
 
-void run_put_off_owners(struct run *run)
+void run_defer_owners(struct run *run)
 {
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
-    run->owners.later = true;
+    run->owners.deferred = true;
 }
 
-/* 0 if no process can hold the row's socket. */
+/* The inode of the row's socket; 0: no process can hold it. */
 static uint64_t names_inode_of(const struct record *record)
 {
     uint64_t inode = 0;
@@ -140,17 +136,15 @@ void run_walk_for(struct run *run, const struct rows *rows)
 {
     struct kept_row row;
 
-    for (size_t i = 0; i < rows->count && run->owners.later; i++)
+    for (size_t i = 0; i < rows->count && run->owners.deferred; i++)
         if (names_inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
-            run->owners.later = false;
+            run->owners.deferred = false;
             run_walk_owners(run);
         }
 }
 
-/*
- * True if the row's socket must have an owner but none was found. It may have changed hands during
- * the first look, so the row waits for a second one.
- */
+/* True if the row's socket must have an owner, but the search found no owner. Another process may
+ * have got the socket during the search, so the row waits for a second search. */
 bool run_is_ownerless(const struct run *run, const struct record *record)
 {
     struct owners *owners = run->engine->context.owners;
@@ -184,110 +178,110 @@ void run_search_unowned_again(struct run *run)
 
     error = owners ? owners_refresh(owners) : 0;
     if (error < 0)
-        report_note(run->report, "owners: %s could not be read a second time: %s",
-                    run_processes(run), strerror(-error));
+        report_note(run->report, "owners: cannot read %s a second time: %s", run_processes(run),
+                    strerror(-error));
 }
 
-/* A filter leaves out rows of which it cannot know whether they pass. */
+/* Whether the filter needs this lookup. If the result is unknown, the filter refuses the row. */
 static bool filters_by(const struct run *run, uint64_t lookup)
 {
     return predicate_needs(run->listing->where).lookups & lookup;
 }
 
-/* --- Owners of rows that go on ---------------------------------------------------------------- */
+/* --- Owners of live rows ---------------------------------------------------------------------- */
 
-/* Looks take a twentieth of the time, and a two-thousandth if nothing asks for them. */
+/* Searches take 1/20 of the CPU time, or 1/2000 if neither filter nor order needs owners. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
-enum { SEARCHES_MAX = 100 };                         /* before owners that are gone are forgotten */
-static const uint64_t LOOK_LASTS = CLOCK_SECOND / 4; /* what a look found is right for so long */
+enum { SEARCHES_MAX = 100 }; /* after this number, a search forgets owners that are gone */
+static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners count as true */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
-/* A short burst of looks is possible at any time, if there were none before it. */
-static bool may_search_owners(struct owner_searches *looks)
+/* Whether there is CPU time for a search. Unused time adds up to CREDIT_MAX, which allows a short
+ * burst of searches. */
+static bool may_search_owners(struct owner_searches *search)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - looks->counted;
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - search->counted;
 
-    if (!looks->counted || apart / SHARE > (uint64_t)CREDIT_MAX)
-        looks->credit = CREDIT_MAX;
+    if (!search->counted || apart / SHARE > (uint64_t)CREDIT_MAX)
+        search->credit = CREDIT_MAX;
     else
-        looks->credit += (int64_t)(apart / SHARE);
-    if (looks->credit > CREDIT_MAX)
-        looks->credit = CREDIT_MAX;
-    looks->counted = now;
-    return looks->credit > 0;
+        search->credit += (int64_t)(apart / SHARE);
+    if (search->credit > CREDIT_MAX)
+        search->credit = CREDIT_MAX;
+    search->counted = now;
+    return search->credit > 0;
 }
 
-/* One look for all owners takes less time than to confirm the owners of each row. */
-static bool does_search_pay(const struct owner_searches *looks)
+/* True if one search for all owners takes less CPU time than to confirm the owners of each row. */
+static bool does_search_pay(const struct owner_searches *search)
 {
-    return looks->rows * looks->each > looks->cost;
+    return search->rows * search->each_cost > search->cost;
 }
 
 void run_search_new_owners(struct run *run)
 {
-    struct owner_searches *looks = &run->engine->owner_searches;
+    struct owner_searches *search = &run->engine->owner_searches;
     struct owners *owners = NULL;
 
-    begin_owner_search(looks);
+    begin_owner_search(search);
     run->engine->looks++;
-    if (++looks->again < SEARCHES_MAX) {
+    if (++search->refreshes < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
         (void)names_search_owners(run, &owners);
-        looks->again = 0;
+        search->refreshes = 0;
     }
-    end_owner_search(looks);
+    end_owner_search(search);
     if (!owners)
-        return; /* the old ones are better than none */
+        return; /* keeps the former owners, also if the search failed */
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = owners;
 }
 
 void run_search_owners_again(struct run *run)
 {
-    struct owner_searches *looks = &run->engine->owner_searches;
+    struct owner_searches *search = &run->engine->owner_searches;
     const bool asked = filters_by(run, NEED_ANY_OWNERS) ||
                        run->listing->live->needs_owners(run->listing->live->arg);
-    const bool pays = does_search_pay(looks);
+    const bool pays = does_search_pay(search);
 
-    looks->rows = 0;
-    if (pays || (asked && may_search_owners(looks)) || looks->again >= SEARCHES_MAX)
+    search->rows = 0;
+    if (pays || (asked && may_search_owners(search)) || search->refreshes >= SEARCHES_MAX)
         run_search_new_owners(run);
 }
 
-/*
- * Other processes may hold a socket, too, so all owners are looked for from time to time. A socket
- * that nobody holds may be on its way from one process to another (SCM_RIGHTS of unix(7)), or of
- * the kernel itself: it is looked for more and more rarely, up to each 16 seconds.
- */
+/* If the owners of a known row changed, or if the last search is long ago, searches again, because
+ * other processes may hold the socket, too. A socket without an owner may be on its way from one
+ * process to another (SCM_RIGHTS of unix(7)), or belong to the kernel: it is searched for more and
+ * more rarely, up to every 16 seconds. */
 void engine_confirm_owners(struct engine *engine, const struct record *record)
 {
-    struct owner_searches *looks = &engine->owner_searches;
+    struct owner_searches *search = &engine->owner_searches;
     struct owners *owners = engine->context.owners;
     const uint64_t inode = names_inode_of(record), now = clock_nanoseconds(CLOCK_MONOTONIC);
     const struct owner *first;
 
     if (!owners || !inode)
         return;
-    looks->rows++;
-    if (now - looks->at < LOOK_LASTS)
+    search->rows++;
+    if (now - search->at < FOUND_LASTS)
         return;
-    const bool pays = does_search_pay(looks);
+    const bool pays = does_search_pay(search);
     const enum owners_state state = pays ? OWNERS_CHANGED : owners_confirm(owners, inode);
     if (!pays)
-        looks->each = (7 * looks->each + clock_nanoseconds(CLOCK_MONOTONIC) - now) / 8;
-    if ((state == OWNERS_HOLD && now - looks->at < SHARE_UNASKED * looks->cost) ||
-        (state == OWNERS_NONE && now < looks->unheld) || (!pays && !may_search_owners(looks)))
+        search->each_cost = (7 * search->each_cost + clock_nanoseconds(CLOCK_MONOTONIC) - now) / 8;
+    if ((state == OWNERS_HOLD && now - search->at < SHARE_UNASKED * search->cost) ||
+        (state == OWNERS_NONE && now < search->retry_at) || (!pays && !may_search_owners(search)))
         return;
-    begin_owner_search(looks);
-    looks->again++;
-    (void)owners_refresh(owners); /* if it fails the summary says so */
-    end_owner_search(looks);
+    begin_owner_search(search);
+    search->refreshes++;
+    (void)owners_refresh(owners); /* after a failure owners_summary() has the error */
+    end_owner_search(search);
     if (owners_find(owners, inode, &first)) {
-        looks->in_vain = state == OWNERS_HOLD ? looks->in_vain : 0;
+        search->in_vain = state == OWNERS_HOLD ? search->in_vain : 0;
     } else {
-        looks->unheld = now + (CLOCK_SECOND << looks->in_vain);
-        looks->in_vain += looks->in_vain < WAIT_DOUBLINGS;
+        search->retry_at = now + (CLOCK_SECOND << search->in_vain);
+        search->in_vain += search->in_vain < WAIT_DOUBLINGS;
     }
 }
 
@@ -296,13 +290,13 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
     const struct owners_summary *summary;
 
     if (!owners)
-        return !run->owners.later; /* not put off until there was no row for it */
+        return !run->owners.deferred; /* still deferred: no row needed owners */
     summary = owners_summary(owners);
     return summary->error || summary->hidden || summary->shut_out || summary->unnamed ||
            (run->owners.unowned && !owners_know_all(summary));
 }
 
-/* Why the owners of sockets that seem to have none are unknown: the first reason is enough. */
+/* Reports the first reason why sockets that seem to have no owner may have owners. */
 static void report_unowned(struct run *run, const struct owners_summary *summary)
 {
     const bool groups_are_named =
@@ -311,10 +305,10 @@ static void report_unowned(struct run *run, const struct owners_summary *summary
     if (summary->shut_out && run->listing->report_shut_out)
         return;
     if (summary->denied)
-        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE, "owners: %zu %s open",
-                   summary->denied,
-                   summary->denied == 1 ? "process does not show what it holds"
-                                        : "processes do not show what they hold");
+        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE,
+                   "owners: not allowed to read the open files of %zu process%s %ld%s",
+                   summary->denied, summary->denied == 1 ? ": pid" : "es, such as pid",
+                   (long)summary->denied_pid, rights_advice());
     else if (summary->unlisted)
         report_note(run->report, "owners: %s lacks the descriptors of %zu process%s",
                     run_processes(run), summary->unlisted, summary->unlisted == 1 ? "" : "es");
@@ -330,20 +324,20 @@ void run_need_owners(struct run *run)
     const struct listing *listing = run->listing;
 
     run->needs.lookups |= NEED_OWNERS;
-    run->owners.same = listing->maker && run->engine->context.owners &&
-                       run->engine->walked_at == listing->time &&
-                       !(run->needs.lookups & ~run->engine->walked_for);
-    if (run->owners.same)
+    run->owners.reuse = listing->maker && run->engine->context.owners &&
+                        run->engine->walked_at == listing->time &&
+                        !(run->needs.lookups & ~run->engine->walked_for);
+    if (run->owners.reuse)
         return;
     if (listing->live && run->engine->context.owners) {
-        run_search_owners_again(run); /* new rows have them looked for again, too */
+        run_search_owners_again(run); /* new rows cause a search, too */
         return;
     }
-    /* of what is made few rows have sockets, or none has; while rows come, the right to read a
-     * captured tree is in effect */
+    /* Defer the search: a filter may leave few rows, and few rows of a maker have sockets. Not for
+     * a captured tree, where the search would run while RIGHT_READ is raised for the dump. */
     if ((listing->where || listing->maker) && !listing->live && !listing->events &&
         !listing->diag_file && !run_is_captured(run))
-        run_put_off_owners(run);
+        run_defer_owners(run);
     else
         run_walk_owners(run);
 }
@@ -352,7 +346,7 @@ void run_report_owners(struct run *run)
 {
     const struct owners *owners = run->engine->context.owners;
     const struct owners_summary *summary;
-    const size_t said = run->report->count;
+    const size_t reported_before = run->report->count;
 
     if (run->listing->live && run->engine->owners_reported)
         return;
@@ -365,15 +359,15 @@ void run_report_owners(struct run *run)
     if (summary->error)
         report_note(run->report, "owners: some are missing: %s", strerror(summary->error));
     if (summary->hidden)
-        report_note(run->report, "owners: %s does not list all processes (hidepid, proc(5))",
+        report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))",
                     run_processes(run));
     if (summary->unnamed)
-        report_note(run->report, "owners: %zu %s", summary->unnamed,
-                    summary->unnamed == 1 ? "process does not show its name"
-                                          : "processes do not show their names");
+        report_note(run->report, "owners: not allowed to read the name%s of %zu process%s%s",
+                    summary->unnamed == 1 ? "" : "s", summary->unnamed,
+                    summary->unnamed == 1 ? "" : "es", rights_advice());
     if (run->owners.unowned)
         report_unowned(run, summary);
-    run->engine->owners_reported |= run->report->count > said;
+    run->engine->owners_reported |= run->report->count > reported_before;
 }
 
 static int add_hosts_of(const struct run *run, const struct record *record)
@@ -395,7 +389,7 @@ static int add_hosts_of(const struct run *run, const struct record *record)
     return error;
 }
 
-/* A failure costs only names: rows then show addresses. */
+/* Looks up host names. After a failure rows show addresses. */
 static void resolve_hosts(struct run *run)
 {
     struct hosts *hosts = run->engine->context.hosts;
@@ -408,21 +402,21 @@ static void resolve_hosts(struct run *run)
     if (unanswered == 0)
         unanswered = hosts_resolve(hosts, HOSTS_MILLISECONDS, run->listing->wait);
     if (unanswered > 0)
-        report_note(run->report, "%d address%s got no answer within %d seconds", unanswered,
-                    unanswered == 1 ? "" : "es", HOSTS_MILLISECONDS / 1000);
+        report_note(run->report, "hosts: no name for %d address%s: no answer within %d seconds",
+                    unanswered, unanswered == 1 ? "" : "es", HOSTS_MILLISECONDS / 1000);
     if (unanswered < 0)
-        report_note(run->report, "hosts: not looked up: %s", strerror(-unanswered));
+        report_note(run->report, "cannot look up names of hosts: %s", strerror(-unanswered));
 }
 
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
 {
-    const bool elsewhere =
+    const bool other_source =
         listing->home || listing->all_netns || !proc_tree_is_own(listing->proc_root);
 
-    return lookups & NEED_NAMES & ~(elsewhere ? 0 : NEED_USERS);
+    return lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
 }
 
-/* What rpcbind says is of this machine. */
+/* Asks the rpcbind of this machine, so a captured tree gets no names. */
 static int ask_rpcbind(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -436,7 +430,7 @@ static int ask_rpcbind(struct run *run)
     return 0;
 }
 
-/* Everything except owners is looked up without rights. */
+/* Looks up all names without rights, except the names of owners. */
 int run_prepare_names(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -449,13 +443,13 @@ int run_prepare_names(struct run *run)
         return error;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
         return -ENOMEM;
-    if ((needs & NEED_USERS) && !run->listing->live) /* where looks are many, they may be slow */
+    if ((needs & NEED_USERS) && !run->listing->live) /* asking again would slow samples down */
         users_forget(context->users);
     if (engine_gives_up_rights(run->listing, needs) || !rights_any()) {
         rights_drop();
     } else if (users_ask_in_child(context->users) < 0) {
-        if (!run->keep_all && !run->listing->events) { /* these have no end to wait for */
-            run->keep_all = true;                      /* what comes needs rights */
+        if (!run->keep_all && !run->listing->events) { /* events have no end to wait for */
+            run->keep_all = true; /* the tables need rights, so the names come after them */
             return 0;
         }
         rights_drop();
@@ -479,7 +473,7 @@ static int add_interface(const struct interface *interface, void *arg)
     return interfaces_add(arg, interface);
 }
 
-/* A group may be made at any time, so they are read anew for each run. */
+/* A new control group can appear at any time, so each run reads all groups again. */
 int run_read_cgroups(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -501,7 +495,7 @@ static int add_peer(const struct record *record, void *arg)
     return peers_add(arg, record);
 }
 
-/* True if an earlier table of the listing has sockets of the same protocol. */
+/* True if an earlier table of the listing has sockets of the protocol of table i. */
 static bool names_is_repeated(const struct listing *listing, size_t i)
 {
     const struct table *table = listing->tables[i].table;
@@ -522,7 +516,7 @@ static void report_peers(struct run *run, const char *known, const char *why)
                filtered ? ": rows may be missing" : "");
 }
 
-/* Sockets come and go, so the other ends are read anew for each run. */
+/* Sockets come and go, so each run reads the other ends again. */
 static int read_peers(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -533,7 +527,7 @@ static int read_peers(struct run *run)
     peers_destroy(context->here.peers);
     context->here.peers = NULL;
     if (listing->backend == BACKEND_PROC || listing->diag_file) {
-        report_peers(run, "unknown", "only netlink tells them");
+        report_peers(run, "unknown", "only netlink reports them");
         return 0;
     }
     context->here.peers = peers_create();
@@ -559,7 +553,7 @@ int run_prepare_numbers(struct run *run)
     if ((needs & NEED_LABELS) && !context->labels)
         error = labels_create(&context->labels, NULL);
     if (error < 0)
-        report_note(run->report, "labels have no names: /etc/xtables/connlabel.conf: %s",
+        report_note(run->report, "cannot read the names of labels: /etc/xtables/connlabel.conf: %s",
                     strerror(-error));
     if ((needs & NEED_MACHINE) && !*context->host)
         machine_name(run->listing->proc_root, context->host);
@@ -576,7 +570,7 @@ static void read_names_of_tree(const struct run *run, struct interfaces *interfa
     rights_lower();
 }
 
-int run_prepare_here(struct run *run)
+int run_prepare_netns(struct run *run)
 {
     struct here *here = &run->engine->context.here;
     const uint64_t needs = run->needs.lookups;
@@ -594,11 +588,11 @@ int run_prepare_here(struct run *run)
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
             error = links_dump(run->engine->netlink, add_interface, here->interfaces, &details);
     }
-    /* those that are missing are asked for one by one or stay unknown: no row is lost */
+    /* missing interfaces are asked for one by one, or stay unknown: no row is lost */
     if (error < 0 || details.count)
         report_note(run->report, "interfaces: some details are missing: %s",
                     error < 0 ? strerror(-error) : details.lines[0]);
-    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* without the file: not known */
+    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* stays 0 (unknown) without the file */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              here->ephemeral, 2);
     return (needs & NEED_PEERS) ? read_peers(run) : 0;
@@ -610,7 +604,7 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
-/* A missing permission is said only where a filter needs names. */
+/* A missing permission is reported only if the filter needs the names. */
 static void report_containers(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
@@ -618,14 +612,14 @@ static void report_containers(struct run *run)
     const bool denied = error == EACCES || error == EPERM;
 
     if (error && filters_by(run, NEED_CONTAINERS))
-        report_loss(run->report, "names of containers: %s%s: rows may be missing",
+        report_loss(run->report, "cannot read names of containers: %s%s: rows may be missing",
                     run_is_captured(run) ? "a captured tree has none" : strerror(error),
                     denied ? rights_advice() : "");
     else if (!denied && !run_is_captured(run))
         report_lookup(run, "containers", error);
 }
 
-/* Rows whose groups are unknown pass no filter by them. */
+/* A filter by control groups refuses rows whose groups are unknown. */
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
@@ -637,7 +631,7 @@ static void report_cgroups(struct run *run)
         return;
     summary = cgroups_summary(cgroups);
     if (!summary->asked && !filtered)
-        return; /* no row has any */
+        return; /* no row has a control group */
     const bool lost = filtered && (summary->unknown || summary->closed || cgroups_failed(summary));
     const char *suffix = lost ? ": rows may be missing" : "";
     const enum report_line what = lost ? REPORT_LOSS : REPORT_NOTE;
@@ -645,19 +639,19 @@ static void report_cgroups(struct run *run)
         report_add(run->report, what, "control groups are unknown: %s%s", strerror(summary->error),
                    suffix);
     else if (summary->closed && (filtered || summary->unknown))
-        report_add(run->report, what, "control groups: some may not be read%s%s", rights_advice(),
-                   suffix);
+        report_add(run->report, what, "control groups: not allowed to read some of them%s%s",
+                   rights_advice(), suffix);
     else if (!summary->error && summary->inside && (named || summary->unknown))
         report_add(run->report, what,
-                   "control groups are those of this cgroup namespace: groups outside of it are "
-                   "unknown%s",
-                   suffix);
+                   "control groups: groups outside of this cgroup namespace are unknown%s", suffix);
     else if (named && summary->unknown)
-        report_add(run->report, what, "control groups: some sockets are of groups that are gone%s",
-                   suffix);
+        report_add(
+            run->report, what,
+            "control groups: the groups of some sockets were removed, so their names are unknown%s",
+            suffix);
 }
 
-/* A name that nothing has: rows of it cannot be there, so the name may be mistyped. */
+/* Reports names in the filter that do not exist: the user may have mistyped them. */
 static void names_report_unknown(struct run *run, const struct predicate *typed, uint64_t lookup)
 {
     const struct value *constant = &typed->constant;
@@ -678,7 +672,7 @@ static void names_report_unknown(struct run *run, const struct predicate *typed,
         report_note(run->report, "no interface has the name '%s'", name);
 }
 
-void run_report_here(struct run *run)
+void run_report_netns(struct run *run)
 {
     const struct listing *listing = run->listing;
 

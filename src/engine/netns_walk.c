@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The network namespaces of a listing, one after another. Rows that wait are shown when all have
- * been visited, so what numbers mean in each is kept until then.
- */
+/* Visits the network namespaces of a listing, one after another. If rows wait until the last netns
+ * was read, the lookups of each netns (struct here) are kept until then. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -29,7 +27,7 @@ void engine_move(struct engine *engine)
     here_finish(&engine->context.here);
 }
 
-/* A listing that visits only its own namespace. */
+/* For a listing of a single network namespace: sets its name, if a field needs it. */
 static void walk_name_own(struct run *run)
 {
     struct engine *engine = run->engine;
@@ -41,7 +39,7 @@ static void walk_name_own(struct run *run)
         engine->context.here.netns = &engine->own;
 }
 
-/* True if rows of a table come sooner from one pass over the sockets of all namespaces. */
+/* True if one pass over the sockets of all network namespaces reads a table faster than dumps. */
 static bool does_pass_pay(const struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -55,8 +53,9 @@ static bool does_pass_pay(const struct run *run)
     return pays;
 }
 
-/* Returns 0, or -errno if there is no way back to the first namespace. */
-static int add_numbers(struct run *run)
+/* Gives the pass the number of sockets of each network namespace. Returns 0, or -errno if there is
+ * no way back to the first network namespace. */
+static int add_socket_counts(struct run *run)
 {
     const struct netns *list = run->netns_walk.found.list;
     bool away = false;
@@ -70,36 +69,37 @@ static int add_numbers(struct run *run)
     return away ? namespace_enter(list->fd) : 0;
 }
 
-/*
- * Reads the sockets of all namespaces at once. A refusal leads to dumps. Returns 0, or -errno: the
- * listing cannot go on.
- */
+/* Reads the sockets of all network namespaces at once. After a refusal, dumps read them. Returns 0,
+ * or -errno if the listing must stop. */
 static int read_pass(struct run *run)
 {
-    enum { ENOUGH = 8 }; /* from so many dumps on the pass is faster in any case */
+    enum { PASS_MIN = 8 }; /* from 8 dumps on the pass is always faster */
     struct engine *engine = run->engine;
     const struct listing *listing = run->listing;
+    struct bpf_refusal refusal;
     int error;
 
     if (run->netns_walk.count == 1 || listing->exact || listing->backend != BACKEND_AUTO ||
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
-        (run->netns_walk.count < ENOUGH && !run_owners_program(run)))
+        (run->netns_walk.count < PASS_MIN && !run_owners_program(run)))
         return 0;
-    if (!engine->pass && socket_pass_create(&engine->pass, run->report) < 0)
+    if (!engine->pass && socket_pass_create(&engine->pass, &refusal) < 0) {
+        report_detail(run->report, "sockets of all namespaces are not read by BPF: %s",
+                      refusal.reason);
         return 0;
+    }
     run->netns_walk.pass = NULL;
     if (socket_pass_begin(engine->pass) < 0)
         return 0;
-    error = add_numbers(run);
+    error = add_socket_counts(run);
     if (error == 0 && socket_pass_end(engine->pass) == 0)
         run->netns_walk.pass = engine->pass;
     return error;
 }
 
-/*
- * Interfaces, and namespaces, can get other names at any time: each run looks them up anew, unless
- * this thread is no longer in the namespace of its rows, because names were looked up at home.
- */
+/* Interfaces and network namespaces can get other names at any time, so each run looks their names
+ * up again. Not if an earlier run has moved this thread to listing.home to look up names, because
+ * the interfaces there are others. */
 int run_plan_walk(struct run *run)
 {
     int error;
@@ -143,7 +143,7 @@ void run_end_walk(struct run *run)
     namespaces_finish(&run->netns_walk.found);
 }
 
-/* A filter may name the namespaces that it wants. */
+/* False if the filter compares the network namespace and refuses the current one. */
 static bool walk_may_be_wanted(const struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -159,22 +159,23 @@ static bool walk_may_be_wanted(const struct run *run)
     return wanted;
 }
 
-/* Sockets that were opened before are of another namespace. */
-static int move_to(struct run *run, const struct netns *netns)
+/* Enters a network namespace. Closes netlink sockets, because they are of the former netns. */
+static int walk_move_to(struct run *run, const struct netns *netns)
 {
     const int error = namespace_enter(netns->fd);
 
     netlink_close(run->engine->netlink);
     if (error == -EPERM)
-        run->netns_walk.barred++;
+        run->netns_walk.refused++;
     else if (error)
-        report_loss(run->report, "network namespace %s%s%llu: cannot be entered: %s", netns->name,
+        report_loss(run->report, "cannot enter network namespace %s%s%llu: %s", netns->name,
                     *netns->name ? ", " : "", (unsigned long long)netns->id, strerror(-error));
     return error;
 }
 
-/* Begins the visit; false: its rows are not wanted, or it cannot be entered. */
-static bool walk_move(struct run *run, size_t netns_index)
+/* Begins with a network namespace. Returns false if the filter refuses its rows, or if this program
+ * cannot enter it. */
+static bool walk_enter(struct run *run, size_t netns_index)
 {
     struct engine *engine = run->engine;
     const struct netns *netns = &run->netns_walk.found.list[netns_index];
@@ -182,7 +183,7 @@ static bool walk_move(struct run *run, size_t netns_index)
     engine->context.here.netns = netns->id ? netns : NULL;
     const bool wanted = walk_may_be_wanted(run);
     run->netns_walk.wanted += wanted;
-    if (!wanted || (netns_index && move_to(run, netns) < 0)) {
+    if (!wanted || (netns_index && walk_move_to(run, netns) < 0)) {
         engine->context.here.netns = NULL;
         return false;
     }
@@ -198,9 +199,9 @@ static bool walk_move(struct run *run, size_t netns_index)
 
 bool run_enter(struct run *run, size_t netns_index)
 {
-    if (run->listing->all_netns && !walk_move(run, netns_index))
+    if (run->listing->all_netns && !walk_enter(run, netns_index))
         return false;
-    run->limits.stopped = run_prepare_here(run);
+    run->limits.stopped = run_prepare_netns(run);
     if (run->limits.stopped && run->listing->all_netns)
         here_finish(&run->engine->context.here);
     return !run->limits.stopped;
@@ -210,7 +211,7 @@ void run_leave(struct run *run)
 {
     struct here *here = &run->engine->context.here;
 
-    run_report_here(run);
+    run_report_netns(run);
     if (!run->listing->all_netns)
         return;
     if (run->keep_all)
@@ -220,26 +221,26 @@ void run_leave(struct run *run)
     *here = (struct here){.interfaces = NULL};
 }
 
-int run_go_home(struct run *run)
+int run_return(struct run *run)
 {
-    if (run->netns_walk.barred) /* mostly all of them: that is one line */
-        report_loss(run->report, "%zu network namespace%s cannot be entered: %s%s",
-                    run->netns_walk.barred, run->netns_walk.barred == 1 ? "" : "s", strerror(EPERM),
-                    rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY
-                                                          ")"
-                    : *rights_advice() ? " (needs CAP_SYS_ADMIN; try sudo)"
-                                       : " (needs CAP_SYS_ADMIN)");
+    if (run->netns_walk.refused) /* mostly all of them: that is one line */
+        report_loss(
+            run->report, "cannot enter %zu network namespace%s: %s%s", run->netns_walk.refused,
+            run->netns_walk.refused == 1 ? "" : "s", strerror(EPERM),
+            rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
+            : *rights_advice()                  ? " (needs CAP_SYS_ADMIN; try sudo)"
+                                                : " (needs CAP_SYS_ADMIN)");
     if (run->listing->all_netns && !run->netns_walk.wanted &&
-        !run->limits.stopped) /* a name may be mistyped */
+        !run->limits.stopped) /* the user may have mistyped a name */
         report_note(run->report, "the filter leaves out all %zu network namespaces",
                     run->netns_walk.count);
     if (run->netns_walk.count > 1 &&
-        run->netns_walk.walked > CLOCK_SECOND) /* most of it can often be spared */
+        run->netns_walk.shared_ns > CLOCK_SECOND) /* a listing of listeners alone is fast */
         report_note(run->report,
-                    "%zu network namespaces took %.1f s: for each, the kernel walks the TCP "
-                    "sockets of all (listeners alone are listed at once)",
-                    run->netns_walk.count, (double)run->netns_walk.walked / CLOCK_SECOND);
-    const int error = run->netns_walk.current ? move_to(run, run->netns_walk.found.list) : 0;
+                    "%zu network namespaces took %.1f s, because for each of them the kernel walks "
+                    "all TCP sockets of the machine (listing only listeners is fast)",
+                    run->netns_walk.count, (double)run->netns_walk.shared_ns / CLOCK_SECOND);
+    const int error = run->netns_walk.current ? walk_move_to(run, run->netns_walk.found.list) : 0;
     return run->limits.stopped ? run->limits.stopped : error;
 }
 
@@ -255,6 +256,6 @@ struct rows *run_rows(struct run *run, size_t netns_index, unsigned section)
         &run->sections[run->listing->headings ? netns_index * LISTING_SECTIONS_MAX + section
                                               : section];
 
-    rows->spare = run->spare;
+    rows->unused = run->unused;
     return rows;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why a table was not read, or not as a whole, and how that is said. */
+/* Reports why tables were not read, or only in part. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,20 +15,20 @@
 static const int refusals[] = {EPERM,      ENOENT,          ENOTDIR,      ENOSYS,         EACCES,
                                EOPNOTSUPP, EPROTONOSUPPORT, EAFNOSUPPORT, ESOCKTNOSUPPORT};
 
-/* What an error of a file says; what is not here has the words of strerror(3). */
+/* Texts for errors of files. Other errors have the text of strerror(3). */
 static const struct wording {
     int error;
-    bool captured; /* the file is part of a captured tree */
+    bool captured; /* the file is in a captured tree */
     const char *text;
 } wordings[] = {
-    {ENOTDIR, false, "is not there (is /proc mounted with subset=pid?)"},
-    {ENOTDIR, true, "is not there"},
+    {ENOTDIR, false, "is missing (is /proc mounted with subset=pid?)"},
+    {ENOTDIR, true, "is missing"},
     {EINVAL, true, "not a regular file"},
-    {EXDEV, true, "a link that leads out of the tree"},
+    {EXDEV, true, "a symbolic link that leads out of the tree"},
 };
 
-/* Why no backend may read a table, by what --backend names. */
-static const char *const unallowed[] = {
+/* Why no backend may read a table, by the --backend of the command line. */
+static const char *const why_no_backend[] = {
     [BACKEND_AUTO] = "this needs /proc, not netlink",
     [BACKEND_NETLINK] = "this needs /proc, not netlink",
     [BACKEND_PROC] = "this needs netlink, not /proc",
@@ -50,7 +50,7 @@ static const char *refusals_words_of(const struct run *run, int error)
     return strerror(-error);
 }
 
-/* Names the missing thing, if the backend knows it; else NULL. */
+/* Words of the backend about the missing thing (a right, a module), or NULL. */
 static const char *remedy_of(const struct backend *backend, const struct table *table, int error)
 {
     return backend->remedy ? backend->remedy(table, error) : NULL;
@@ -58,18 +58,17 @@ static const char *remedy_of(const struct backend *backend, const struct table *
 
 /* --- Tables that were not read ---------------------------------------------------------------- */
 
-/* In a captured tree the missing file is named, because it is unknown which tables its kernel had.
- */
+/* In a captured tree, reports the missing file: nobody knows which tables its kernel had. */
 static bool note_missing_file(const struct run *run, const struct table *table)
 {
     const bool captured = run_is_captured(run) && table && table->file;
 
     if (captured)
-        report_note(run->report, "%s/net/%s is not there", run->listing->proc_root, table->file);
+        report_note(run->report, "%s/net/%s is missing", run->listing->proc_root, table->file);
     return captured;
 }
 
-/* Where a loss has cost the status already, that was said. */
+/* Reports missing tables, unless a loss has set exit status 1 already. */
 void run_report_lacking(struct run *run)
 {
     if (!run->lacking_count || run->report->partial)
@@ -96,8 +95,8 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
     run->limits.ended |= ends;
 }
 
-/* Adds a table to the failure with this reason; if there are too many, to the last one. */
-static void add_failure(struct run *run, const struct table *table, const char *reason,
+/* Adds a table to the failure with this reason or, if there are too many failures, to the last. */
+static void add_failure(struct run *run, const struct table *table, const char *reason, bool unread,
                         bool costs_status)
 {
     struct failure *failure = run->failures, *last = &run->failures[FAILURES_MAX - 1];
@@ -108,17 +107,17 @@ static void add_failure(struct run *run, const struct table *table, const char *
     if (!*failure->tables)
         snprintf(failure->reason, sizeof failure->reason, "%s", reason);
     failure->costs_status |= costs_status;
+    failure->unread |= unread;
     if (run->netns_walk.current && text_has_word(failure->tables, table->name))
-        return; /* said of another namespace */
+        return; /* reported for another network namespace */
     length = strlen(failure->tables);
     snprintf(failure->tables + length, sizeof failure->tables - length, "%s%s", length ? ", " : "",
              table->name);
 }
 
-/*
- * Adds that no backend had the table, and why: in the backend's own words, if it has some. One that
- * only asks others is named if it is alone.
- */
+/* Adds that no backend could read the table, with the reason of each, in the backend's own words if
+ * it has words. A backend that only calls other backends (BACKEND_AUTO) is named only if no other
+ * was asked. */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";
@@ -144,21 +143,23 @@ static void add_refusals(struct run *run, const struct table *table, const struc
         run->report->unreadable |= error != -ENOTDIR;
         length = strlen(reason);
     }
-    add_failure(run, table, reason, true);
+    add_failure(run, table, reason, true, true);
     run->report->partial = true;
 }
 
 void run_report_failures(struct run *run)
 {
     for (size_t i = 0; i < FAILURES_MAX && *run->failures[i].tables; i++)
-        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE, "%s: %s",
+        report_add(run->report, run->failures[i].costs_status ? REPORT_LOSS : REPORT_NOTE,
+                   "%s%s: %s", run->failures[i].unread ? "cannot read " : "",
                    run->failures[i].tables, run->failures[i].reason);
 }
 
 void run_report_unread(struct run *run, const struct listing_table *table,
                        const struct answers *answers)
 {
-    /* without rights that every row needs, a file that is missing says nothing of the kernel */
+    /* if every row needs a right that is missing, a missing file does not mean that the kernel
+     * lacks the table */
     const bool private = table->table->rights && !table->table->privileged;
     bool kernel_lacks_it = false, refused = false;
 
@@ -170,9 +171,9 @@ void run_report_unread(struct run *run, const struct listing_table *table,
             kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
     }
     if (!answers->count)
-        report_loss(run->report, "%s: %s", table->table->name,
-                    run_is_captured(run) ? "fastnet reads no file of a captured tree for this"
-                                         : unallowed[run->listing->backend]);
+        report_loss(run->report, "cannot read %s: %s", table->table->name,
+                    run_is_captured(run) ? "a captured tree has no file for this"
+                                         : why_no_backend[run->listing->backend]);
     else if (kernel_lacks_it && !refused)
         run_report_missing(run, table,
                            answers->count == 1
@@ -188,9 +189,9 @@ void run_report_unread(struct run *run, const struct listing_table *table,
 static bool refusals_is_fault(const struct table *table, const struct answers *answers, size_t i)
 {
     const int error = answers->errors[i];
-    const bool next_says_it = i + 1 < answers->count && answers->errors[i + 1] == error;
+    const bool next_reports_it = i + 1 < answers->count && answers->errors[i + 1] == error;
 
-    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_says_it;
+    return !is_refusal(error) && !remedy_of(answers->asked[i], table, error) && !next_reports_it;
 }
 
 static void put_answer(char *reason, size_t size, const struct table *table,
@@ -230,19 +231,19 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
         else
             snprintf(reason, sizeof reason, "read by %s: values that only %s has are unknown",
                      had_it->name, this->name);
-        add_failure(run, table, reason, named);
+        add_failure(run, table, reason, false, named);
     }
 }
 
-/* --- Fields that the source does not tell ----------------------------------------------------- */
+/* --- Fields that the backend lacks ------------------------------------------------------------ */
 
-/* The fields of a table that another backend has, and this one has not. */
+/* The fields of a table that this backend lacks and another backend has. */
 static uint64_t lacking(const struct table *table, const struct backend *backend)
 {
     return backends_fields(table) & ~backend_fields(backend, table);
 }
 
-/* The fields of a table that the kernel tells only with rights that this process has not. */
+/* The fields that the kernel does not give to this process, because it lacks a right. */
 static uint64_t withheld(const struct table *table, const struct backend *backend)
 {
     return rights_have(table->rights) ? 0 : table->privileged & backend_fields(backend, table);
@@ -269,14 +270,14 @@ void run_report_unavailable(struct run *run, const struct table *table,
     const bool is_lacking = field && field_compares(field) & lacks;
 
     if (is_lacking && field->fields & withheld(table, backend))
-        report_loss(run->report, "%s needs CAP_NET_ADMIN%s: rows may be missing", field->name,
-                    rights_advice());
+        report_loss(run->report, "the column %s needs CAP_NET_ADMIN%s: rows may be missing",
+                    field->name, rights_advice());
     else if (is_lacking && backend->source == BACKEND_PROC && table->file)
-        report_loss(run->report, "%s: %s is unknown in %s/net/%s: rows may be missing", table->name,
-                    field->name, run->listing->proc_root, table->file);
+        report_loss(run->report, "%s: the column %s is not in %s/net/%s: rows may be missing",
+                    table->name, field->name, run->listing->proc_root, table->file);
     else if (is_lacking)
-        report_loss(run->report, "%s: %s is unknown to %s: rows may be missing", table->name,
-                    field->name, backend->name);
+        report_loss(run->report, "%s: the column %s is unknown to %s: rows may be missing",
+                    table->name, field->name, backend->name);
     for (const struct predicate *part = where->parts; part; part = part->next)
         run_report_unavailable(run, table, backend, part, lacks);
 }

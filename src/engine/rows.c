@@ -11,18 +11,19 @@
 
 enum {
     CHUNK_SIZE = 256 * 1024,
-    HUGE_PAGE = 2 * 1024 * 1024, /* of x86-64, and of arm64 with pages of 4 KiB */
-    SMALL_CHUNKS = 32,           /* before one that may be used only a little costs too much */
+    HUGE_PAGE = 2 * 1024 * 1024, /* on x86-64, and on arm64 with pages of 4 KiB */
+    SMALL_CHUNKS = 32,           /* a huge page costs too much if little of it is used */
 };
 
-/* The first word of a packed row: a bit for each word of the record, and the number of its base. */
+/* The first word of a packed row has a bit for each word of the record that differs from its base,
+ * and the index of the base. */
 enum { NUMBER_BITS = 4, BASE_SHIFT = 64 - NUMBER_BITS, BASES = 1 << NUMBER_BITS };
 static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "a bit for each word");
 
-/* The first row with these fields: others with them have the most in common with it. */
+/* The first row with these fields. Later rows with the same fields store the difference to it. */
 struct base {
     union packed_words plain;
-    uint64_t loans; /* which of kind->borrowed it has: a bit for each */
+    uint64_t pieces; /* a bit for each of kind->borrowed that the row has */
 };
 
 static size_t rows_words_of(size_t bytes)
@@ -36,7 +37,7 @@ struct chunk {
     _Alignas(max_align_t) char data[];
 };
 
-/* Many rows get huge pages where there are some (MADV_HUGEPAGE is a hint): 500 page faults less. */
+/* Many rows get huge pages if possible (MADV_HUGEPAGE is a hint), which saves 500 page faults. */
 static struct chunk *new_chunk(size_t number, size_t least)
 {
     size_t size = number < SMALL_CHUNKS ? CHUNK_SIZE : HUGE_PAGE;
@@ -74,14 +75,14 @@ void *rows_allocate(struct rows *rows, size_t size)
     return rows_take(rows, size, _Alignof(max_align_t));
 }
 
-/* The borrowed parts that a record has: a bit for each of kind->borrowed. */
-static uint64_t loans_of(const struct record *record)
+/* The borrowed data that a record has: a bit for each of kind->borrowed. */
+static uint64_t pieces_of(const struct record *record)
 {
-    uint64_t loans = 0;
+    uint64_t pieces = 0;
 
     for (size_t i = 0; i < record->kind->borrowed_count; i++)
-        loans |= (uint64_t) !(record->kind->borrowed[i].fields & ~record->has) << i;
-    return loans;
+        pieces |= (uint64_t) !(record->kind->borrowed[i].fields & ~record->has) << i;
+    return pieces;
 }
 
 static bool is_base_of(const struct base *base, const struct record *record)
@@ -89,62 +90,65 @@ static bool is_base_of(const struct base *base, const struct record *record)
     return base->plain.record.has == record->has && base->plain.record.kind == record->kind;
 }
 
-static uint64_t loans_by(const struct base *base, const struct record *record)
+static uint64_t pieces_by(const struct base *base, const struct record *record)
 {
-    return is_base_of(base, record) ? base->loans : loans_of(record);
+    return is_base_of(base, record) ? base->pieces : pieces_of(record);
 }
 
-/* Borrowed bytes, and the words that they take; the record's pointer to them is at this offset. */
-struct loan {
+/* Borrowed bytes and their number of words. `offset`: where the record has the pointer to them. */
+struct borrowed_piece {
     const char *data;
     size_t bytes, words, offset;
     bool parted;
-    uint32_t parts; /* that are kept, if it is parted */
+    uint32_t parts; /* the kept parts, if `parted` */
 };
 
-/* Takes the lowest of the loans. Into *loan, because to return so large a struct costs more. */
-static void next_loan(struct loan *loan, const struct record *record, uint64_t *loans,
-                      uint32_t spare)
+/* Removes the lowest bit of *pieces, and describes that borrowed data. Fills *piece,
+ * because to return such a large struct costs more. */
+static void next_piece(struct borrowed_piece *piece, const struct record *record, uint64_t *pieces,
+                       uint32_t unused)
 {
-    const struct borrowed *borrowed = &record->kind->borrowed[__builtin_ctzll(*loans)];
+    const struct borrowed *borrowed = &record->kind->borrowed[__builtin_ctzll(*pieces)];
     size_t count;
 
-    *loans &= *loans - 1;
-    loan->offset = borrowed->offset;
-    memcpy(&loan->data, (const char *)record + loan->offset, sizeof loan->data);
-    memcpy(&count, (const char *)record + loan->offset + sizeof loan->data, sizeof count);
-    loan->bytes = count * borrowed->unit;
-    loan->parted = spare && borrowed->parted && loan->bytes && loan->bytes <= PARTED_MAX;
-    loan->parts = loan->parted ? PARTS(0, loan->bytes) & ~spare : 0;
-    loan->words = loan->parted ? (size_t)__builtin_popcount(loan->parts) * rows_words_of(PART_SIZE)
-                               : rows_words_of(loan->bytes);
+    *pieces &= *pieces - 1;
+    piece->offset = borrowed->offset;
+    memcpy(&piece->data, (const char *)record + piece->offset, sizeof piece->data);
+    memcpy(&count, (const char *)record + piece->offset + sizeof piece->data, sizeof count);
+    piece->bytes = count * borrowed->unit;
+    piece->parted = unused && borrowed->parted && piece->bytes && piece->bytes <= PARTED_MAX;
+    piece->parts = piece->parted ? PARTS(0, piece->bytes) & ~unused : 0;
+    piece->words = piece->parted
+                       ? (size_t)__builtin_popcount(piece->parts) * rows_words_of(PART_SIZE)
+                       : rows_words_of(piece->bytes);
 }
 
-/* A record that is packed. */
+/* A record to pack. */
 struct packing {
     const struct record *record;
-    uint64_t loans;
-    size_t most;              /* words, at most */
-    union packed_words plain; /* the record without pointers to what it borrows */
+    uint64_t pieces;
+    size_t most;              /* largest number of words */
+    union packed_words plain; /* the record, with NULL as pointers to borrowed data */
 };
 
-static void rows_prepare(struct packing *packing, const struct record *record, uint64_t loans,
-                         uint32_t spare)
+static void rows_prepare(struct packing *packing, const struct record *record, uint64_t pieces,
+                         uint32_t unused)
 {
-    struct loan loan;
+    struct borrowed_piece piece;
 
     packing->record = record;
-    packing->loans = loans;
+    packing->pieces = pieces;
     packing->most = 1 + COUNT(packing->plain.words);
     memcpy(&packing->plain, record, record->kind->size);
-    while (loans) {
-        next_loan(&loan, record, &loans, spare);
-        memset((char *)&packing->plain + loan.offset, 0, sizeof loan.data);
-        packing->most += loan.words;
+    while (pieces) {
+        next_piece(&piece, record, &pieces, unused);
+        memset((char *)&packing->plain + piece.offset, 0, sizeof piece.data);
+        packing->most += piece.words;
     }
 }
 
-/* Returns the base of the record or, if there are too many, any other one; NULL: no memory. */
+/* Returns the base with the fields of the record, which may be a new base or, if there are too
+ * many, any base. NULL: memory is short. */
 static const struct base *find_base(struct rows *rows, const struct record *record)
 {
     struct packing packing;
@@ -157,23 +161,23 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
     if (!rows->bases || i == BASES)
         return rows->bases;
     if (i == rows->base_count) {
-        rows_prepare(&packing, record, loans_of(record), rows->spare);
+        rows_prepare(&packing, record, pieces_of(record), rows->unused);
         memset(&rows->bases[i], 0, sizeof *rows->bases);
         memcpy(&rows->bases[i].plain, &packing.plain, record->kind->size);
-        rows->bases[i].loans = packing.loans;
+        rows->bases[i].pieces = packing.pieces;
         rows->base_count++;
     }
     return &rows->bases[i];
 }
 
-/* A bit for each word that differs from the base's, these words, and what the record borrows. */
+/* Writes a word with a bit for each differing word, the differing words, and the borrowed bytes. */
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
-                      uint32_t spare)
+                      uint32_t unused)
 {
     const size_t count = rows_words_of(packing->record->kind->size);
     uint64_t *const differing = to++;
-    uint64_t bits = 0, loans = packing->loans;
-    struct loan loan;
+    uint64_t bits = 0, pieces = packing->pieces;
+    struct borrowed_piece piece;
 
     for (size_t i = 0; i < count; i++) {
         const bool differs = packing->plain.words[i] != base->words[i];
@@ -182,14 +186,14 @@ static uint64_t *pack(uint64_t *to, const struct packing *packing, const union p
         bits |= (uint64_t)differs << i;
     }
     *differing = bits;
-    for (; loans; to += loan.words) {
-        next_loan(&loan, packing->record, &loans, spare);
+    for (; pieces; to += piece.words) {
+        next_piece(&piece, packing->record, &pieces, unused);
         char *part = (char *)to;
-        if (loan.bytes && !loan.parted)
-            memcpy(to, loan.data, loan.bytes);
-        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE) {
-            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = loan.bytes - at;
-            memcpy(part, loan.data + at, end < PART_SIZE ? end : PART_SIZE);
+        if (piece.bytes && !piece.parted)
+            memcpy(to, piece.data, piece.bytes);
+        for (uint32_t left = piece.parts; left; left &= left - 1, part += PART_SIZE) {
+            const size_t at = (size_t)__builtin_ctz(left) * PART_SIZE, end = piece.bytes - at;
+            memcpy(part, piece.data + at, end < PART_SIZE ? end : PART_SIZE);
         }
     }
     return to;
@@ -205,29 +209,29 @@ static const uint64_t *unpack(const uint64_t *from, union packed_words *plain,
     return from;
 }
 
-/* Copies the kept parts of a borrowed struct to their places; all other parts are 0. */
-static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t loans,
-                                       uint32_t spare, char (*place)[PARTED_MAX])
+/* Copies the kept parts of each borrowed struct to `place`, and sets its other parts to 0. Other
+ * borrowed data stays where it is. */
+static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t pieces,
+                                       uint32_t unused, char (*place)[PARTED_MAX])
 {
-    struct loan loan;
+    struct borrowed_piece piece;
 
-    while (loans) {
-        next_loan(&loan, record, &loans, spare);
-        const char *part = (const char *)from, *data = loan.parted ? *place++ : part;
-        if (loan.parted)
-            memset(place[-1], 0, loan.bytes);
-        for (uint32_t left = loan.parts; left; left &= left - 1, part += PART_SIZE)
+    while (pieces) {
+        next_piece(&piece, record, &pieces, unused);
+        const char *part = (const char *)from, *data = piece.parted ? *place++ : part;
+        if (piece.parted)
+            memset(place[-1], 0, piece.bytes);
+        for (uint32_t left = piece.parts; left; left &= left - 1, part += PART_SIZE)
             memcpy(place[-1] + (size_t)__builtin_ctz(left) * PART_SIZE, part, PART_SIZE);
-        memcpy((char *)record + loan.offset, &data, sizeof data);
-        from += loan.words;
+        memcpy((char *)record + piece.offset, &data, sizeof data);
+        from += piece.words;
     }
     return from;
 }
 
-/*
- * Most words of a record are 0, and rows with the same fields have others in common, too. The row
- * before (--delta) follows as what differs from its record.
- */
+/* Most words of a record are 0, and rows with the same fields share other words, too, so rows are
+ * packed as a difference to their base. The row before (--delta) is packed as a difference to the
+ * row. */
 int rows_add(struct rows *rows, const struct record *record)
 {
     const struct base *const base = find_base(rows, record);
@@ -239,20 +243,20 @@ int rows_add(struct rows *rows, const struct record *record)
         rows->packed = packed;
     if (!packed || !base)
         return -ENOMEM;
-    rows_prepare(&now, record, loans_by(base, record), rows->spare);
+    rows_prepare(&now, record, pieces_by(base, record), rows->unused);
     before.most = 0;
     if (record->before)
-        rows_prepare(&before, record->before, loans_by(base, record->before), rows->spare);
+        rows_prepare(&before, record->before, pieces_by(base, record->before), rows->unused);
     uint64_t *const start =
         rows_take(rows, (now.most + before.most) * sizeof *start, sizeof *start);
     if (!start)
         return -ENOMEM;
     if (rows->netns_index)
         now.plain.record.netns_index = rows->netns_index;
-    uint64_t *end = pack(start, &now, &base->plain, rows->spare);
+    uint64_t *end = pack(start, &now, &base->plain, rows->unused);
     *start |= (uint64_t)(base - rows->bases) << BASE_SHIFT;
     if (record->before)
-        end = pack(end, &before, &now.plain, rows->spare);
+        end = pack(end, &before, &now.plain, rows->unused);
     rows->chunks->used = (size_t)((char *)end - rows->chunks->data);
     packed[rows->count++] = start;
     return 0;
@@ -273,11 +277,11 @@ const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed
     const struct base *const base = &rows->bases[*packed >> BASE_SHIFT];
 
     packed = unpack(packed, &row->plain, &base->plain);
-    packed = unpack_borrowed(packed, record, loans_by(base, record), rows->spare, row->parted[0]);
+    packed = unpack_borrowed(packed, record, pieces_by(base, record), rows->unused, row->parted[0]);
     if (!record->before)
         return record;
     packed = unpack(packed, &row->before, &row->plain);
-    unpack_borrowed(packed, before, loans_by(base, before), rows->spare, row->parted[1]);
+    unpack_borrowed(packed, before, pieces_by(base, before), rows->unused, row->parted[1]);
     record->before = before;
     return record;
 }
@@ -293,7 +297,7 @@ void rows_clear(struct rows *rows)
     *rows = (struct rows){0};
 }
 
-/* A row that is compared, unpacked: a merge compares most rows several times in a row. */
+/* An unpacked row. It is kept, because a merge often compares the same row again. */
 struct compared {
     const uint64_t *packed;
     struct kept_row row;
@@ -302,11 +306,11 @@ struct compared {
 struct ordering {
     const struct rows *rows;
     const struct listing *listing;
-    struct context context; /* context.here is set for each row if there are several */
+    struct context context; /* with several network namespaces, context.here is set for each row */
     const struct here *seen;
     struct compared left, right;
-    bool undecided;      /* values of one rank may differ */
-    bool unknown, known; /* whether there are such values of the last rank */
+    bool undecided;      /* rows of one rank may have different values */
+    bool unknown, known; /* whether unknown values, known values have the rank UINT64_MAX */
 };
 
 static struct value rows_value_of(const struct field *field, const struct record *record,
@@ -338,13 +342,13 @@ static int compare_ranked(const void *left, const void *right, void *arg)
         const struct value x = rows_value_of(key->field, a, ordering);
         const struct value y = rows_value_of(key->field, b, ordering);
         order = value_compare(&x, &y);
-        if (key->descending && x.type == y.type) /* unknown ones are last in both directions */
+        if (key->descending && x.type == y.type) /* unknown values are last in both directions */
             order = -order;
     }
     return order;
 }
 
-/* The rank of a value, which decides most comparisons without the record. */
+/* A number with which most values can be compared, without the record. */
 static uint64_t rows_rank_of(struct ordering *ordering, const struct sort_key *key,
                              const struct record *record)
 {
@@ -362,7 +366,7 @@ static uint64_t rows_rank_of(struct ordering *ordering, const struct sort_key *k
     return rank;
 }
 
-/* Sorts by the ranks of one key; rows of one rank stay in order. */
+/* Sorts by the ranks of one key. Rows of equal rank stay in order. */
 static int rows_sort_by(const struct sort_key *key, struct ranked *ranked,
                         struct ordering *ordering)
 {
@@ -379,7 +383,7 @@ static int rows_sort_by(const struct sort_key *key, struct ranked *ranked,
     return sort_ranked(ranked, count);
 }
 
-/* Rows of one rank, by all that they are sorted by. */
+/* Sorts rows of equal rank by all keys. */
 static int sort_alike(struct ranked *ranked, size_t count, struct ordering *ordering)
 {
     int error = 0;
@@ -410,7 +414,7 @@ int rows_sort(struct rows *rows, const struct listing *listing, const struct con
         ranked[i] = (struct ranked){.item = rows->packed[i]};
     while (key->field)
         key++;
-    while (key-- > listing->sort && !error) /* the first one last */
+    while (key-- > listing->sort && !error) /* from the last key to the first */
         error = rows_sort_by(key, ranked, &ordering);
     if (!error && (ordering.undecided || !listing->sort->field))
         error = sort_alike(ranked, rows->count, &ordering);

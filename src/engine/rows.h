@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Rows that wait: to be sorted, named together or completed. They are packed: each keeps those 8
- * bytes of its record that differ from the first row with the same fields, and its borrowed bytes;
- * of the kernel's structs (borrowed.parted) only the parts that a column, the filter or the order
- * names. Sorting moves references with a rank for each column, and unpacks rows of equal rank only.
- */
+/* Rows that wait: to be sorted, named together or completed. They are packed: a row keeps only the
+ * words of its record that differ from the first row with the same fields, and its borrowed bytes.
+ * Large structs of the kernel (borrowed.parted) keep only the parts that a column, the filter or
+ * the order needs. Sorting moves references and a rank for each column, and unpacks only rows of
+ * equal rank. */
 #ifndef ENGINE_ROWS_H
 #define ENGINE_ROWS_H
 
@@ -16,41 +15,39 @@ union packed_words {
     uint64_t words[sizeof(struct record) / sizeof(uint64_t)];
 };
 
-/* Room for a row that is read, and for the row before it (--delta). */
+/* Room for an unpacked row, and for the row before it (--delta). */
 struct kept_row {
     union packed_words plain, before;
-    char parted[2][2][PARTED_MAX]; /* what each borrows and is not kept whole */
+    char parted[2][2][PARTED_MAX]; /* structs that each borrows, with only the kept parts */
 };
 
 struct rows {
-    const uint64_t **packed; /* in the order they came, until they are sorted */
+    const uint64_t **packed; /* references in the order of rows_add(), until the rows are sorted */
     size_t count, capacity;
-    struct chunk *chunks; /* the memory they live in */
-    struct base *bases;   /* rows are packed as what differs from one of these */
+    struct chunk *chunks; /* memory of the rows */
+    struct base *bases;   /* rows are packed as a difference to one of these */
     size_t base_count;
-    uint32_t
-        spare; /* parts of borrowed structs (struct needs) that nobody needs; 0: all are kept */
-    uint64_t netns_index; /* what is added is of this one; 0: its own says which */
+    uint32_t unused; /* parts of borrowed structs (needs.parts) to leave out; 0: all are kept */
+    uint64_t netns_index; /* set in added rows; 0: rows keep their own netns_index */
 };
 
 /* Packs the record and its borrowed data. Returns 0 or -ENOMEM. */
 int rows_add(struct rows *rows, const struct record *record);
 
-/* A packed row as a record, in *row. It borrows from *row and from the rows. */
+/* Unpacks a row into *row. The record borrows from *row and from rows. */
 const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed,
                                  struct kept_row *row);
 
 /* Frees all rows. Accepts zeroed rows. */
 void rows_clear(struct rows *rows);
 
-/*
- * Sorts by the listing's columns or comparison, if it has them. Equal rows stay in order; rows
- * whose column is unknown come last. seen: context.here by record.visit, or NULL: it stays.
- */
+/* Sorts by listing.sort or listing.compare, if set. Equal rows stay in order; rows whose value is
+ * unknown come last. seen: context.here for each record.netns_index; NULL: it is the same for
+ * all. */
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
               const struct here *seen);
 
-/* Sorted rows lie anywhere in memory, so a row that is read soon is fetched into the cache. */
+/* Sorted rows are anywhere in memory, so the CPU cache gets a row before it is read. */
 enum { ROWS_AHEAD = 8 };
 static inline void row_fetch(const void *packed)
 {
@@ -58,7 +55,7 @@ static inline void row_fetch(const void *packed)
     __builtin_prefetch((const char *)packed + 64);
 }
 
-/* The row at this index, as rows_unpack() has it. */
+/* Unpacks the row at this index, as rows_unpack() does. */
 static inline const struct record *rows_at(const struct rows *rows, size_t at, struct kept_row *row)
 {
     if (at + ROWS_AHEAD < rows->count)
@@ -66,10 +63,10 @@ static inline const struct record *rows_at(const struct rows *rows, size_t at, s
     return rows_unpack(rows, rows->packed[at], row);
 }
 
-/* The same for less time, without what the record borrows. */
+/* As rows_at(), but faster, and without borrowed data. */
 const struct record *rows_glance(const struct rows *rows, size_t at, struct kept_row *row);
 
-/* Memory that lives as long as the rows. NULL when memory is short. */
+/* Memory that is freed by rows_clear(). NULL when memory is short. */
 void *rows_allocate(struct rows *rows, size_t size);
 
 #endif

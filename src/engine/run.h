@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A running listing: the state that the files of this directory share. */
+/* The state of a running listing, which the files of this directory share. */
 #ifndef ENGINE_RUN_H
 #define ENGINE_RUN_H
 
@@ -10,92 +10,91 @@
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 
-/*
- * How often owners are looked for again while rows go on (names.c). Times are of CLOCK_MONOTONIC,
- * in nanoseconds; 0: never yet.
- */
+/* When owners are searched for again, in a listing that goes on (names.c). Times: CLOCK_MONOTONIC,
+ * in nanoseconds; 0: never. */
 struct owner_searches {
-    uint64_t at;      /* the last look */
-    uint64_t cost;    /* processor time that it took */
-    uint64_t counted; /* when the credit was counted */
-    int64_t credit;   /* processor time that looks may take */
-    uint64_t unheld;  /* when sockets without an owner may be looked for again */
-    unsigned again;   /* looks that kept what was known before */
-    unsigned in_vain; /* looks for such sockets, one after the other, that found nothing */
-    uint64_t each;    /* time that it takes to confirm the owners of one row */
-    size_t rows;      /* rows since the last listing whose owners had to be right */
+    uint64_t at;        /* start of the last search */
+    uint64_t cost;      /* CPU time of the last search */
+    uint64_t counted;   /* when `credit` was updated */
+    int64_t credit;     /* CPU time that searches may use */
+    uint64_t retry_at;  /* from then on sockets without owners may be searched for */
+    unsigned refreshes; /* searches that kept the known owners */
+    unsigned in_vain;   /* consecutive searches for sockets without owners that found no owner */
+    uint64_t each_cost; /* time to confirm the owners of one row */
+    size_t rows;        /* rows since the last listing that needed confirmed owners */
 };
 
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it, as the next */
+    struct delta *delta; /* NULL until a listing needs it; the next three, too */
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
-    unsigned looks; /* at new owners */
+    unsigned looks; /* searches for owners of new rows */
     struct owner_searches owner_searches;
-    bool owners_reported; /* ... which of them are missing was said: of listing.live, once */
-    uint64_t walked_at, walked_for; /* of the last walk for owners: listing.time, and lookups */
-    struct netns own;               /* where context.here is, unless all namespaces are visited */
+    bool owners_reported;           /* listing.live: missing owners were reported */
+    uint64_t walked_at, walked_for; /* listing.time and lookups of the last search */
+    struct netns own;               /* the netns of context.here, unless the listing has several */
     struct context context;
 };
 
 /* Tables that failed for the same reason are reported together. */
 enum { FAILURES_MAX = 16 };
 struct failure {
-    bool costs_status; /* rows may be missing, or values that were asked for by name */
+    bool unread;       /* no backend read these tables */
+    bool costs_status; /* rows may be missing, or values that the user asked for by name */
     char reason[224];
-    char tables[96]; /* "tcp, tcp6" */
+    char tables[96]; /* names: "tcp, tcp6" */
 };
 
-/* One pass over a table: two passes that found the same rows have equal members. */
+/* What one pass over a table found. Two passes that found the same rows have equal members. */
 struct lane_pass {
-    size_t rows;         /* that the backend handed on */
+    size_t rows;         /* rows that the backend passed on */
     size_t unidentified; /* rows without an identity */
-    size_t wanted;       /* rows that the filters left */
-    bool lost;           /* rows may pass the filter, but its fields are untold (lane.untold) */
-    uint64_t digest;     /* of the identities, in any order */
+    size_t wanted;       /* rows that passed the filters */
+    bool lost;           /* a row may have been refused only because of lane.unavailable */
+    uint64_t digest;     /* sum of the identities' hashes */
 };
 
-/* A missing table that costs the status, which is said at the end. */
+/* A missing table that is reported at the end, with exit status 1. */
 enum { LACKING_MAX = 32 };
 struct lacking {
-    const struct table *table; /* or NULL */
-    const char *message;       /* or NULL */
+    const struct table *table; /* may be NULL */
+    const char *message;       /* may be NULL */
 };
 
-/* The network namespaces of a listing, one after another (visits.c). */
+/* The network namespaces of a listing, one after another (netns_walk.c). */
 struct netns_walk {
-    struct namespaces found;        /* to visit, if these are all */
-    size_t wanted;                  /* namespaces that the filter allows */
-    size_t barred;                  /* ... that this program may not enter */
-    size_t current, count;          /* the running visit; 1 if there is only one */
-    uint64_t cookie;                /* --delta: of the visit's namespace; 0: the only one */
-    bool heading_due;               /* nothing of this visit was shown yet */
-    struct here *here;              /* of each visit, if rows wait; or NULL */
-    uint64_t walked;                /* nanoseconds that netlink took for shared tables */
-    const struct socket_pass *pass; /* their sockets (socket_pass.h), or NULL */
+    struct namespaces found; /* all_netns: the network namespaces */
+    size_t wanted;           /* how many the filter may want */
+    size_t refused;          /* how many this program may not enter */
+    size_t current, count;   /* index of the current netns; how many (1 if there is only one) */
+    uint64_t cookie;         /* --delta: cookie of the current netns; 0: the only one */
+    bool heading_due;        /* no row of the current netns was shown yet */
+    struct here *here;       /* if rows wait: the lookups of each netns; else NULL */
+    uint64_t shared_ns;      /* nanoseconds that netlink took for tables with table.shared */
+    const struct socket_pass *pass; /* sockets of all netns (socket_pass.h), or NULL */
 };
 
-/* How owners are looked for (names.c). */
+/* How owners are searched for (names.c). */
 struct owner_search {
-    bool stand_ins;          /* because of the groups that they are in */
-    bool same;               /* no new look for rows that were made before (listing.maker) */
-    bool later;              /* when it is known which rows are left */
-    bool unread;             /* some waiting rows have had no look, or no owner was found */
-    bool unowned;            /* a socket had no owner, not even at a second look */
-    unsigned early_searches; /* second looks before the end, because many rows waited */
+    bool stand_ins;          /* owners' groups replace the groups of sockets */
+    bool reuse;              /* no new search: a maker's rows are of the same moment */
+    bool deferred;           /* search when it is known which rows pass the filter */
+    bool unsearched;         /* some waiting rows were not searched for, or have no owner */
+    bool unowned;            /* after the second search a socket has no owner */
+    unsigned early_searches; /* second searches before the end, because many rows waited */
 };
 
-/* What ends a listing before its tables do. */
+/* Conditions that end a listing before its last table. */
 struct limits {
-    int stopped;      /* why rows are no longer wanted: -errno */
-    uint64_t taken;   /* rows that were not refused, if there is a limit */
-    uint64_t only;    /* the identity that a row must have to pass the filter; 0: any */
-    bool met_only;    /* the row that has it was there */
-    uint64_t emitted; /* rows of the listing, however much each stands for */
-    bool ended;       /* a table is not there, and the listing ends (MISSING_ENDS) */
+    int stopped;       /* why no further row is wanted: -errno */
+    uint64_t taken;    /* rows that passed the filter, if listing.limit is set */
+    uint64_t identity; /* the identity that the filter requires; 0: any */
+    bool seen;         /* that row has come */
+    uint64_t emitted;  /* rows that were shown; each counts 1, even if it represents several */
+    bool ended;        /* a missing table ended the listing (MISSING_ENDS) */
 };
 
 struct run {
@@ -103,21 +102,21 @@ struct run {
     const struct listing *listing;
     struct sink *sink;
     struct report *report;
-    struct needs needs; /* of shown fields and of predicates */
+    struct needs needs; /* needs of columns and predicates */
     struct netns_walk netns_walk;
     struct owner_search owners;
     struct limits limits;
-    uint32_t spare;   /* what rows that wait need not keep (struct rows) */
-    bool silent;      /* the first run with --delta: rows are only remembered */
-    bool keep_all;    /* rows are kept until all have come */
+    uint32_t unused;  /* parts that waiting rows do not keep (struct rows) */
+    bool silent;      /* first run with --delta: rows are only remembered */
+    bool keep_all;    /* rows are kept until all rows have come */
     bool second_pass; /* --exact: only rows that the first pass missed */
-    bool found;       /* one of the tables was there */
+    bool found;       /* a table was read */
     struct rows own_sections[LISTING_SECTIONS_MAX];
     struct rows *sections; /* kept rows (run_rows()): own_sections, or those of each namespace */
     size_t section_count;
     struct lacking lacking[LACKING_MAX];
     size_t lacking_count;
-    struct groups *groups; /* --count-by, or NULL */
+    struct groups *groups; /* --count-by; else NULL */
     struct failure failures[FAILURES_MAX];
 };
 
@@ -133,117 +132,98 @@ static inline bool run_is_captured(const struct run *run)
     return !proc_tree_is_own(run->listing->proc_root);
 }
 
-/* Where the processes are that may own sockets. */
+/* The directory with the processes that may own sockets. */
 static inline const char *run_processes(const struct run *run)
 {
     return run->listing->processes ? run->listing->processes : run->listing->proc_root;
 }
 
-/*
- * visits.c: which namespaces are visited. Returns 0 or -errno; run_end_walk() is needed in any
- * case, and frees the kept rows, too.
- */
+/* netns_walk.c: finds the network namespaces to visit. Returns 0 or -errno. Call run_end_walk() in
+ * both cases; it also frees the kept rows. */
 int run_plan_walk(struct run *run);
 void run_end_walk(struct run *run);
 
-/*
- * Begins a visit: from now on tables are those of its namespace. Returns false if there is nothing
- * to list in it, because it cannot be entered or the listing stops.
- */
+/* Begins with a network namespace: tables are now read there. Returns false if there is nothing to
+ * list, because it cannot be entered, the filter refuses it, or the listing stops. */
 bool run_enter(struct run *run, size_t netns_index);
 void run_leave(struct run *run);
 
-/*
- * Back to the namespace of the first visit, also where the listing was stopped: the next one begins
- * there. Returns 0 or -errno (why it was stopped), after which no name is looked up.
- */
-int run_go_home(struct run *run);
+/* Returns to the first network namespace, where the next listing begins. Returns 0 or -errno: why
+ * the listing stopped, or why there is no way back; then no names are looked up. */
+int run_return(struct run *run);
 
-/* From now on numbers mean what they meant in that visit. */
+/* From now on, looks up numbers as in that network namespace. */
 void run_use_netns(struct run *run, uint64_t netns_index);
 
 /* The kept rows of a section. */
 struct rows *run_rows(struct run *run, size_t netns_index, unsigned section);
 
-/*
- * tables.c: reads table i of the listing by the first backend that has it, perhaps together with
- * the next table. Returns the number of tables it read.
- */
+/* tables.c: reads table i of the listing by the first backend that can, perhaps together with table
+ * i + 1. Returns the number of tables that were read. */
 size_t run_tables(struct run *run, size_t i);
 
-/* Says how run_tables() would read table i. Returns the number of tables that are read as one. */
+/* Describes how run_tables() would read table i. Returns the number of tables it would read. */
 size_t run_explain(struct run *run, size_t i, struct explained *explained);
 
-/*
- * True if a table's rows are first asked of a backend that does not tell the groups that they
- * belong to (kind.cgroup).
- */
+/* True if the first backend of a table does not report the rows' control groups (kind.cgroup). */
 bool run_lacks_groups(const struct run *run, const struct table *table);
 
-/* The answers of backends for one table, up to the one that had it. */
+/* The answers of backends for one table, up to the backend that read it. */
 struct answers {
     const struct backend *asked[EXPLAINED_BACKENDS_MAX];
     int errors[EXPLAINED_BACKENDS_MAX];
     size_t count;
-    size_t wanted; /* rows of the last one that the filters left */
+    size_t wanted; /* rows of the last answer that passed the filters */
 };
 
-/*
- * refusals.c: reports that a table does not exist (remedy: what the only backend says of that, or
- * NULL), or why no backend had it. Without the right the table's existence is unknown.
- */
+/* refusals.c: report that a table does not exist (remedy: words of the only backend, or NULL), or
+ * why no backend read it. If a right is missing, nobody knows whether the table exists. */
 void run_report_missing(struct run *run, const struct listing_table *table, const char *remedy);
 void run_report_lacking(struct run *run);
 void run_report_unread(struct run *run, const struct listing_table *table,
                        const struct answers *answers);
 
-/*
- * Reports why backends other than had_it (NULL: no backend had the table) did not answer, if that
- * was a fault or left values unknown. Backends that were not asked (from `tried` on) are not at
- * fault.
- */
+/* Reports why backends other than had_it did not read the table (had_it = NULL: no backend did), if
+ * that was a fault or made values unknown. Backends from number `tried` on were not asked. */
 void run_report_fallback(struct run *run, const struct listing_table *listed,
                          const struct answers *answers, size_t tried, const struct backend *had_it);
 void run_report_failures(struct run *run);
 
-/* Fields of the predicate that the backend lacks, and another one tells. */
+/* Fields of the predicate that the backend lacks and another backend has. */
 uint64_t run_unavailable(const struct table *table, const struct backend *backend,
                          const struct predicate *where);
 
-/* Reports these fields of the predicate: rows that may pass it were left out. */
+/* Reports that these fields of the predicate are unknown, so that rows may be missing. */
 void run_report_unavailable(struct run *run, const struct table *table,
                             const struct backend *backend, const struct predicate *where,
                             uint64_t lacks);
 
-/*
- * lane.c: a lane carries rows from a backend to a sink. Lanes share no state that changes: each has
- * its own sink and writer.
- */
+/* lane.c: a lane carries rows from a backend to a sink. Two lanes never change the same state: each
+ * has its own sink and writer. */
 struct lane {
     struct run *run;
     struct sink *sink;
     struct seen *seen;
-    struct rows *kept;             /* for rows that wait */
-    bool is_behind;                /* all of its rows wait for those of the first lane */
-    const struct predicate *where; /* of the table */
-    /* Fields that the filter compares, and another source of the table tells, but not this one. */
+    struct rows *kept;             /* rows that wait */
+    bool follows;                  /* all rows wait for the rows of the first lane */
+    const struct predicate *where; /* the table's own filter */
+    /* Compared fields that another backend would fill, or that the kernel gives only with more
+     * rights. */
     uint64_t unavailable;
     struct lane_pass pass;
-    bool at_once;        /* events: no row waits for a second look at owners */
+    bool at_once;        /* events: no row waits for a second search for owners */
     int stopped;         /* why this lane takes no more rows: -errno */
-    struct lane *second; /* for rows of the second of two tables, or NULL */
+    struct lane *second; /* takes rows of the second of two tables; or NULL */
     bool (*is_second)(const struct record *record);
 };
 
-/* Makes it the lane to the listing's own sink. */
+/* Makes *lane the lane to the listing's own sink. */
 void lane_init(struct lane *lane, struct run *run, struct rows *kept);
 
-/*
- * For two tables that are read as one: rows of the second table get a second lane, so they come
- * after the first table's rows as long as they fit into a buffer or, where a sink has no clone, are
- * not too many to wait. all: as in seen_start(). Does nothing if memory is short or
- * lane_can_keep_order() is false.
- */
+/* For two tables that are read as one: rows of the second table get a second lane, which makes them
+ * follow the rows of the first table. That works while they fit into a buffer or, if the sink has
+ * no clone, into memory for waiting rows. all: as in seen_start(). Does nothing if memory is short
+ * or if lane_can_keep_order() is false. */
 void lane_keep_order(struct lane *lane, bool (*is_second)(const struct record *record), bool all);
 
 /* True if lane_keep_order() works for this listing. */
@@ -252,64 +232,59 @@ bool lane_can_keep_order(const struct run *run);
 /* A record_fn; arg is a struct lane. */
 int lane_take(const struct record *record, void *arg);
 
-/* Returns the pass that ends, of both lanes together. Another one may follow. */
+/* Returns the pass that ends, of both lanes together, and starts a new pass. */
 struct lane_pass lane_end_pass(struct lane *lane);
 
-/* Hands over the rows of the second lane. */
+/* Passes on the rows of the second lane. */
 void lane_finish(struct lane *lane);
 
-/* Says which namespace the following rows are of, where no column does and it was not said yet. */
+/* Prints the heading of the current network namespace, if it is due. */
 void run_put_heading(struct run *run);
 
-/* Hands a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
+/* Passes a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
 int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
-/* True if a row that waited is wanted, now that all names are there; counts it if it is not. */
+/* True if the filter wants a row that waited. All lookups are done now. Counts refused rows. */
 bool run_wants(const struct run *run, const struct record *record);
 
-/* engine.c: finds the owners of rows that waited, and hands these rows on. Returns 0 or -errno. */
+/* engine.c: finds the owners of rows that waited, and passes on these rows. Returns 0 or -errno. */
 int run_hand_on(struct run *run, struct rows *rows);
 
-/* engine.c: reads what sockets without counters have moved (listing.byte_counts). */
+/* engine.c: reads the bytes that BPF counted for sockets without counters (listing.byte_counts). */
 void engine_read_counts(const struct listing *listing, struct report *report);
 
-/* names.c: numbers to names. */
+/* names.c: numbers to names. run_is_ownerless(): whether a socket that must have an owner has
+ * none. */
 bool run_is_ownerless(const struct run *run, const struct record *record);
-/* The program that finds the owners of the listing's sockets; NULL: /proc is walked, or none are.
- */
+/* The BPF program that finds owners; NULL: /proc is walked, or no owners are needed. */
 struct owners_program *run_owners_program(const struct run *run);
 void run_walk_owners(struct run *run);
-/* Looks for owners now, or later if the filter may leave few rows. */
+/* Searches for owners now, or later if the filter may leave few rows. */
 void run_need_owners(struct run *run);
-/*
- * If a filter may leave few rows or none, the walk is put off until they are known. Then it is made
- * for these rows, unless no process can hold any of them.
- */
-void run_put_off_owners(struct run *run);
+/* If a filter may leave few rows, the search is deferred until these are known. run_walk_for()
+ * makes it, unless no process can hold any of the rows. */
+void run_defer_owners(struct run *run);
 void run_walk_for(struct run *run, const struct rows *rows);
-/*
- * Reads all that is shown of the owners of these rows, because rights may be given up before they
- * are shown. Returns whether one has no owner.
- */
+/* Reads everything that is shown of the owners of these rows, because rights may be given up before
+ * the rows are shown. Returns whether a row has no owner. */
 bool run_read_owners(struct run *run, const struct rows *rows);
 void run_search_unowned_again(struct run *run);
-/* The same for new sockets; called again and again as long as events come. */
+/* As run_search_unowned_again(), for new sockets: called again and again as long as events come. */
 void run_search_new_owners(struct run *run);
-/* Looks for the owners of all rows of listing.live, if it is time for that. */
+/* Searches for the owners of all rows of listing.live, if it is time for that. */
 void run_search_owners_again(struct run *run);
-/*
- * Before a row that goes on is shown: whether its owners still hold it. If not, they are looked for
- * again, within bounds.
- */
+/* Checks whether the owners of a known row still hold it, before the row is shown. If not, searches
+ * again, unless that was done too often. */
 void engine_confirm_owners(struct engine *engine, const struct record *record);
 void run_report_owners(struct run *run);
-/* Gives up all rights if users, services, hosts or networks are looked up. */
+/* Looks up users, services, hosts and networks. Most of these lookups give up all rights. */
 int run_prepare_names(struct run *run);
-/* The other lookups, which may need rights: those of the machine, and those of a namespace. */
+/* Other lookups, which may need rights. run_prepare_numbers() is for the machine,
+ * run_prepare_netns() for the current network namespace. */
 int run_prepare_numbers(struct run *run);
 int run_read_cgroups(struct run *run);
-int run_prepare_here(struct run *run);
-void run_report_here(struct run *run);
+int run_prepare_netns(struct run *run);
+void run_report_netns(struct run *run);
 void run_report_lookups(struct run *run);
 
 #endif

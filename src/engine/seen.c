@@ -8,10 +8,8 @@
 
 #include "fastnet/hash.h"
 
-/*
- * The window is two sets. When the newer one holds WINDOW rows, it becomes the older one. So the
- * last WINDOW to 2 * WINDOW rows are remembered, more than two datagrams hold (32 KiB, 250 rows).
- */
+/* The window is two sets. When the newer set has WINDOW rows, it becomes the older set. So the last
+ * WINDOW to 2 * WINDOW rows are remembered; two datagrams have fewer (32 KiB, 250 rows each). */
 enum { WINDOW = 1024, WINDOW_BITS = 12, FIRST_BITS = 9 /* one page: most listings are short */ };
 
 struct set {
@@ -28,41 +26,39 @@ struct set {
  */
 struct seen {
     bool all;
-    unsigned fill; /* one of 1 << fill slots has a key when a set is full */
+    unsigned fill; /* a set is full if one of 1 << fill slots has a key */
     uint64_t factor;
-    struct set newer, older; /* all: only newer is used; older gets its slots when it is needed */
+    struct set newer, older; /* if `all`, only newer is used; older gets slots when needed */
 };
 
-/*
- * Zeroed. A large set is looked up all over it, so nearly each time in another page: with huge
- * pages (MADV_HUGEPAGE is a hint) that takes half the time.
- */
-static void *allocate(size_t size)
+/* Returns zeroed memory. Lookups are all over a large set, so nearly every lookup needs another
+ * page: with huge pages (MADV_HUGEPAGE is a hint) they take half the time. */
+static void *allocate_slots(size_t size)
 {
-    enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* of x86-64, and of arm64 with pages of 4 KiB */
-    void *place;
+    enum { HUGE_PAGE = 2 * 1024 * 1024 }; /* on x86-64, and on arm64 with pages of 4 KiB */
+    void *slots;
 
     if (size < HUGE_PAGE)
         return calloc(1, size);
-    place = aligned_alloc(HUGE_PAGE, size); /* a power of two as well */
-    if (!place)
+    slots = aligned_alloc(HUGE_PAGE, size); /* the size is a power of two, too */
+    if (!slots)
         return NULL;
-    madvise(place, size, MADV_HUGEPAGE);
-    return memset(place, 0, size);
+    madvise(slots, size, MADV_HUGEPAGE);
+    return memset(slots, 0, size);
 }
 
 static int set_init(struct set *set, unsigned bits)
 {
     const size_t slots = (size_t)1 << bits;
 
-    set->slots = allocate(slots * sizeof *set->slots);
+    set->slots = allocate_slots(slots * sizeof *set->slots);
     set->mask = slots - 1;
     set->shift = 64 - bits;
     set->count = 0;
     return set->slots ? 0 : -ENOMEM;
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* The slot that has the key, or the free slot for it. */
 static uint64_t *set_find(const struct set *set, uint64_t key)
 {
     size_t at = (size_t)(key >> set->shift);
@@ -121,15 +117,15 @@ void seen_destroy(struct seen *seen)
 void seen_start(struct seen *seen, bool all)
 {
     seen->all = all;
-    seen->fill = all ? 1 : 2; /* in a small one most keys find their place free at once */
+    seen->fill = all ? 1 : 2; /* in a window, most keys then find their first slot free */
     if (seen->newer.count)
         set_clear(&seen->newer);
     if (seen->older.count)
         set_clear(&seen->older);
 }
 
-/* The newer set becomes the older one; returns 0 or -ENOMEM. */
-static int slide(struct seen *seen)
+/* Makes the newer set the older set. Returns 0 or -ENOMEM. */
+static int slide_window(struct seen *seen)
 {
     struct set oldest = seen->older;
 
@@ -142,13 +138,11 @@ static int slide(struct seen *seen)
     return 0;
 }
 
-/*
- * For one more key, when the newer set is full; returns 0 or -ENOMEM. Within seen_before() it would
- * cost each row the registers that it uses.
- */
-static __attribute__((noinline)) int make_room(struct seen *seen)
+/* Makes room for a key when the newer set is full. Returns 0 or -ENOMEM. Not inlined, because
+ * seen_before() would then save more registers for every row. */
+static __attribute__((noinline)) int seen_make_room(struct seen *seen)
 {
-    return !seen->all && seen->newer.count >= WINDOW ? slide(seen) : set_grow(&seen->newer);
+    return !seen->all && seen->newer.count >= WINDOW ? slide_window(seen) : set_grow(&seen->newer);
 }
 
 int seen_before(struct seen *seen, uint64_t identity)
@@ -156,7 +150,7 @@ int seen_before(struct seen *seen, uint64_t identity)
     const uint64_t key = identity * seen->factor;
     uint64_t *slot;
 
-    if (seen->newer.count << seen->fill > seen->newer.mask && make_room(seen) < 0)
+    if (seen->newer.count << seen->fill > seen->newer.mask && seen_make_room(seen) < 0)
         return -ENOMEM;
     slot = set_find(&seen->newer, key);
     if (*slot || (seen->older.count && *set_find(&seen->older, key)))

@@ -12,7 +12,7 @@
 #include "fastnet/senders.h"
 #include "fastnet/socket_pass.h"
 
-/* The backend of this source that has the table; NULL: none. */
+/* The backend of this source that can read the table; NULL: no backend can. */
 static const struct backend *backend_of(enum backend_choice source, const struct table *table)
 {
     for (size_t i = 0; i < backend_count; i++)
@@ -21,7 +21,7 @@ static const struct backend *backend_of(enum backend_choice source, const struct
     return NULL;
 }
 
-/* True if a saved file is read in place of this table. */
+/* True if a saved file (TCPDIAG_FILE) is read in place of this table. */
 static bool is_saved(const struct run *run, const struct table *table)
 {
     return run->listing->diag_file && backend_of(BACKEND_FILE, table);
@@ -41,7 +41,7 @@ static bool may_choose(const struct run *run, const struct table *table,
     return backend->source != BACKEND_PASS && (!choice || choice == backend->source);
 }
 
-/* True if it has all these fields that the other one has, and another one of them. */
+/* True if, of the needed fields, this backend has all fields of the other backend, and more. */
 static bool has_all_and_more(const struct backend *backend, const struct backend *other,
                              const struct table *table, uint64_t needs)
 {
@@ -51,11 +51,9 @@ static bool has_all_and_more(const struct backend *backend, const struct backend
     return !(there & ~here) && here & ~there;
 }
 
-/*
- * Chooses the backends for a table, in order. The second one goes first if it has needed fields
- * that the first one lacks, and all that the first one has: what rows lack is said, but what one
- * column needs must not take the values of the others away.
- */
+/* Chooses the backends for a table, in order. The second goes first if it has all needed fields
+ * that the first has, and more: a column that needs another backend must not make the values of
+ * other columns unknown. */
 static struct answers choose_backends(const struct run *run, const struct table *table)
 {
     struct answers chosen = {.count = 0};
@@ -79,30 +77,29 @@ bool run_lacks_groups(const struct run *run, const struct table *table)
     return chosen.count && !(backend_fields(chosen.asked[0], table) & table->kind->cgroup);
 }
 
-/* A saved file and the files of a captured tree do not change. */
-static bool stands_still(const struct run *run, const struct table *table)
+/* True for a saved file and for files of a captured tree: they do not change. */
+static bool cannot_change(const struct run *run, const struct table *table)
 {
     return is_saved(run, table) || (run_is_captured(run) && run->listing->backend == BACKEND_PROC);
 }
 
-/* True if a second pass can find rows that the first one missed. */
+/* True if a second pass can find rows that the first pass missed. */
 static bool is_read_twice(const struct run *run, const struct table *table)
 {
     return run->listing->exact && table->kind->identified && !table->endless && !table->single &&
-           !stands_still(run, table);
+           !cannot_change(run, table);
 }
 
-/*
- * True if repeats are found in the whole table, not only within a window. A table that resizes can
- * then be read again; this is done if its rows are gathered anyway.
- */
+/* True if repeats of rows are found in the whole table, not only within a window. Such a table can
+ * be read again if the kernel resizes it during the dump. For that purpose alone, repeats are found
+ * only if all rows are kept or counted anyway. */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return table->repeats || is_read_twice(run, table) ||
            (table->resizes && (run->keep_all || run->groups));
 }
 
-/* Streams of events: shows all rows so far and reports losses. */
+/* For streams of events: shows all rows so far and reports losses. */
 static int pause_listing(void *arg)
 {
     struct lane *lane = arg;
@@ -146,7 +143,7 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .table = table->table,
         .needs = run->needs.fields,
         .where = predicate_of(both),
-        /* where ids tell no groups, only owners' groups can be compared */
+        /* if ids do not identify groups, only owners' groups can be compared */
         .cgroups = cgroups && cgroups_tell(cgroups_summary(cgroups)) && !run->owners.stand_ins
                        ? cgroups
                        : NULL,
@@ -165,7 +162,7 @@ static struct query query_for(struct run *run, const struct listing_table *table
     };
 }
 
-/* Asks one backend for a table, whose rows go into the lane. */
+/* Asks one backend for a table. Its rows go into the lane. */
 static int tables_ask(const struct listing_table *table, const struct backend *backend,
                       struct lane *lane, struct lane_pass *pass)
 {
@@ -183,7 +180,8 @@ static int tables_ask(const struct listing_table *table, const struct backend *b
         events.appeared = (run->needs.lookups & NEED_OWNERS) ? tables_search_owners : NULL;
         events.idle_arg = lane;
         query.events = &events;
-        /* the kernel numbers processes as /proc does, not as another proc file system */
+        /* the kernel numbers processes as /proc does, but listing.processes may use other
+         * numbers */
         if (!run->engine->connects && listing->owners != OWNERS_PROC && !listing->processes)
             run->engine->connects = connects_create();
         query.connects = run->engine->connects;
@@ -194,25 +192,24 @@ static int tables_ask(const struct listing_table *table, const struct backend *b
     if (run_is_captured(run))
         rights_lower();
     if (result == 0 && table->table->shared && backend->source == BACKEND_NETLINK)
-        run->netns_walk.walked += clock_nanoseconds(CLOCK_MONOTONIC) - began;
+        run->netns_walk.shared_ns += clock_nanoseconds(CLOCK_MONOTONIC) - began;
     *pass = lane_end_pass(lane);
     run->found |= result == 0 || pass->rows;
     return result;
 }
 
-/*
- * If the kernel resumes a dump by counting rows, two passes can miss the same row. If two
- * consecutive passes find the same rows, nothing moved. At most this many passes are made.
+/* If the kernel resumes a dump by counting rows, two passes can miss the same row. If two
+ * consecutive passes find the same rows, nothing moved. At most PASSES_MAX passes are made.
  *
- * Other dumps are resumed at a bucket, and only within it by counting. Of a file each 4 KiB end
- * within one, of netlink each 32 KiB: while many connections come and go, one pass over the file
- * misses one row in two listings (check-churn), and two have missed the same one.
- */
+ * The kernel resumes other dumps at a bucket, and counts rows only within a bucket. A read of a
+ * file stops inside of a bucket every 4 KiB, a netlink dump every 32 KiB. While many connections
+ * come and go, one pass over the file misses a row in half of the listings (check-churn), and
+ * sometimes two passes missed the same row. */
 enum { PASSES_MAX = 8, PASSES_OF_FILE = 3, PASSES_OF_NETLINK = 2 };
 
 /* --exact: reads the table again to find rows that the first pass missed. */
-static void ask_again(const struct listing_table *table, const struct backend *backend,
-                      struct lane *lane, struct lane_pass before)
+static void read_again(const struct listing_table *table, const struct backend *backend,
+                       struct lane *lane, struct lane_pass before)
 {
     struct run *run = lane->run;
     const bool until_same = backend_counts_rows(backend, table->table);
@@ -232,15 +229,16 @@ static void ask_again(const struct listing_table *table, const struct backend *b
     if (run->limits.stopped)
         return;
     if (result < 0)
-        report_loss(run->report, "%s: the second pass by %s failed: %s", table->table->name,
+        report_loss(run->report, "%s: cannot read a second time by %s: %s", table->table->name,
                     backend->name, strerror(-result));
     else if (!done)
-        report_loss(run->report,
-                    "%s: --exact: the table changed in each of %d passes by %s: rows "
-                    "may be missing",
-                    table->table->name, PASSES_MAX, backend->name);
+        report_loss(
+            run->report,
+            "%s: --exact: the table changed each time, in %d readings by %s: rows may be missing",
+            table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
-        report_loss(run->report, "%s: --exact: %zu row%s cannot be told apart: rows may be missing",
+        report_loss(run->report,
+                    "%s: --exact: %zu row%s cannot be distinguished: rows may be missing",
                     table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
@@ -251,15 +249,15 @@ static void make_exact(const struct listing_table *table, const struct backend *
     struct run *run = lane->run;
 
     if (is_read_twice(run, table->table))
-        ask_again(table, backend, lane, pass);
-    else if (run->listing->exact && stands_still(run, table->table))
+        read_again(table, backend, lane, pass);
+    else if (run->listing->exact && cannot_change(run, table->table))
         report_note(run->report, "--exact: %s may lack rows that its capture missed",
                     is_saved(run, table->table) ? run->listing->diag_file
                                                 : run->listing->proc_root);
     else if (run->listing->exact && table->table->unidentified)
         report_loss(
             run->report,
-            "%s: --exact has no effect: its rows cannot be told apart, so some may be missing",
+            "%s: --exact has no effect: its rows cannot be distinguished, so some may be missing",
             table->table->name);
 }
 
@@ -277,10 +275,8 @@ static void start_lane(struct lane *lane, struct run *run, const struct listing_
         lane_keep_order(lane, table->table->is_second, all);
 }
 
-/*
- * Reads a table by backend i. Returns false if it failed before the first row: another one can then
- * be asked.
- */
+/* Reads a table by backend i. Returns false if the backend failed before the first row, so that
+ * another backend can be asked. */
 static bool read_by(struct run *run, const struct listing_table *table, struct answers *answers,
                     size_t i)
 {
@@ -293,7 +289,7 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
         !(backend_fields(backend, table->table) & table->table->kind->cgroup)) {
         run->owners.stand_ins = true;
         run_need_owners(run);
-        run->owners.unread = true; /* earlier rows asked those of another walk */
+        run->owners.unsearched = true; /* waiting rows have the owners of the search before */
     }
     start_lane(&lane, run, table, backend);
     *error = tables_ask(table, backend, &lane, &pass);
@@ -308,15 +304,13 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     if (pass.lost)
         run_report_unavailable(run, table->table, backend, run->listing->where, lane.unavailable);
     if (*error < 0)
-        report_loss(run->report, "%s: %s ended after %zu row%s: %s", table->table->name,
+        report_loss(run->report, "%s: %s failed after %zu row%s: %s", table->table->name,
                     backend->name, pass.rows, pass.rows == 1 ? "" : "s", strerror(-*error));
     return true;
 }
 
-/*
- * True if the rows came from the pass over all namespaces: it must find all sockets, and have all
- * fields that are needed and that any backend has, unless no row is wanted.
- */
+/* True if the rows came from the pass over all network namespaces. It must find all sockets and
+ * have all needed fields that any backend has, unless it shows that no row is wanted. */
 static bool run_pass(struct run *run, const struct listing_table *table)
 {
     const struct backend *pass = backend_of(BACKEND_PASS, table->table);
@@ -335,10 +329,8 @@ static bool run_pass(struct run *run, const struct listing_table *table)
     return true;
 }
 
-/*
- * Reads a table by the first backend that has it, answers->asked[*by]. Returns false if nothing was
- * read: none has it.
- */
+/* Reads a table by the first backend that can: answers->asked[*by]. Returns false if all backends
+ * failed before the first row. */
 static bool tables_read_table(struct run *run, const struct listing_table *table,
                               struct answers *answers, size_t *by)
 {
@@ -378,29 +370,27 @@ static bool may_be_counted(const struct run *run, const struct table *table)
         is_saved(run, table))
         return false;
     for (size_t i = 0; i < listing->count_by_count; i++) {
-        const uint64_t fields = listing->count_by[i]->fields; /* 0: a row must say it */
+        const uint64_t fields = listing->count_by[i]->fields; /* 0: no backend fills it */
         if (!fields || fields & ~known)
             return false;
     }
     return true;
 }
 
-/* Tables that can replace table i and the next one, the cheapest first. */
-enum { TOGETHER_MAX = 2 };
-struct together {
-    struct listing_table tables[TOGETHER_MAX];
+/* Tables that contain the rows of tables i and i + 1; the cheapest table is first. */
+enum { JOINT_MAX = 2 };
+struct joint_tables {
+    struct listing_table tables[JOINT_MAX];
     size_t count;
 };
 
-/*
- * Two tables may be read as one if the order of their rows is kept or does not matter. A saved file
- * may be a pipe, which can be read only once.
- */
-static struct together together(const struct run *run, size_t i)
+/* Two tables can be read as one if the order of their rows is kept or does not matter. Not in a
+ * saved file: it may be a pipe, which can be read only once. */
+static struct joint_tables joint_tables(const struct run *run, size_t i)
 {
     const struct listing *listing = run->listing;
     const struct listing_table *table = &listing->tables[i];
-    struct together both = {.count = 0};
+    struct joint_tables both = {.count = 0};
 
     if (i + 1 == listing->table_count || !table->table || !table->table->joint ||
         table[1].table != table->table->partner || table[1].where != table->where)
@@ -420,7 +410,7 @@ static struct together together(const struct run *run, size_t i)
 
 size_t run_tables(struct run *run, size_t i)
 {
-    const struct together both = together(run, i);
+    const struct joint_tables both = joint_tables(run, i);
     struct answers answers;
     size_t by;
 
@@ -431,7 +421,7 @@ size_t run_tables(struct run *run, size_t i)
     return 1;
 }
 
-/* Where the request for both tables fails, they are read one by one. */
+/* Adds the backends for both tables, then for each: after a failure tables are read one by one. */
 static void add_backends(struct explained *explained, const struct answers *answers)
 {
     for (size_t i = 0; i < answers->count; i++) {
@@ -446,7 +436,7 @@ static void add_backends(struct explained *explained, const struct answers *answ
 size_t run_explain(struct run *run, size_t i, struct explained *explained)
 {
     const struct listing_table *table = &run->listing->tables[i];
-    const struct together both = together(run, i);
+    const struct joint_tables both = joint_tables(run, i);
     struct listing_table read = *table;
     struct predicate_tree where;
     size_t count = 1;

@@ -25,7 +25,7 @@ struct owners {
     struct owners_program *program; /* NULL: walk over /proc */
     bool names_at_once;
     bool partial;    /* the tree may lack processes of this machine */
-    uint64_t looked; /* CLOCK_BOOTTIME, when the last look began */
+    uint64_t looked; /* CLOCK_BOOTTIME, when all processes of the last sample had been read */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
     struct owner *items;      /* the owner of each holding */
@@ -205,8 +205,9 @@ static void summarize(struct owners *owners)
         summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
     }
     for (size_t i = 0; i < processes->count; i++) {
-        summary.denied +=
-            processes->items[i].denied && processes->items[i].leader == processes->items[i].pid;
+        if (processes->items[i].denied && processes->items[i].leader == processes->items[i].pid &&
+            !summary.denied++)
+            summary.denied_pid = processes->items[i].pid;
         summary.unlisted += processes->items[i].unlisted;
         summary.shut_out |= processes->items[i].shut;
         summary.unnamed += processes->items[i].unnamed;
@@ -246,8 +247,8 @@ static int owners_list_processes(struct owners *owners)
 }
 
 /*
- * The kernel gives numbers of processes anew: a socket that has ended is not of the new process,
- * nor has that the name of the old one.
+ * The kernel gives numbers of processes anew, but none twice in one clock tick. A socket that has
+ * ended does not belong to the new process, and the new process does not have the old name.
  */
 static void forget_replaced(struct owners *owners)
 {
@@ -308,7 +309,6 @@ static void read_names_again(struct owners *owners)
 
 int owners_refresh(struct owners *owners)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_BOOTTIME);
     const bool lasts = owners->names_at_once;
 
     forget_index(owners);
@@ -316,8 +316,8 @@ int owners_refresh(struct owners *owners)
         forget_replaced(owners);
     for (size_t i = 0; i < owners->holdings.count && lasts; i++)
         owners->holdings.items[i].holder |= HOLDER_PAST;
-    owners->looked = now;
     const int status = find_holdings(owners);
+    owners->looked = clock_nanoseconds(CLOCK_BOOTTIME);
     for (size_t i = 0; i < owners->holdings.count && status < 0; i++)
         owners->holdings.items[i].holder &= ~HOLDER_PAST;
     if (lasts && owners->program)

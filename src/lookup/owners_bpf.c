@@ -113,9 +113,8 @@ size_t owners_program_make(const struct kernel_layout *layout,
 /* --- Where and when it may be loaded ---------------------------------------------------------- */
 
 struct owners_program {
-    int fd;       /* -1: not loaded */
-    bool refused; /* for good */
-    char reason[OWNERS_REASON];
+    int fd; /* -1: not loaded */
+    struct bpf_refusal refusal;
 };
 
 struct owners_program *owners_program_create(void)
@@ -134,26 +133,6 @@ void owners_program_destroy(struct owners_program *program)
     if (program->fd >= 0)
         close(program->fd);
     free(program);
-}
-
-const char *owners_program_reason(const struct owners_program *program)
-{
-    return program->reason;
-}
-
-static bool owners_bpf_refuse(struct owners_program *program, const char *reason)
-{
-    program->refused = true;
-    snprintf(program->reason, sizeof program->reason, "%s", reason);
-    return false;
-}
-
-static bool refuse_for(struct owners_program *program, const char *what, int error)
-{
-    char reason[OWNERS_REASON];
-
-    snprintf(reason, sizeof reason, "%s: %s", what, strerror(-error));
-    return owners_bpf_refuse(program, reason);
 }
 
 /*
@@ -181,18 +160,21 @@ static bool sees_all(void)
     return directory >= 0;
 }
 
-const char *owners_hidden_from_bpf(void)
+int owners_check_bpf(struct bpf_refusal *refusal)
 {
+    int status;
+
     if (!rights_have_all_of(RIGHT_OWNERS) || !rights_have_all_of(RIGHT_BPF))
-        return RIGHTS_MISSING("CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH");
-    if (!bpf_iterator_is_in_first("pid"))
-        return "this is not the first pid namespace";
-    if (!bpf_iterator_is_in_first("user"))
-        return "this is not the first user namespace";
-    return sees_all() ? NULL : "/proc hides what other processes hold";
+        return bpf_refuse(
+            refusal, -EPERM,
+            RIGHTS_MISSING("CAP_BPF, CAP_PERFMON, CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH"));
+    status = bpf_check_namespaces(refusal, true);
+    return status < 0 || sees_all()
+               ? status
+               : bpf_refuse(refusal, -EPERM, "/proc hides what other processes hold");
 }
 
-static bool owners_bpf_load(struct owners_program *program)
+static int owners_bpf_load(struct owners_program *program)
 {
     enum { OTHERS = 16 };
     struct rlimit limit;
@@ -205,31 +187,33 @@ static bool owners_bpf_load(struct owners_program *program)
         status = kernel_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
     if (status < 0)
-        return refuse_for(program, "/sys/kernel/btf/vmlinux", status);
+        return bpf_refuse_step(&program->refusal, status, "/sys/kernel/btf/vmlinux");
     program->fd = bpf_program_load(code, owners_program_make(&layout, code), BPF_TRACE_ITER,
                                    layout.function, "fastnet_owners");
     if (program->fd < 0)
-        return refuse_for(program, "bpf(2)", program->fd);
+        return bpf_refuse_step(&program->refusal, program->fd, "bpf(2)");
     /* the lowest free descriptor was taken; /proc is read with some more */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)program->fd + OTHERS <= limit.rlim_cur)
-        return true;
+        return 0;
     close(program->fd);
     program->fd = -1;
-    return owners_bpf_refuse(program, "too few files may be open (RLIMIT_NOFILE)");
+    return bpf_refuse(&program->refusal, -EMFILE, "too few files may be open (RLIMIT_NOFILE)");
 }
 
-bool owners_program_load(struct owners_program *program, bool always)
+int owners_program_load(struct owners_program *program, bool always, struct bpf_refusal *refusal)
 {
-    const char *reason;
     uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
 
-    if (program->fd >= 0 || program->refused)
-        return program->fd >= 0;
-    if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
-                    files[0] < OPEN_FILES_WORTH))
-        return false;
-    reason = owners_hidden_from_bpf();
-    return reason ? owners_bpf_refuse(program, reason) : owners_bpf_load(program);
+    if (program->fd < 0 && !program->refusal.error) {
+        if (!always &&
+            (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 || files[0] < OPEN_FILES_WORTH))
+            return bpf_refuse(refusal, -EAGAIN, "few files are open");
+        if (owners_check_bpf(&program->refusal) == 0)
+            (void)owners_bpf_load(program);
+    }
+    if (refusal)
+        *refusal = program->refusal;
+    return program->refusal.error;
 }
 
 /* --- What it says ----------------------------------------------------------------------------- */

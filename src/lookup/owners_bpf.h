@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "fastnet/hosts.h"
+#include "fastnet/bpf_refusal.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/owners.h"
 #include "lookup/owners_walk.h"
@@ -19,11 +19,11 @@ int owners_program_walk(struct owners_program *program, struct processes *proces
                         struct holdings *found);
 
 /*
- * Why no program may tell of processes; NULL: one may. Their numbers are those of the first pid
- * namespace: if this process is in it and in /proc, these are the numbers of /proc, too. And only
- * rights in the first user namespace let it load.
+ * Checks that a program may show processes. Their numbers are those of the first pid namespace: if
+ * this process is in it and in /proc, these are the numbers of /proc, too. And only rights in the
+ * first user namespace let it load. Returns 0, or -EPERM with the refusal.
  */
-const char *owners_hidden_from_bpf(void);
+int owners_check_bpf(struct bpf_refusal *refusal);
 
 /* --- Parts of it, which tests call ------------------------------------------------------------ */
 

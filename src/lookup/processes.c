@@ -436,7 +436,7 @@ bool process_began_after(const struct proc_tree *tree, const struct process *pro
     for (unsigned i = 0; field && i <= FIELDS_BEFORE; i++)
         field = strchr(field + 1, ' ');
     return field &&
-           strtoull(field, NULL, 10) + 1 > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+           strtoull(field, NULL, 10) > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static void processes_take_name(struct process *process, const char *name, size_t length)

@@ -18,6 +18,7 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/namespace.h"
+#include "fastnet/netns_store.h"
 #include "fastnet/report.h"
 
 /* --- Which counters --------------------------------------------------------------------------- */
@@ -78,20 +79,18 @@ struct drop_counts {
     struct hash_table amounts; /* struct amount, of those that are not 0 */
 };
 
-/* A network namespace. */
-struct drop_netns {
-    uint64_t cookie;                /* namespace_own_cookie() */
-    struct drop_counts before, now; /* of the latest two readings */
-    bool is_read;                   /* by the latest one */
+/* The latest two readings of a network namespace. */
+struct counted_netns {
+    struct netns_entry of;
+    struct drop_counts before, now;
 };
 
 struct drop_counters {
     bool all_netns;
     struct engine *engine;          /* borrowed */
-    uint64_t home;                  /* the place where counters of the machine are told */
+    uint64_t home;                  /* the namespace where counters of the machine are told */
     const struct drop_probe *watch; /* what else is seen, or NULL */
-    struct drop_netns *places;
-    size_t place_count, place_capacity;
+    struct netns_store netns;
     uint64_t all_at;      /* when the reading before found all namespaces that there were; or 0 */
     struct report losses; /* of the latest reading */
 };
@@ -103,34 +102,26 @@ struct drop_counters *drop_counters_create(struct engine *engine, bool all_netns
     if (!created)
         return NULL;
     created->all_netns = all_netns;
+    created->netns.size = sizeof(struct counted_netns);
     created->home = namespace_own_cookie();
     created->engine = engine;
     return created;
 }
 
-static void drop_counters_forget(struct drop_netns *place)
+static void counted_netns_finish(void *entry)
 {
-    hash_table_finish(&place->before.amounts);
-    hash_table_finish(&place->now.amounts);
+    struct counted_netns *counted = entry;
+
+    hash_table_finish(&counted->before.amounts);
+    hash_table_finish(&counted->now.amounts);
 }
 
 void drop_counters_destroy(struct drop_counters *all)
 {
     if (!all)
         return;
-    for (size_t i = 0; i < all->place_count; i++)
-        drop_counters_forget(&all->places[i]);
-    free(all->places);
+    netns_store_finish(&all->netns, counted_netns_finish);
     free(all);
-}
-
-/* The one of this namespace, or NULL. */
-static struct drop_netns *drop_counters_find_place(struct drop_counters *all, uint64_t cookie)
-{
-    for (size_t i = 0; i < all->place_count; i++)
-        if (all->places[i].cookie == cookie)
-            return &all->places[i];
-    return NULL;
 }
 
 /* --- A reading -------------------------------------------------------------------------------- */
@@ -269,51 +260,41 @@ static int drop_counters_read_here(void *arg)
     };
     struct drop_counters *all = arg;
     const uint64_t cookie = namespace_own_cookie();
-    struct drop_netns *place = drop_counters_find_place(all, cookie);
+    struct counted_netns *counted = netns_store_add(&all->netns, cookie);
     int error = 0;
 
-    if (!place) { /* one that was not there when all were read had lost nothing by then */
-        place = ARRAY_ADD(all->places, all->place_count, all->place_capacity);
-        if (!place)
-            return -ENOMEM;
-        place->cookie = cookie;
-        place->now = (struct drop_counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
-    }
-    hash_table_finish(&place->before.amounts);
-    place->before = place->now;
-    place->now = (struct drop_counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};
-    place->is_read = true;
+    if (!counted)
+        return -ENOMEM;
+    hash_table_finish(&counted->before.amounts);
+    counted->before = counted->now;
+    if (!counted->now.at) /* it was not there when all were read: it had lost nothing by then */
+        counted->before =
+            (struct drop_counts){.at = all->all_at, .known = all->all_at ? UINT_MAX : 0};
+    counted->now =
+        (struct drop_counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};
+    counted->of.is_read = true;
     if (all->all_netns)
         engine_move(all->engine);
     for (size_t i = 0; i < COUNT(read) && !error; i++)
         if ((read[i].origin != OF_MACHINE || cookie == all->home) &&
             (read[i].tables[0] != &table_udp || !all->watch)) /* these may be many */
-            error = drop_counters_list_table(all, &place->now, read[i].origin, read[i].tables);
+            error = drop_counters_list_table(all, &counted->now, read[i].origin, read[i].tables);
     if (error)
-        place->now.known = 0;
+        counted->now.known = 0;
     return error;
 }
 
-/* Places that are gone are forgotten: before Linux 5.14 another may get the cookie of one. */
 int drop_counters_read(struct drop_counters *all, const struct drop_probe *watch)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     bool whole = true;
-    size_t kept = 0;
     int error;
 
-    for (size_t i = 0; i < all->place_count; i++)
-        all->places[i].is_read = false;
     all->watch = watch;
     all->losses = (struct report){.partial = false};
     error = all->all_netns ? namespaces_each(drop_counters_read_here, all, &whole)
                            : drop_counters_read_here(all);
-    for (size_t i = 0; i < all->place_count; i++)
-        if (all->places[i].is_read)
-            all->places[kept++] = all->places[i];
-        else
-            drop_counters_forget(&all->places[i]);
-    all->place_count = kept;
+    netns_store_next(&all->netns, counted_netns_finish);
     all->all_at = whole && !error ? now : 0;
     return error;
 }
@@ -409,15 +390,15 @@ static int tell_if_grown(struct drop_growth *growth, const struct amount *amount
 int drop_counters_list(struct drop_counters *all, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg)
 {
-    const struct drop_netns *place = drop_counters_find_place(all, namespace_own_cookie());
+    const struct counted_netns *counted = netns_store_find(&all->netns, namespace_own_cookie());
     struct drop_growth growth = {.watch = all->watch, .fn = fn, .arg = arg};
     int result = 0;
 
     report_hand_on(report, &all->losses);
-    if (!place)
+    if (!counted)
         return 0;
-    growth.before = &place->before;
-    growth.now = &place->now;
+    growth.before = &counted->before;
+    growth.now = &counted->now;
     growth.overflows = grown_by(&growth, LISTEN_OVERFLOWS) >= grown_by(&growth, LISTEN_DROPS);
     for (int sockets = 1; sockets >= 0; sockets--)
         for (size_t i = 0; i < growth.now->amounts.count && result >= 0; i++) {

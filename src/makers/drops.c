@@ -22,7 +22,7 @@
 struct drops {
     const struct drops_options *options;
     struct drop_probe *watch; /* NULL: there are only counters */
-    char why[DROP_REASON_SIZE];
+    struct bpf_refusal refusal;
     struct symbols *symbols;
     struct drop_counters *counters;
     bool *listed; /* of each drop of the watch: it had a row, or was counted as harmless */
@@ -31,6 +31,7 @@ struct drops {
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
+    bool last;     /* ctrl-C came before the packets of this listing were taken */
     uint64_t home; /* id of the namespace that the listing began in; 0: unknown */
     int error;     /* of the watch or of counters, or 0 */
     struct drops_summary summary;
@@ -113,11 +114,12 @@ void drops_begin(void *maker)
     if (!drops->began) {
         drops->began = true;
         clock_catch_interrupt();
-        drops->watch = drop_probe_create(drops->why);
+        drops->watch = drop_probe_create(&drops->refusal);
         drops->error = drop_counters_read(drops->counters, drops->watch);
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   drops->options->milliseconds * (CLOCK_SECOND / 1000));
+                   drops->options->milliseconds * CLOCK_MILLISECOND);
     }
+    drops->last = clock_interrupted();
     if (!drops->error && drops->watch)
         drops->error = drops_take(drops);
     if (!drops->error)
@@ -245,13 +247,14 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     drops->fn = fn;
     drops->arg = arg;
     drops->merged_count = 0;
-    if (clock_interrupted())
-        report->ended = true;
+    report->ended |= drops->last;
     if (!drops->watch)
-        report_loss(report, "only counters, because packets are not seen: %s", drops->why);
+        report_loss(report,
+                    "only counters are listed, because dropped packets cannot be watched: %s",
+                    drops->refusal.reason);
     else if (!drops->home)
-        report_loss(report, "without /proc it is not known which network namespace this is: "
-                            "packets of all namespaces are listed");
+        report_loss(report, "/proc is missing, so fastnet does not know its network namespace: "
+                            "drops in all network namespaces are listed");
     if (drops->options->all_netns)
         engine_move(drops->engine);
     if (result == 0 && drops->watch && !drop_probe_knows_receivers(drops->watch))

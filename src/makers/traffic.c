@@ -37,6 +37,7 @@ struct traffic {
     size_t sought_count, sought_capacity;
     struct fitting (*fitting)[ENDS]; /* of each flow; NULL: sockets are not asked for */
     size_t fitting_capacity;
+    bool last;                 /* ctrl-C came before the packets of this listing were taken */
     bool noted_frames;         /* that packets are frames, in the first listing */
     bool found;                /* ... or they were, since the last traffic_begin() */
     const struct query *query; /* this and the next three: of the listing under way */
@@ -243,7 +244,7 @@ static int traffic_start(struct traffic *traffic)
     error = packet_probe_start(traffic->watch);
     if (!error && !traffic->options->live)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   traffic->options->milliseconds * (CLOCK_SECOND / 1000));
+                   traffic->options->milliseconds * CLOCK_MILLISECOND);
     return error;
 }
 
@@ -258,6 +259,7 @@ void traffic_begin(void *maker)
     traffic->found = false;
     traffic->seen.totals = packet_probe_totals(traffic->watch);
     count_interfaces(traffic);
+    traffic->last = clock_interrupted();
     packet_probe_take(traffic->watch, parting_fields(traffic));
     traffic->seen.all.lost += traffic->seen.totals->lost;
     traffic->seen.all.undescribed += traffic->seen.totals->undescribed;
@@ -312,20 +314,21 @@ void traffic_report(const struct packet_totals *totals, struct report *report)
 
     if (totals->lost)
         report_loss(report,
-                    "%" PRIu64 " frame%s lost: fastnet was too slow for them (--threads, a filter)",
+                    "%" PRIu64
+                    " frame%s lost, because fastnet was too slow (try --threads or a filter)",
                     totals->lost, totals->lost == 1 ? " was" : "s were");
     if (totals->undescribed)
         report_loss(report,
                     "%" PRIu64
-                    " frame%s that this kernel cannot describe %s in no row (segmentation "
+                    " frame%s in no row, because this kernel cannot describe %s (segmentation "
                     "offload of SCTP, for example)",
-                    totals->undescribed, totals->undescribed == 1 ? "" : "s",
-                    totals->undescribed == 1 ? "is" : "are");
+                    totals->undescribed, totals->undescribed == 1 ? " is" : "s are",
+                    totals->undescribed == 1 ? "it" : "them");
     if (forgotten->flows)
         report_note(report,
-                    "%" PRIu64 " flow%s made room for others: %" PRIu64 " packet%s, %" PRIu64
-                    " bytes (--flows)",
-                    forgotten->flows, forgotten->flows == 1 ? "" : "s", forgotten->packets,
+                    "%" PRIu64 " flow%s removed to make room for others, with %" PRIu64
+                    " packet%s and %" PRIu64 " bytes (try a larger --flows)",
+                    forgotten->flows, forgotten->flows == 1 ? " was" : "s were", forgotten->packets,
                     forgotten->packets == 1 ? "" : "s", forgotten->bytes);
 }
 
@@ -334,20 +337,19 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     struct traffic *traffic = maker;
     int error = traffic->error;
 
-    if (clock_interrupted() || error)
-        query->report->ended = true;
+    query->report->ended |= traffic->last || error;
     if (error)
         return error;
     if (!traffic->options->live)
         traffic_report(traffic->seen.totals, query->report);
     if (traffic->seen.totals->frames_only && !traffic->noted_frames)
         report_note(query->report,
-                    "packets are frames, because before Linux 6.2 the kernel cannot say how many "
-                    "packets a frame of UDP stands for");
+                    "frames are counted as packets, because before Linux 6.2 the kernel does not "
+                    "report how many packets a UDP frame contains");
     traffic->noted_frames = true;
     if (traffic->seen.totals->down || /* or there is no such interface any more */
         (traffic->options->how.interface && !traffic->now.count))
-        report_note(query->report, "an interface went down meanwhile, or away");
+        report_note(query->report, "an interface went down or was removed during the listing");
     traffic->seen.sums = (struct flow_totals){.flows = 0};
     sort_shares(&traffic->now, by_number);
     for (size_t i = 0; i < traffic->now.count; i++)

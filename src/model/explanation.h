@@ -5,10 +5,10 @@
 
 #include "fastnet/query.h"
 
-/* The kernel compares this member of struct record, bytes from its start. */
+/* Notes that the kernel compares this member of struct record; member: its offset in bytes. */
 void explanation_add(struct explanation *explanation, size_t member);
 
-/* Adds details to the text. What is too long is cut. */
+/* Appends details to the text. A text that is too long is cut. */
 void explanation_say(struct explanation *explanation, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -18,7 +18,8 @@ const struct kernel_number_row kernel_numbers[KERNEL_NUMBERS] = {
 
 enum kernel_number kernel_number_of(const struct counter_record *counter)
 {
-    const char first = counter->name.length ? *counter->name.data : '\0'; /* it differs mostly */
+    const char first = counter->name.length ? *counter->name.data
+                                            : '\0'; /* names mostly differ in their first letter */
 
     for (enum kernel_number i = NO_NUMBER + 1; i < TIME_WAIT_MAX; i++)
         if (*kernel_numbers[i].name == first && text_is(counter->name, kernel_numbers[i].name) &&

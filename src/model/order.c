@@ -32,7 +32,7 @@ static int order_compare_bytes(const char *a, size_t a_length, const char *b, si
     return order ? order : order_compare_numbers(a_length, b_length);
 }
 
-/* IPv4 before IPv6. */
+/* IPv4 comes before IPv6. */
 static int compare_addresses(const struct address *a, const struct address *b)
 {
     if (a->family != b->family)
@@ -47,7 +47,8 @@ static int compare_network(const struct network *a, const struct network *b)
     return order ? order : order_compare_numbers(a->prefix, b->prefix);
 }
 
-/* Compares element by element; a list comes before a longer one that begins with it. */
+/* Compares element by element. If one list is the beginning of the other, the shorter list comes
+ * first. */
 static int compare_networks(const struct value *a, const struct value *b)
 {
     int order = 0;
@@ -127,7 +128,7 @@ int value_compare(const struct value *a, const struct value *b)
     return 0;
 }
 
-/* The rank of a text: its first bytes as one number. */
+/* The rank of a text: its first eight bytes as one number. */
 static uint64_t rank_of_bytes(const void *bytes, size_t length)
 {
     uint64_t number = 0;
@@ -137,13 +138,14 @@ static uint64_t rank_of_bytes(const void *bytes, size_t length)
     return be64toh(number);
 }
 
-/* `upper` values are greater than all others: the lowest bit makes room for this one. */
+/* `upper` values are greater than all others. The rank loses its lowest bit to make room for
+ * this. */
 static uint64_t rank_with(bool upper, uint64_t rank)
 {
     return (uint64_t)upper << 63 | rank >> 1;
 }
 
-/* Exact if that is all of it; bytes that are 0 could also be behind its end. */
+/* *exact: the rank holds the whole text, without NUL bytes, which could be padding. */
 static uint64_t rank_of_text(const void *bytes, size_t length, bool *exact)
 {
     *exact = length < sizeof(uint64_t) && !(length && memchr(bytes, '\0', length));
@@ -180,7 +182,7 @@ uint64_t value_rank(const struct value *value, bool *exact)
         return rank_with(!value->integer.negative, value->integer.negative
                                                        ? ~value->integer.magnitude
                                                        : value->integer.magnitude);
-    case VALUE_OWNERS: /* of these all are alike: they are compared one by one */
+    case VALUE_OWNERS: /* all values get the same rank, so they are compared in pairs */
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
     case VALUE_NETWORK:
@@ -236,7 +238,7 @@ static void key_put_list(struct order_key *key, const struct value *list)
     for (size_t i = 0; list->type == VALUE_OWNERS && i < list->owners.count; i++) {
         const struct owner *owner = &list->owners.first[i];
         key_put_number(key, (uint64_t)owner->process->pid);
-        key_put_number(key, (uint64_t)((int64_t)owner->fd + 1)); /* -1 is not known */
+        key_put_number(key, (uint64_t)((int64_t)owner->fd + 1)); /* an unknown descriptor is -1 */
     }
     for (size_t i = 0; list->type == VALUE_NETWORKS && i < list->networks.count; i++) {
         const struct network network = value_network(list, i);

@@ -8,20 +8,18 @@
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
 
-/* Possible results of a predicate. With neither bit the result is unknown for good. */
+/* Results that a predicate can still have. With neither bit it stays unknown. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };
 
-/*
- * What evaluate() calls for each row stays apart: as one function, each level of a tree would cost
- * the registers and the frame of all of them.
- */
+/* Keeps these functions out of evaluate(), which calls itself: inlined, each level would need the
+ * registers and stack of all of them. */
 #define NOT_INLINE __attribute__((noinline))
 
-/* A row, and the part of it that is known. */
+/* A row, and which part of it is known. */
 struct view {
     const struct record *record;
-    const struct context *context; /* or NULL */
-    struct needs known;            /* fields, and lookups in the context */
+    const struct context *context; /* may be NULL */
+    struct needs known;            /* known fields, and lookups that the context has */
 };
 
 static unsigned decided(bool holds)
@@ -36,7 +34,7 @@ static struct value predicate_a_number(uint64_t number)
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
-/* The number in a value, or behind a name. Returns false if there is none. */
+/* Sets *number to the number of a value or named value. Returns false if it has none. */
 static bool predicate_number_in(const struct value *value, uint64_t *number)
 {
     switch (value->type) {
@@ -79,7 +77,7 @@ static bool predicate_is_within(const struct predicate *predicate, const struct 
     return true;
 }
 
-/* The text in a value, or a name. Returns false if there is none. */
+/* Sets *text to the text of a value or its name. Returns false if it has none. */
 static bool text_in(const struct value *value, struct text *text)
 {
     if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
@@ -91,10 +89,10 @@ static bool text_in(const struct value *value, struct text *text)
     return true;
 }
 
-/* As file names match, in any case of letters; a NUL of the text is an @. */
+/* Matches as fnmatch(3), ignoring case. A NUL byte of the text is shown as '@'. */
 static bool matches_loosely(const char *pattern, struct text text)
 {
-    char shown[4097]; /* longer than each name and path of the kernel's */
+    char shown[4097]; /* longer than every name and path of the kernel */
 
     if (text.length >= sizeof shown)
         return false;
@@ -104,10 +102,8 @@ static bool matches_loosely(const char *pattern, struct text text)
     return fnmatch(pattern, shown, FNM_CASEFOLD) == 0;
 }
 
-/*
- * Whether the whole text matches: * any bytes, ? one byte, \ takes the next one as it is. The time
- * is at most that of the lengths multiplied.
- */
+/* Whether the whole text matches: '*' is any bytes, '?' one byte, '\' takes the next byte
+ * literally. The time is at most the product of both lengths. */
 static bool matches(struct text pattern, struct text text)
 {
     size_t at = 0, from = 0, star = SIZE_MAX, i = 0;
@@ -119,7 +115,7 @@ static bool matches(struct text pattern, struct text text)
             continue;
         }
         const size_t letter =
-            at + (at + 1 < pattern.length && pattern.data[at] == '\\'); /* taken as it is */
+            at + (at + 1 < pattern.length && pattern.data[at] == '\\'); /* a literal byte */
         if (at < pattern.length &&
             (pattern.data[at] == '?' || pattern.data[letter] == text.data[i])) {
             at = letter + 1;
@@ -136,7 +132,7 @@ static bool matches(struct text pattern, struct text text)
     return at == pattern.length;
 }
 
-/* A pattern is for text, and for addresses and numbers without a name as they are shown. */
+/* Matches text, or addresses and numbers without a name as they are shown. */
 static NOT_INLINE bool value_is_like(const struct predicate *predicate, const struct value *value)
 {
     const struct text pattern = predicate->constant.text;
@@ -152,7 +148,8 @@ static NOT_INLINE bool value_is_like(const struct predicate *predicate, const st
                                                   : matches(pattern, text);
 }
 
-/* *order: below 0, 0 or above, as the value is to the constant. False: they do not compare. */
+/* Sets *order below 0, to 0 or above 0, as the value compares with the constant. Returns false if
+ * they cannot be compared. */
 static bool predicate_compare(const struct predicate *predicate, const struct value *value,
                               int *order)
 {
@@ -189,17 +186,16 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     }
 }
 
-/* True if it compares a number that stands in the record: then no value need be made. */
+/* True if the predicate compares a number of the record: then no value must be made. */
 static bool compares_number(const struct predicate *predicate)
 {
     return predicate->constant.type == VALUE_NUMBER && predicate->field->plain &&
            predicate->field->member <= MEMBER_UINT64;
 }
 
-/*
- * True if the column shows no value, because this number has no word: a typed comparison with it is
- * as unknown as with null. What a table refuses by itself has no context, and means the number.
- */
+/* True if the column shows nothing, because this number has no word: then a typed comparison is
+ * unknown, as with null. A filter that a table applies itself has no context, and compares the
+ * number. */
 static inline bool is_wordless(const struct field *field, const struct context *context,
                                uint64_t number)
 {
@@ -208,7 +204,7 @@ static inline bool is_wordless(const struct field *field, const struct context *
 
 static bool predicate_passes(const struct predicate *predicate, const struct value *value);
 
-/* Whether the text is the owner as lists show it: name/pid/fd. */
+/* Whether the text is name/pid/fd of the owner, as lists show it. */
 static bool is_owner(const struct owner *owner, struct text text)
 {
     const struct owner_process *process = owner->process;
@@ -223,7 +219,8 @@ static bool is_owner(const struct owner *owner, struct text text)
            memcmp(text.data + name, numbers, length) == 0;
 }
 
-/* One element of a set or a list must pass: of an owner its pid or name, of a flag its name. */
+/* Whether one element of a set or a list passes: an owner by its pid or name, a flag by its
+ * name. */
 static bool element_passes(const struct predicate *predicate, const struct value *list)
 {
     struct value element;
@@ -248,8 +245,8 @@ static bool element_passes(const struct predicate *predicate, const struct value
     return false;
 }
 
-/* A set of what was found out, which may be part of it: null is an empty set, not an unknown one.
- */
+/* Whether the field is a set of findings, which may be incomplete: then null means empty, not
+ * unknown. */
 static bool is_verdict(const struct field *field)
 {
     return field->confirmed && field->type == VALUE_FLAGS;
@@ -264,7 +261,7 @@ static bool predicate_passes(const struct predicate *predicate, const struct val
         return number_passes(predicate, number);
     if (predicate->operation == PREDICATE_KNOWN)
         return !is_verdict(predicate->field) || value->flags.bits[0] || value->flags.bits[1];
-    /* flags are also compared as a whole: by their bits */
+    /* flags can also be compared as a whole, by their bits */
     if (value_is_list(value) &&
         (value->type != VALUE_FLAGS || predicate->constant.type == VALUE_TEXT))
         return element_passes(predicate, value);
@@ -287,7 +284,8 @@ static bool predicate_passes(const struct predicate *predicate, const struct val
     }
 }
 
-/* An IPv4-mapped address is compared as it is with an IPv6 address, and as IPv4 with IPv4. */
+/* The value to compare. An IPv4-mapped address stays IPv6 for an IPv6 constant, and becomes IPv4
+ * for an IPv4 constant. */
 static struct value predicate_value_of(const struct predicate *predicate, const struct view *view)
 {
     static const struct context nothing;
@@ -302,7 +300,8 @@ static struct value predicate_value_of(const struct predicate *predicate, const 
     struct value value = field_value(field, record, view->context ? view->context : &nothing);
     if (field->plain && value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS &&
         constant->address.family == AF_INET)
-        value.address = address_unmapped(&value.address); /* a packet's comes as it is */
+        value.address =
+            address_unmapped(&value.address); /* the address of a packet is not unmapped before */
     return value;
 }
 
@@ -317,8 +316,8 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
     return decided(predicate_passes(predicate, &value));
 }
 
-/* Fields whose absence says nothing. What a table refuses by itself has no context: there it does.
- */
+/* Fields that the backend cannot fill, so that their absence means unknown. A filter that a table
+ * applies itself has no context: for it, absence counts. */
 static uint64_t unavailable(const struct view *view)
 {
     return view->context ? view->record->unavailable : 0;
@@ -328,7 +327,8 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
 {
     const struct field *field = predicate->field;
     const uint64_t needed = field->fields;
-    const bool is_of_machine = field->lookups & NEED_MACHINE; /* it needs no row */
+    const bool is_of_machine =
+        field->lookups & NEED_MACHINE; /* a field of the machine needs no row */
     const uint64_t fields = (needed || is_of_machine ? needed : KNOWN_ALWAYS) | field->optional;
 
     if (fields & ~view->known.fields || field->lookups & ~view->known.lookups)
@@ -337,7 +337,7 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         return predicate->operation == PREDICATE_KNOWN && !(needed & unavailable(view)) ? CAN_FAIL
                                                                                         : 0;
     if (field->confirmed &&
-        field_compares(field) & unavailable(view)) /* what was found is certain */
+        field_compares(field) & unavailable(view)) /* a finding in the set is certain */
         return is_verdict(field) ? compared_by_value(predicate, view) & CAN_HOLD : 0;
     if (compares_number(predicate)) {
         const uint64_t number = field_number(field, view->record);
@@ -350,19 +350,19 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
 
 enum { MILLION = 1000000, THOUSAND = 1000 };
 
-/* A number of 128 bits, without its sign. */
+/* An unsigned number of 128 bits. */
 struct wide {
     uint64_t high, low;
 };
 
-/* The product, or the greatest number if it is greater. */
+/* The product, or the largest number if the product overflows. */
 static struct wide wide_times(struct wide number, uint64_t factor)
 {
     const uint64_t low0 = (uint32_t)number.low, low1 = number.low >> 32;
     const uint64_t factor0 = (uint32_t)factor, factor1 = factor >> 32;
     const uint64_t cross0 = low0 * factor1, cross1 = low1 * factor0;
     const uint64_t middle =
-        (low0 * factor0 >> 32) + (uint32_t)cross0 + (uint32_t)cross1; /* 34 bits at most */
+        (low0 * factor0 >> 32) + (uint32_t)cross0 + (uint32_t)cross1; /* at most 34 bits */
     const uint64_t carry = low1 * factor1 + (cross0 >> 32) + (cross1 >> 32) + (middle >> 32);
     struct wide product = {.low = number.low * factor};
 
@@ -372,7 +372,7 @@ static struct wide wide_times(struct wide number, uint64_t factor)
     return product;
 }
 
-/* The number in a value, in millionths of millionths. */
+/* The magnitude of a value's number times factor, in 10^-12. */
 static struct wide multiple_of(const struct value *value, uint64_t factor, bool *negative)
 {
     const bool is_signed = value->type == VALUE_SIGNED;
@@ -385,7 +385,8 @@ static struct wide multiple_of(const struct value *value, uint64_t factor, bool 
     return wide_times(wide_times(number, unit), factor);
 }
 
-/* factor: of the right value, in millionths. Both are numbers; a double would round them. */
+/* Compares left with right * factor; factor: in millionths. Both are numbers; a double would round
+ * them. */
 static int compare_multiples(const struct value *left, const struct value *right, uint64_t factor)
 {
     bool below, other_below;
@@ -399,7 +400,7 @@ static int compare_multiples(const struct value *left, const struct value *right
     return below ? -order : order;
 }
 
-/* With an unknown column the outcome is unknown. */
+/* Compares two columns. If a column is unknown, so is the result. */
 static NOT_INLINE unsigned compared_columns(const struct predicate *predicate,
                                             const struct view *view)
 {
@@ -484,7 +485,7 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
     const bool negated = predicate->operation == PREDICATE_NOT;
     const struct predicate *only = negated ? predicate->parts : predicate;
 
-    /* the same in fewer steps, because most listings choose rows by one number, as by the state */
+    /* a shortcut, because most listings filter by one number, such as the state */
     if (only && !only->next && only->operation > PREDICATE_NOT && compares_number(only) &&
         !(only->field->fields & ~record->has)) {
         const uint64_t number = field_number(only->field, record);

@@ -12,13 +12,11 @@
 
 _Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fits the reserve");
 
-/*
- * Characters with a meaning in name/pid/fd,name/pid/fd; also the quote, so that CSV has nothing to
- * double, and the semicolon, because some spreadsheets start a new cell after it.
- */
+/* Characters with a meaning in name/pid/fd,name/pid/fd. Also the quote, so that CSV needs no
+ * doubling, and the semicolon, because some spreadsheets begin a new cell after it. */
 static const char owner_delimiters[] = " ,;/\"";
 
-/* The same for names of bits, joined by commas. */
+/* Characters with a meaning in names of bits, which are joined by commas. */
 static const char flag_delimiters[] = " ,;\"";
 
 struct text value_text(const struct value *value, char *digits)
@@ -32,7 +30,7 @@ struct text value_text(const struct value *value, char *digits)
     return (struct text){digits, (size_t)(end - digits)};
 }
 
-/* The first set bit from this one on; VALUE_FLAG_BITS when there is none. */
+/* Returns the first set bit from `bit` on; VALUE_FLAG_BITS: none is set. */
 static size_t next_flag(const struct value *flags, size_t bit)
 {
     for (; bit < VALUE_FLAG_BITS; bit = (bit / 64 + 1) * 64) {
@@ -116,7 +114,8 @@ const uint16_t value_most[] = {
     [VALUE_FINE] = TEXT_SECONDS_MAX,    [VALUE_BOOLEAN] = sizeof "yes" - 1,
     [VALUE_TIME] = TEXT_TIME_MAX,       [VALUE_ADDRESS] = TEXT_ADDRESS_MAX,
     [VALUE_NETWORK] = TEXT_NETWORK_MAX, [VALUE_LLADDR] = TEXT_LLADDR_MAX,
-    [VALUE_VIEW] = VALUE_VIEW_MAX, /* the last type; 0: texts and lists have no most */
+    [VALUE_VIEW] = VALUE_VIEW_MAX, /* the last type, so all are covered; 0: texts and lists have no
+                                      bound */
 };
 
 size_t value_bound(const struct value *value)
@@ -173,7 +172,7 @@ static char *write_element(char *dst, const struct value *element)
         dst =
             escape_text(dst, owner->process->name, strlen(owner->process->name), owner_delimiters);
         *dst++ = '/';
-        dst = text_u64(dst, (uint64_t)owner->process->pid); /* which is never negative */
+        dst = text_u64(dst, (uint64_t)owner->process->pid); /* a pid is never negative */
         *dst++ = '/';
         return owner->fd < 0 ? PUT(dst, "-") : text_u64(dst, (uint64_t)owner->fd);
     }
@@ -231,7 +230,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     return dst;
 }
 
-/* One decimal, because a letter follows. */
+/* Writes a number with one decimal and the unit's letter. */
 static char *write_tenths(char *dst, uint64_t tenths, const char *letters)
 {
     dst = PUT(text_u64(dst, tenths / 10), ".");
@@ -249,7 +248,7 @@ static char *write_size(char *dst, uint64_t bytes)
         return text_u64(dst, bytes);
     if (bytes >> 10 * unit >= 10)
         return stpcpy(text_u64(dst, bytes >> 10 * unit), letters[unit]);
-    /* ten times as many exabytes do not fit */
+    /* ten times the number of exabytes can overflow */
     return write_tenths(dst, unit < 6 ? bytes * 10 >> 10 * unit : (bytes >> 10) * 10 >> 50,
                         letters[unit]);
 }
@@ -259,7 +258,7 @@ char *put_amount(char *dst, uint64_t bytes, bool human)
     return human ? write_size(dst, bytes) : text_u64(dst, bytes);
 }
 
-/* Two units, the second with two digits: 3h05m. */
+/* Writes two units, the second with two digits: 3h05m. */
 static char *write_two(char *dst, uint64_t count, char unit, uint64_t rest, char smaller)
 {
     dst = text_u64(dst, count);
@@ -301,7 +300,7 @@ char *value_write_human(char *dst, const struct value *value, int unit)
     return value_write(dst, value, " ");
 }
 
-/* The beginning of a list that is not empty: whole elements. */
+/* Writes the elements at the beginning of a list that fit completely. The list is not empty. */
 static char *write_list_part(char *dst, const char *end, const struct value *list)
 {
     const char *start = dst;
@@ -355,7 +354,7 @@ enum text_part text_put(struct writer *writer, struct text text, const char *del
     }
 }
 
-/* A list that is not empty, with each element in a room of its own. */
+/* Writes a list that is not empty, and reserves space for each element. */
 static void value_put_list(struct writer *writer, const struct value *list)
 {
     char digits[TEXT_U64_MAX];

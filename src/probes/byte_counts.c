@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,7 +13,6 @@
 #include "fastnet/bpf_program.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/rights.h"
 #include "probes/byte_counts_program.h"
@@ -29,7 +27,6 @@ struct seen_socket {
 struct byte_counts {
     int map, links[WAYS]; /* descriptors, or -1 */
     struct hash_table seen;
-    char reason[160];
 };
 
 struct byte_counts *byte_counts_create(void)
@@ -74,33 +71,25 @@ static int byte_counts_attach(struct byte_counts *counts, const struct byte_layo
     return counts->map < 0 ? counts->map : 0;
 }
 
-const char *byte_counts_begin(struct byte_counts *counts)
+int byte_counts_begin(struct byte_counts *counts, struct bpf_refusal *refusal)
 {
     struct byte_layout layout = {.tracepoints = {0}};
-    const char *what = "/sys/kernel/btf/vmlinux";
     struct kernel_types types;
-    int status;
+    int status = bpf_check_rights(refusal, "bytes");
 
-    if (rights_elevated())
-        return "this copy lends rights, but not to see other users' bytes (try sudo)";
-    if (!rights_have_all_of(RIGHT_BPF))
-        return RIGHTS_MISSING("CAP_BPF and CAP_PERFMON");
-    if (!bpf_iterator_is_in_first("user"))
-        return "this is not the first user namespace";
+    if (status == 0)
+        status = bpf_check_namespaces(refusal, false);
+    if (status < 0)
+        return status;
     status = kernel_types_init(&types);
     if (status == 0)
         status = byte_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
-    if (status == -ENOTSUP) {
-        what = "no tracepoint sock_send_length (Linux 6.3)";
-    } else if (status == 0) {
-        what = "bpf(2)";
-        status = byte_counts_attach(counts, &layout);
-    }
-    if (status == 0)
-        return NULL;
-    snprintf(counts->reason, sizeof counts->reason, "%s: %s", what, strerror(-status));
-    return counts->reason;
+    if (status < 0)
+        return bpf_refuse_step(refusal, status,
+                               status == -ENOTSUP ? "no tracepoint sock_send_length (Linux 6.3)"
+                                                  : "/sys/kernel/btf/vmlinux");
+    return bpf_refuse_step(refusal, byte_counts_attach(counts, &layout), "bpf(2)");
 }
 
 /* --- What was counted ------------------------------------------------------------------------- */

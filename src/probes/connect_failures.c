@@ -36,7 +36,8 @@ void connect_failures_destroy(struct connect_failures *failures)
 }
 
 /* The program keeps the map, and what is attached the program. */
-static int failures_attach(struct connect_failures *failures, uint64_t netns)
+static int failures_attach(struct connect_failures *failures, uint64_t netns,
+                           struct bpf_refusal *refusal)
 {
     struct bpf_insn code[FAILURES_PROGRAM_MAX];
     struct failures_layout layout = {.tracepoint = 0};
@@ -47,27 +48,27 @@ static int failures_attach(struct connect_failures *failures, uint64_t netns)
         status = failures_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
     if (status < 0)
-        return status;
+        return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     failures->map = bpf_map_create(NOTES_SIZE, "fastnet_fails");
     if (failures->map < 0)
-        return failures->map;
+        return bpf_refuse_step(refusal, failures->map, "bpf(2)");
     failures->notes = bpf_map_memory(failures->map, 0, NOTES_SIZE);
     if (!failures->notes)
-        return -errno;
+        return bpf_refuse_step(refusal, -errno, "bpf(2)");
     const size_t length = failures_program_make(&layout, netns, failures->map, code);
     failures->link = bpf_tracepoint_attach(code, length, layout.tracepoint, "fastnet_fails");
-    return failures->link < 0 ? failures->link : 0;
+    return bpf_refuse_step(refusal, failures->link, "bpf(2)");
 }
 
-struct connect_failures *connect_failures_watch(uint64_t netns)
+struct connect_failures *connect_failures_watch(uint64_t netns, struct bpf_refusal *refusal)
 {
     struct connect_failures *failures =
-        netns && !owners_hidden_from_bpf() ? calloc(1, sizeof *failures) : NULL;
+        netns && owners_check_bpf(refusal) == 0 ? calloc(1, sizeof *failures) : NULL;
 
     if (!failures)
         return NULL;
     failures->map = failures->link = -1;
-    if (failures_attach(failures, netns) == 0)
+    if (failures_attach(failures, netns, refusal) == 0)
         return failures;
     connect_failures_destroy(failures);
     return NULL;

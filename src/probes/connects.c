@@ -2,7 +2,6 @@
 #include "fastnet/connects.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,7 +19,7 @@ enum { KEPT = 32768 };
 
 struct connects {
     int map, link; /* descriptors, or -1 */
-    char reason[OWNERS_REASON];
+    struct bpf_refusal refusal;
 };
 
 struct connects *connects_create(void)
@@ -48,11 +47,6 @@ void connects_destroy(struct connects *connects)
     free(connects);
 }
 
-const char *connects_reason(const struct connects *connects)
-{
-    return connects->reason;
-}
-
 /* The program keeps the map, and what is attached the program. */
 static int connects_attach(struct connects *connects, const struct connect_layout *layout,
                            uint64_t netns)
@@ -69,34 +63,34 @@ static int connects_attach(struct connects *connects, const struct connect_layou
     return connects->link < 0 ? connects->link : 0;
 }
 
-bool connects_watch(struct connects *connects, uint64_t netns)
+static int start(struct connects *connects, uint64_t netns)
 {
     struct kernel_types types;
     struct connect_layout layout = {.tracepoint = 0};
-    const char *what = "/sys/kernel/btf/vmlinux";
-    const char *hidden;
-    int status;
+    int status = owners_check_bpf(&connects->refusal);
 
-    if (connects->link >= 0 || *connects->reason)
-        return connects->link >= 0;
-    hidden = owners_hidden_from_bpf();
-    if (hidden) {
-        snprintf(connects->reason, sizeof connects->reason, "%s", hidden);
-        return false;
-    }
+    if (status < 0)
+        return status;
     status = kernel_types_init(&types);
     if (status == 0)
         status = connect_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
-    if (status == 0) {
-        what = "bpf(2)";
-        status = connects_attach(connects, &layout, netns);
-    }
+    if (status < 0)
+        return bpf_refuse_step(&connects->refusal, status, "/sys/kernel/btf/vmlinux");
+    status = connects_attach(connects, &layout, netns);
     if (status == 0)
-        return true;
+        return 0;
     connects_end(connects);
-    snprintf(connects->reason, sizeof connects->reason, "%s: %s", what, strerror(-status));
-    return false;
+    return bpf_refuse_step(&connects->refusal, status, "bpf(2)");
+}
+
+int connects_watch(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
+{
+    if (connects->link < 0 && !connects->refusal.error)
+        (void)start(connects, netns);
+    if (refusal)
+        *refusal = connects->refusal;
+    return connects->refusal.error;
 }
 
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* bpf(2). */
+/* One way to call bpf(2). */
 #ifndef SYS_BPF_CALL_H
 #define SYS_BPF_CALL_H
 
@@ -10,7 +10,7 @@
 
 #include "fastnet/rights.h"
 
-/* The kernel wants zeroes in members that a command does not use. Returns the result or -errno. */
+/* Calls bpf(2). Members that the command does not use must be 0. Returns the result or -errno. */
 static inline int bpf_call(int command, union bpf_attr *attributes)
 {
     const long result = syscall(SYS_bpf, command, attributes, sizeof *attributes);
@@ -18,7 +18,7 @@ static inline int bpf_call(int command, union bpf_attr *attributes)
     return result < 0 ? -errno : (int)result;
 }
 
-/* The same, with a right in effect for this call. */
+/* Calls bpf(2) with a right in effect during the call. */
 static inline int bpf_call_raised(enum right right, int command, union bpf_attr *attributes)
 {
     int result;

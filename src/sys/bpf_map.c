@@ -50,8 +50,8 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
     return bpf_map_new(&attributes, name);
 }
 
-/* Since Linux 5.19 who has the descriptor needs no right, which takes twice the time of the call.
- */
+/* Since Linux 5.19 a process that has the descriptor needs no right. The call is tried without a
+ * right first, because raising the right takes twice the time of the call. */
 static int call(int command, union bpf_attr *attributes)
 {
     const int status = bpf_call(command, attributes);
@@ -92,7 +92,8 @@ int bpf_map_wait(void)
     return status;
 }
 
-/* Before Linux 5.14 no command does both for this kind of map. */
+/* Looks up and deletes the key in two calls: before Linux 5.14 no command does both for a hash
+ * map. */
 int bpf_map_take_one(int map, const void *key, void *value)
 {
     int status = call_for_key(BPF_MAP_LOOKUP_AND_DELETE_ELEM, map, key, value);
@@ -103,7 +104,8 @@ int bpf_map_take_one(int map, const void *key, void *value)
     return status < 0 ? status : call_for_key(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 
-/* The kernel also wants a place for where the next call would go on. -ENOENT: these are all. */
+/* The kernel also needs room for the key at which a next call would continue. -ENOENT: the map has
+ * no more keys. */
 int bpf_map_read(int map, void *keys, void *values, uint32_t most)
 {
     union bpf_attr attributes;
@@ -122,7 +124,7 @@ int bpf_map_read(int map, void *keys, void *values, uint32_t most)
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 
-/* The ids of all objects are at the same place in the attributes. */
+/* The members of the attributes that hold an id are at the same offset for all types of objects. */
 static int open_id(int command, uint32_t id)
 {
     union bpf_attr attributes;
@@ -172,7 +174,7 @@ uint32_t bpf_map_next(uint32_t id)
 
 /* --- Types ------------------------------------------------------------------------------------ */
 
-/* The first call says how many bytes there are. */
+/* Calls twice: the first call returns the number of bytes. */
 static int read_bytes(int fd, struct bpf_values *values, size_t *length)
 {
     struct bpf_btf_info info;

@@ -37,7 +37,8 @@ static int bpf_program_copy(int fd, struct kernel_types *types)
     return have == types->length ? 0 : -EIO;
 }
 
-/* Only a file of the kernel's own cannot become shorter while it is mapped. */
+/* Maps the file, but only if it is on sysfs: any other file could become shorter while it is
+ * mapped. */
 static int bpf_program_take_bytes(int fd, struct kernel_types *types)
 {
     struct statfs system;
@@ -51,7 +52,8 @@ static int bpf_program_take_bytes(int fd, struct kernel_types *types)
     if (status.st_size <= 0 || status.st_size > BTF_BYTES_MAX)
         return -EFBIG;
     types->length = (size_t)status.st_size;
-    bytes = mmap(NULL, types->length, PROT_READ, MAP_PRIVATE, fd, 0); /* from Linux 6.16 on */
+    bytes = mmap(NULL, types->length, PROT_READ, MAP_PRIVATE, fd,
+                 0); /* sysfs can map this file since Linux 6.16 */
     types->mapped = bytes != MAP_FAILED;
     if (!types->mapped)
         return bpf_program_copy(fd, types);
@@ -104,7 +106,8 @@ static int opcode_of(const struct btf *btf, uint32_t type)
     }
 }
 
-/* Bytes from the beginning of the struct; -1 if a load cannot reach it. */
+/* Bytes from the beginning of the struct; -1 if the 16-bit offset of a load cannot reach the
+ * member. */
 static int reach(uint32_t bits)
 {
     return bits / 8 <= INT16_MAX ? (int)(bits / 8) : -1;
@@ -177,7 +180,7 @@ bool kernel_members_find(const struct btf *btf, uint32_t type, const struct want
     return true;
 }
 
-/* Where the high byte is stored first, the first bit is the highest of its byte. */
+/* On big-endian machines the first bit of a bit field is the highest bit of its byte. */
 bool kernel_flag_find(const struct btf *btf, uint32_t type, const char *name,
                       struct kernel_member *member)
 {
@@ -209,7 +212,7 @@ bool kernel_points_to(const struct btf *btf, uint32_t type, const char *name)
     return to && btf_resolve(btf, to, &of) && of.kind == BTF_STRUCT && text_is(of.name, name);
 }
 
-/* Before its parameters is one that is not its own. */
+/* The prototype of btf_trace_EVENT has one parameter more, before those of the event. */
 uint32_t kernel_event_struct(const struct btf *btf, uint32_t tracepoint, uint32_t parameters,
                              const char *name)
 {
@@ -224,7 +227,7 @@ uint32_t kernel_event_struct(const struct btf *btf, uint32_t tracepoint, uint32_
     return kernel_pointed_to(btf, parameter.type);
 }
 
-/* They follow each other, 8 bytes each. */
+/* Parameters are in the context one after another, 8 bytes each. */
 bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototype,
                            const char *name, struct kernel_member *member, uint32_t *its_type)
 {
@@ -245,7 +248,7 @@ bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototy
 
 /* --- Instructions ----------------------------------------------------------------------------- */
 
-/* In the order of BPF_RAW_INSN() of the kernel's linux/filter.h. */
+/* The parameters are in the order of BPF_RAW_INSN() in the kernel's linux/filter.h. */
 static void bpf_program_put(struct assembly *to, unsigned code, unsigned into, unsigned from,
                             int offset, int number)
 {
@@ -300,7 +303,7 @@ void assembly_number(struct assembly *to, unsigned operation, unsigned with, int
     bpf_program_put(to, BPF_ALU64 | operation | BPF_K, with, 0, 0, number);
 }
 
-/* assembly_finish() sets how far the jump goes. */
+/* assembly_finish() sets the length of the jump. */
 void assembly_end_if(struct assembly *to, unsigned comparison, unsigned of, int number)
 {
     bpf_program_put(to, BPF_JMP | comparison | BPF_K, of, 0, 0, number);
@@ -323,7 +326,7 @@ size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other)
     return to->count - 1;
 }
 
-/* At least one instruction is skipped, so 0 says that a jump has no place to land yet. */
+/* A jump skips at least one instruction, so length 0 means that its target is not set yet. */
 void assembly_land(struct assembly *to, size_t skip)
 {
     to->code[skip].off = (int16_t)(to->count - skip - 1);
@@ -340,7 +343,7 @@ void assembly_address(struct assembly *to, unsigned into, int offset)
     assembly_number(to, BPF_ADD, into, offset);
 }
 
-/* A load of 8 bytes has two parts; the second has the upper half of the number. */
+/* A load of 8 bytes takes two instructions; the second has the upper half of the number. */
 static void bpf_program_put_wide(struct assembly *to, unsigned into, unsigned source,
                                  uint64_t number)
 {
@@ -411,13 +414,14 @@ void assembly_finish(struct assembly *to)
 
 /* --- Loading ---------------------------------------------------------------------------------- */
 
-/* The kernel stops where a signal waits (kernel/bpf/verifier.c), also one that is then ignored. */
+/* The verifier gives up with EAGAIN while a signal is pending, even an ignored one
+ * (kernel/bpf/verifier.c): try again. */
 enum { LOAD_TRIES = 5 };
 
 int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
                      const char *name)
 {
-    /* bpf_seq_write() is for programs that may be used under the GPL, too */
+    /* the kernel allows bpf_seq_write() only to programs with a GPL-compatible license */
     static const char license[] = "Dual MIT/GPL";
     union bpf_attr attributes;
 
@@ -452,10 +456,8 @@ int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t
 
 /* --- Iterators -------------------------------------------------------------------------------- */
 
-/*
- * A kernel that does not know the numbers of tasks here refuses them: E2BIG. The iterator keeps the
- * program, so the link need not stay.
- */
+/* A kernel that cannot limit the walk to one task refuses its number: E2BIG. The iterator keeps the
+ * program, so the link can be closed. */
 int bpf_iterator_start(int program, uint32_t task)
 {
     const struct kernel_task_iterator info = {.tid = task};
@@ -479,22 +481,7 @@ int bpf_iterator_start(int program, uint32_t task)
     return fd;
 }
 
-/* The numbers are fixed (linux/nsfs.h). */
-bool bpf_iterator_is_in_first(const char *kind)
-{
-    static const char *const first[] = {"pid:[4026531836]", "user:[4026531837]"};
-    char path[32], text[32];
-    ssize_t length;
-
-    snprintf(path, sizeof path, "/proc/self/ns/%s", kind);
-    length = readlink(path, text, sizeof text);
-    for (size_t i = 0; i < COUNT(first); i++)
-        if (length == (ssize_t)strlen(first[i]) && memcmp(text, first[i], (size_t)length) == 0)
-            return true;
-    return false;
-}
-
-/* The kernel gives up after a million objects without output (EAGAIN); the next read goes on. */
+/* After a million objects without output the kernel returns EAGAIN; the next read continues. */
 ssize_t bpf_iterator_read(int fd, void *buffer, size_t size)
 {
     ssize_t length;

@@ -6,14 +6,15 @@
 
 #include "fastnet/array.h"
 
-/* linux/btf.h. A type is three numbers, and more that depend on its kind; all have 32 bits. */
+/* Format: linux/btf.h. A type is three words of 32 bits, and further words that depend on its
+ * kind. */
 enum { MAGIC = 0xeb9f, VERSION = 1, WORD = sizeof(uint32_t), TYPE_SIZE = 3 * WORD };
 
 struct btf_header {
     uint16_t magic;
     uint8_t version, flags;
     uint32_t length;
-    uint32_t types_offset, types_length; /* counted from the end of the header */
+    uint32_t types_offset, types_length; /* offset from the end of the header */
     uint32_t names_offset, names_length;
 };
 
@@ -35,7 +36,7 @@ static bool take_section(struct text *section, struct text bytes, uint32_t offse
     return true;
 }
 
-/* The names begin with an empty one, and each ends with a NUL. */
+/* The string section begins with an empty name, and each name ends with a NUL byte. */
 static bool take_sections(struct btf *btf, struct text bytes)
 {
     struct btf_header header;
@@ -57,17 +58,17 @@ static enum btf_kind kind_of(uint32_t info)
     return (enum btf_kind)(info >> 24 & 0x7f);
 }
 
-/* Versions of Linux up to 7.1 at least have 16 bits for this, and zeroes in the other 8. */
+/* Up to Linux 7.1 at least, vlen has 16 bits, and the next 8 bits are zeroes. */
 static uint32_t count_of(uint32_t info)
 {
     return info & 0xffffff;
 }
 
-/* How many bytes the type has; 0 for an unknown kind. */
+/* Returns the size of the type in bytes; 0 for an unknown kind. */
 static size_t length_of(uint32_t info)
 {
     static const struct {
-        uint8_t fixed, each; /* words behind the first three, and for each part */
+        uint8_t fixed, each; /* words after the first three; words of each member */
     } words[BTF_KINDS] = {
         [BTF_INT] = {1, 0},      [BTF_ARRAY] = {3, 0},   [BTF_STRUCT] = {0, 3},
         [BTF_UNION] = {0, 3},    [BTF_ENUM] = {0, 2},    [BTF_PROTOTYPE] = {0, 2},
@@ -177,10 +178,10 @@ bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type)
     return false;
 }
 
-/* The names hold each name once. */
+/* Searches the string section first: it contains each name once. */
 uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
 {
-    char whole[BTF_NAME_MAX + 2] = ""; /* with the NUL before it */
+    char whole[BTF_NAME_MAX + 2] = ""; /* the name with the NUL bytes around it */
     const size_t length = strlen(name);
     const char *found;
 
@@ -204,7 +205,7 @@ bool btf_is_signed(const struct btf_type *type)
 
 struct btf_array btf_array(const struct btf_type *type)
 {
-    /* the word between these is the type of its index */
+    /* the word between these two is the type of the index */
     return (struct btf_array){.type = btf_word_at(type->rest, 0),
                               .count = btf_word_at(type->rest, 2)};
 }
@@ -221,7 +222,8 @@ bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
     return btf_take_name(btf, btf_word_at(bytes, 0), &member->name);
 }
 
-/* Unions and structs in each other could be looked into without end. */
+/* Members without a name are searched, too. `depth` bounds that: hostile types can contain each
+ * other. */
 struct member_search {
     const char *name;
     unsigned steps, depth;

@@ -29,7 +29,8 @@ bool clock_interrupted(void)
     return interrupted;
 }
 
-/* The signal comes while ppoll() waits, never between the question whether it came and the wait. */
+/* ppoll() lets the signal in only while it waits, so a signal between the check and the wait is not
+ * lost. */
 void clock_wait(uint64_t until)
 {
     sigset_t held, former;

@@ -6,13 +6,13 @@
 
 #include "fastnet/array.h"
 
-/* Half of the hash is kept here, so a search rarely looks at a wrong element. */
+/* The slot keeps half of the hash, so that a search rarely compares with a wrong element. */
 struct hash_slot {
     uint32_t hash;
     uint32_t place; /* 1 + the index of the element; 0: the slot is free */
 };
 
-/* Starts at the slot of the hash's lowest bits and goes on to the next ones. */
+/* Linear probing: starts at the slot of the lowest bits of the hash. */
 void *hash_table_find(const struct hash_table *table, uint64_t hash,
                       bool (*same)(const void *element, const void *key), const void *key)
 {

@@ -26,10 +26,10 @@
 
 #define OWN_FILE "/proc/thread-self/ns/net"
 
-/* Where ip-netns(8) keeps them by default, and where Docker does. */
+/* The directories in which ip-netns(8) and Docker mount named network namespaces. */
 static const char directory[] = "/run/netns/", directory_of_docker[] = "/run/docker/netns/";
 
-/* A FIFO would wait, a terminal would become this program's own. */
+/* Opening a FIFO must not wait, and a terminal must not become the controlling one. */
 enum { FILE_FLAGS = O_RDONLY | O_NONBLOCK | O_NOCTTY };
 
 static bool namespace_is_number(const char *text)
@@ -79,10 +79,10 @@ int namespace_enter(int fd)
 
 /* --- Names, by mounts ------------------------------------------------------------------------- */
 
-/* Fields of mountinfo, which blanks part. */
+/* Fields of /proc/self/mountinfo, which are separated by spaces. */
 enum { ROOT = 3, MOUNT_POINT };
 
-/* Returns NULL if the line has no such field. */
+/* Returns field `number` of the line, or NULL if it has fewer. */
 static const char *field(const char *line, int number)
 {
     for (; number && *line; number--) {
@@ -92,10 +92,9 @@ static const char *field(const char *line, int number)
     return *line ? line : NULL;
 }
 
-/*
- * In mountinfo a blank, a backslash and some others are three octal digits behind a backslash.
- * Returns the length of the field, 0 if it is no path that could be opened or ends the line.
- */
+/* Undoes the escapes of mountinfo: a space, a backslash and some others are a backslash and three
+ * octal digits. Returns the length of the field; 0 if it is not an absolute path, is too long, or
+ * is the last field of the line. */
 static size_t take_path(const char *from, char *path, size_t size)
 {
     size_t length = 0;
@@ -114,7 +113,8 @@ static size_t take_path(const char *from, char *path, size_t size)
     return *from == ' ' ? length : 0;
 }
 
-/* What a path is called in short: its last part, where one of these programs keeps namespaces. */
+/* The short name of a path: its last part if ip-netns(8) or Docker keeps namespaces there,
+ * otherwise the whole path. */
 static const char *namespace_name_of(const char *path, bool *by_ip)
 {
     static const char *const kept[] = {"/run/netns/", "/var/run/netns/", "/run/docker/netns/",
@@ -142,12 +142,12 @@ bool namespace_of_mount(const char *line, struct netns *netns)
     if (end[0] != ']' || end[1] != ' ' || take_path(end + 2, path, sizeof path) == 0)
         return false;
     name = namespace_name_of(path, &netns->named_by_ip);
-    if (strlen(name) < sizeof netns->name) /* one that is cut would be that of another */
+    if (strlen(name) < sizeof netns->name) /* a cut name could be the name of another namespace */
         memcpy(netns->name, name, strlen(name) + 1);
     return netns->id && *name;
 }
 
-/* Passes each mounted namespace to fn, with the path that it is mounted on. */
+/* Calls fn for each mounted network namespace, with its mount point. */
 static void read_mounts(void (*fn)(const struct netns *netns, const char *path, void *arg),
                         void *arg)
 {
@@ -166,7 +166,7 @@ static void read_mounts(void (*fn)(const struct netns *netns, const char *path, 
         fclose(file);
 }
 
-/* The name that ip-netns(8) gave goes before others, because users know it. */
+/* A name from ip-netns(8) replaces other names, because users know it. */
 static void namespace_take_name(struct netns *netns, const struct netns *named)
 {
     if (*netns->name && (netns->named_by_ip || !named->named_by_ip))
@@ -184,14 +184,15 @@ static void namespace_name_own(const struct netns *mounted, const char *path, vo
         namespace_take_name(own, mounted);
 }
 
-/* A socket belongs to the thread's namespace, and leads to its file (SIOCGSKNS of socket(7)). */
+/* A socket belongs to the network namespace of the thread that opens it, and leads to its file
+ * (SIOCGSKNS of socket(7)). */
 static uint64_t id_by_socket(void)
 {
     const int of_family = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     struct stat file = {.st_ino = 0};
     int fd;
 
-    rights_raise(RIGHT_BUFFERS); /* the kernel wants CAP_NET_ADMIN */
+    rights_raise(RIGHT_BUFFERS); /* SIOCGSKNS needs CAP_NET_ADMIN */
     fd = ioctl(of_family, SIOCGSKNS);
     rights_lower();
     if (fd >= 0 && fstat(fd, &file) < 0)
@@ -237,12 +238,12 @@ struct netns namespace_own(void)
 /* --- All namespaces --------------------------------------------------------------------------- */
 
 struct namespace_search {
-    struct hash_table found; /* of struct netns */
+    struct hash_table found; /* elements: struct netns */
     struct report *report;
-    size_t hidden; /* processes that do not show theirs */
-    uint64_t own;  /* the id of this thread's namespace */
+    size_t hidden; /* number of processes whose namespace may not be read */
+    uint64_t own;  /* id of this thread's namespace */
     bool lacks_memory;
-    bool again; /* mounts are looked at a second time */
+    bool again; /* this is the second search of the mounts */
 };
 
 static struct netns *namespace_find(const struct namespace_search *search, uint64_t id)
@@ -261,13 +262,14 @@ static void namespace_add(struct namespace_search *search, const struct netns *n
     search->lacks_memory |= !added;
 }
 
-/* A process that has ended, or a file that is unmounted, is no loss. */
+/* Whether the process has ended, or the file was unmounted: nothing is lost. */
 static bool is_gone(int error)
 {
     return error == -ENOENT || error == -ESRCH;
 }
 
-/* Looks at what was opened: its process may be in another namespace by now. Returns 0 or -errno. */
+/* Checks the opened file again, because its process may have changed its namespace meanwhile.
+ * Returns 0 or -errno. */
 static int open_found(struct namespace_search *search, int directory_fd, const char *path)
 {
     struct netns netns = {.fd = proc_open(directory_fd, path, FILE_FLAGS)};
@@ -276,7 +278,7 @@ static int open_found(struct namespace_search *search, int directory_fd, const c
 
     if (netns.fd < 0)
         return netns.fd;
-    /* a file that was put in its place may be anything else */
+    /* another file may have been put in its place */
     if (fstatfs(netns.fd, &system) < 0 || system.f_type != NSFS_MAGIC ||
         fstat(netns.fd, &file) < 0 || namespace_find(search, file.st_ino)) {
         close(netns.fd);
@@ -289,11 +291,11 @@ static int open_found(struct namespace_search *search, int directory_fd, const c
 
 static void report_unopened(struct namespace_search *search, uint64_t id, const char *why)
 {
-    report_loss(search->report, "network namespace %llu: cannot be opened: %s",
-                (unsigned long long)id, why);
+    report_loss(search->report, "cannot open network namespace %llu: %s", (unsigned long long)id,
+                why);
 }
 
-/* The link of a process says which namespace it is in: "net:[4026531840]". Returns 0 or -errno. */
+/* Reads the link PID/ns/net, such as "net:[4026531840]". Returns 0 or -errno. */
 static int namespace_read_link(int proc, const char *path, uint64_t *id)
 {
     char link[64];
@@ -344,15 +346,14 @@ static void look_at_processes(struct namespace_search *search)
         if (namespace_is_number(entry->d_name))
             look_at_process(search, dirfd(proc), entry->d_name);
     if (!entry && errno)
-        report_loss(search->report, "network namespaces: /proc: %s", strerror(errno));
+        report_loss(search->report, "cannot search /proc for network namespaces: %s",
+                    strerror(errno));
     if (proc)
         closedir(proc);
 }
 
-/*
- * Those without a process, and names. At the second look, those that no other mount and no process
- * led to are reported.
- */
+/* Adds namespaces without a process, and the names of all. The second search reports namespaces
+ * that no process and no other mount led to. */
 static void look_at_mount(const struct netns *mounted, const char *path, void *arg)
 {
     struct namespace_search *search = arg;
@@ -361,7 +362,7 @@ static void look_at_mount(const struct netns *mounted, const char *path, void *a
 
     if (!namespace_find(search, mounted->id)) {
         error = stat(path, &file) < 0 ? -errno : 0;
-        /* what is mounted over it may be anything, even a device */
+        /* another file, even a device, may be mounted over it */
         if (!error && file.st_ino == mounted->id)
             error = open_found(search, AT_FDCWD, path);
     }
@@ -373,14 +374,14 @@ static void look_at_mount(const struct netns *mounted, const char *path, void *a
                         error ? strerror(-error) : "something else is mounted over it");
 }
 
-/* Without its own, the listing could not come back from the others. */
+/* Opens the own netns first: without it the listing could not return from the others. */
 static bool look_at_own(struct namespace_search *search)
 {
     struct netns own = {.id = namespace_own_id(), .fd = -1};
 
     own.fd = namespace_open_own();
     if (own.fd < 0)
-        report_loss(search->report, "other network namespaces: " OWN_FILE ": %s",
+        report_loss(search->report, "cannot list other network namespaces: " OWN_FILE ": %s",
                     strerror(-own.fd));
     namespace_add(search, &own);
     search->own = own.id;
@@ -398,7 +399,7 @@ static int namespace_compare(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Two programs may have chosen the same name: then it says nothing, except that of ip-netns(8). */
+/* If two namespaces have the same name, it is dropped, except a name from ip-netns(8). */
 static void namespace_put_in_order(struct netns *list, size_t count, uint64_t own)
 {
     size_t first = 0;
@@ -424,7 +425,7 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
     struct namespace_search search = {.report = report};
     struct rlimit limit;
 
-    /* each namespace is kept open, and with it what would otherwise end under the listing */
+    /* each namespace stays open, so that it cannot end during the listing */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
         limit.rlim_cur = limit.rlim_max;
         (void)!setrlimit(RLIMIT_NOFILE, &limit);
@@ -437,10 +438,10 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
         read_mounts(look_at_mount, &search);
         rights_lower();
     }
-    /* of processes without rights: their namespaces may be those of others, or not */
+    /* it is unknown whether the namespaces of these processes are among those that were found */
     if (search.hidden)
-        report_loss(report, "%zu process%s network namespace%s", search.hidden,
-                    search.hidden == 1 ? " does not show its" : "es do not show their",
+        report_loss(report, "not allowed to see the network namespaces of %zu process%s%s",
+                    search.hidden, search.hidden == 1 ? "" : "es",
                     rights_have(1u << RIGHT_NAMESPACE_FILES) ? "" : rights_advice());
     *namespaces = (struct namespaces){search.found.elements, search.found.count};
     free(search.found.slots);
@@ -464,7 +465,7 @@ int namespaces_each(int (*fn)(void *arg), void *arg, bool *whole)
     struct report details = {.partial = false};
     struct namespaces all;
     int status = namespaces_find(&all, &details);
-    bool moved = false; /* out of the first one, which takes no right to be in */
+    bool moved = false; /* this thread left the own netns; returning to it needs no right */
 
     *whole = !details.partial;
     for (size_t i = 0; i < all.count && !status; i++)

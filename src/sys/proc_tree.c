@@ -30,7 +30,7 @@ int proc_open(int directory, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Below a captured root openat2(2) is used, or openat(2) if the kernel has no openat2(2). */
+/* Below a captured root it uses openat2(2), or openat(2) if the kernel lacks openat2(2). */
 static int open_once(const struct proc_tree *tree, const char *path, int flags)
 {
     const struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
@@ -40,12 +40,13 @@ static int open_once(const struct proc_tree *tree, const char *path, int flags)
     errno = ENOSYS;
     if (tree->captured)
         fd = (int)syscall(SYS_openat2, tree->fd, path, &how, sizeof how);
-    if (fd < 0 && (errno == ENOSYS || errno == EPERM)) /* EPERM: older containers */
+    if (fd < 0 &&
+        (errno == ENOSYS || errno == EPERM)) /* older containers refuse unknown calls with EPERM */
         fd = openat(tree->fd, path, flags | O_CLOEXEC);
     return fd < 0 ? -errno : fd;
 }
 
-/* EAGAIN: something was renamed at the same time (openat2(2)). */
+/* Opens again on EAGAIN: a rename happened at the same time (openat2(2)). */
 static int open_below(const struct proc_tree *tree, const char *path, int flags)
 {
     enum { TRIES = 32 };
@@ -87,13 +88,15 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
     tree->living = false;
     tree->right = tree->captured ? RIGHT_READ : RIGHT_OWNERS;
     fd = proc_open(AT_FDCWD, root, O_RDONLY | O_DIRECTORY);
-    if (fd == -EACCES) /* its files may still be readable by name */
+    if (fd ==
+        -EACCES) /* the files in a directory that cannot be listed may still be opened by name */
         fd = proc_open(AT_FDCWD, root, O_PATH | O_DIRECTORY);
     tree->fd = fd < 0 ? -1 : fd;
     if (fd < 0)
         return fd;
     tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-    if (tree->captured && tree->living) /* not lent: it may be that of a machine's other users */
+    if (tree->captured && tree->living) /* a tree with living processes may belong to other users of
+                                           the machine: no right is raised for it */
         tree->right = RIGHT_NAMESPACE_FILES;
     return 0;
 }
@@ -105,7 +108,7 @@ void proc_tree_finish(struct proc_tree *tree)
     tree->fd = -1;
 }
 
-/* Returns 0 for a regular file, else -errno. */
+/* Returns 0 if fd is a regular file, else -errno. */
 static int look_at(int fd, struct stat *status)
 {
     if (fstat(fd, status) < 0)
@@ -121,7 +124,7 @@ static int close_for(int fd, int error)
     return error;
 }
 
-/* Opens the file behind an O_PATH descriptor. Returns -ENOENT if /proc is no proc file system. */
+/* Opens the file of an O_PATH descriptor for reading. Returns -ENOENT if /proc is not mounted. */
 static int reopen(int look)
 {
     struct statfs system;
@@ -156,15 +159,15 @@ int proc_tree_open(const struct proc_tree *tree, const char *path)
     if (fd < 0)
         return close_for(look, fd);
     fd = reopen(look);
-    if (fd == -ENOENT) /* by its name again */
+    if (fd == -ENOENT) /* without /proc: open it by its name again */
         fd = open_below(tree, path, FILE_FLAGS);
     if (fd >= 0 && (fstat(fd, &opened) < 0 || opened.st_dev != status.st_dev ||
                     opened.st_ino != status.st_ino))
-        fd = close_for(fd, -ESTALE); /* another file than the one that was checked */
+        fd = close_for(fd, -ESTALE); /* this is not the file that was checked */
     return close_for(look, fd);
 }
 
-/* Files of /proc are opened by their whole path, so that a trace shows what is read. */
+/* Opens a file of /proc by its whole path, so that strace(1) shows which file is read. */
 int proc_tree_open_file(const char *root, const char *path)
 {
     struct proc_tree tree;
@@ -215,17 +218,16 @@ int proc_tree_open_directory(const struct proc_tree *tree, const char *path)
 
 /* --- The machine that wrote a tree ------------------------------------------------------------ */
 
-/*
- * What only some machines write, and what others write in its place: the group 224.0.0.1 of each
- * interface, masks of routes, sockets that are bound to a loopback address, link-local (fe80::) and
- * IPv4-mapped addresses (::ffff:0:0/96), and unix sockets that listen, which datagram sockets
- * cannot.
- */
+/* Texts that differ between little-endian and big-endian machines, or MIPS and others, in files
+ * that most machines have: the group 224.0.0.1 of each interface, masks of routes, sockets bound to
+ * a loopback address, link-local (fe80::) and IPv4-mapped addresses (::ffff:0:0/96), and listening
+ * unix sockets (type stream, never datagram). */
 static const struct clue {
     unsigned about;
     const char *file;
     const char *texts[2]; /* little-endian, big-endian; all but MIPS, MIPS */
-    size_t behind;        /* bytes between the first ':' of a line and it; 0: it is anywhere */
+    size_t behind; /* distance of the text from the first ':' of its line, bytes; 0: it may be
+                      anywhere */
 } clues[] = {
     {MACHINE_ORDER, "net/igmp", {"\t010000E0 ", "\tE0000001 "}, 0},
     {MACHINE_ORDER, "net/route", {"\t00FFFFFF\t", "\tFFFFFF00\t"}, 0},
@@ -238,7 +240,7 @@ static const struct clue {
     {MACHINE_ORDER, "net/udp6", {"000000000000000001000000:", "000000000000000000000001:"}, 0},
     {MACHINE_ORDER, "net/udp6", {" 000080FE00000000", " FE80000000000000"}, 0},
     {MACHINE_ORDER, "net/udp6", {" 0000000000000000FFFF0000", " 00000000000000000000FFFF"}, 0},
-    /* users name sockets: only its columns tell */
+    /* users choose names of sockets: compare only the columns before the name */
     {MACHINE_TYPES, "net/unix", {" 00010000 0001 ", " 00010000 0002 "}, 18},
 };
 
@@ -257,7 +259,7 @@ static bool has_text(const char *text, const char *wanted, size_t behind)
 
 static int read_machine(const struct proc_tree *tree, unsigned shown[2])
 {
-    enum { KNOWN = 20 }; /* e_machine comes last */
+    enum { KNOWN = 20 }; /* bytes of the ELF header up to e_machine, the last member that is read */
     char elf[KNOWN + 1];
     const ssize_t length = proc_tree_read(tree, "machine", elf, sizeof elf);
 
@@ -292,7 +294,8 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
                  j++)
                 if (has_text(text, clues[i].texts[j], clues[i].behind))
                     shown[j] |= clues[i].about;
-        const unsigned known = shown[0] ^ shown[1]; /* a clue for both is as good as none */
+        const unsigned known =
+            shown[0] ^ shown[1]; /* texts of both orders in one file prove nothing */
         machine->differs = known & (shown[1] ^ here);
         machine->unsure = ~known & (MACHINE_ORDER | MACHINE_TYPES);
     }

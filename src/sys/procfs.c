@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Proc file systems that are mounted elsewhere, as that of the machine is in a container. */
+/* Proc file systems that are mounted at other places, such as the machine's in a container. */
 #include "fastnet/kernel_abi.h"
 #include "fastnet/proc_tree.h"
 
@@ -28,8 +28,8 @@ static bool procfs_is_same(const struct stat *one, const struct stat *other)
     return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
 }
 
-/* Finds the root above a directory by the inode that all roots have; PID/task/TID is the deepest.
- */
+/* Finds the root of the proc file system that contains `directory`: all roots have the same inode.
+ * The deepest directory is PID/task/TID. */
 static bool find_root(const char *directory, char root[PROCFS_PATH_MAX], struct stat *status)
 {
     enum { DEPTH_MAX = 3 };
@@ -46,7 +46,7 @@ static bool find_root(const char *directory, char root[PROCFS_PATH_MAX], struct 
     return false;
 }
 
-/* DIRECTORY/PID/.. is shown as DIRECTORY, if that is the same directory. */
+/* Drops PID/.. at the end of the root if both are the same directory. */
 static void shorten(const char *directory, char root[PROCFS_PATH_MAX], const struct stat *status)
 {
     char shorter[PROCFS_PATH_MAX];
@@ -63,7 +63,8 @@ static void shorten(const char *directory, char root[PROCFS_PATH_MAX], const str
     }
 }
 
-/* The numbers of this process in a proc file system: from its pid namespace on down (NSpid). */
+/* Reads NSpid: the numbers of this process in the pid namespace of the proc file system and in each
+ * namespace below. Returns whether there is only one number. */
 static bool has_one_number(FILE *status)
 {
     static const char tgid[] = "Tgid:\t", inside[] = "NSpid:\t";
@@ -83,11 +84,9 @@ static bool has_one_number(FILE *status)
     return one;
 }
 
-/*
- * Each mount is another file system since Linux 5.8, and an ordinary user may not read which pid
+/* Each mount is another file system since Linux 5.8, and an ordinary user may not read which pid
  * namespace process 1 is in. But a process has a single number in its own pid namespace, and one
- * more in each namespace around that.
- */
+ * more in each namespace around that. */
 static bool is_own(const char *root, const struct stat *status)
 {
     char path[PROCFS_PATH_MAX + 16];
@@ -97,7 +96,8 @@ static bool is_own(const char *root, const struct stat *status)
         return true;
     snprintf(path, sizeof path, "%s/self/status", root);
     FILE *file = fopen(path, "re");
-    const bool is = file && has_one_number(file); /* else this process is not in it */
+    const bool is =
+        file && has_one_number(file); /* without a file, this process is not in its pid namespace */
     if (file)
         fclose(file);
     return is;
@@ -105,7 +105,7 @@ static bool is_own(const char *root, const struct stat *status)
 
 int procfs_find(const char *directory, struct procfs *procfs)
 {
-    enum { MOST_APPENDED = 16 }; /* "/../../../..", "/1" */
+    enum { MOST_APPENDED = 16 }; /* bytes that are appended: "/../../../..", "/1" */
     char named[PROCFS_PATH_MAX];
     struct stat status;
     size_t length = strlen(directory);
@@ -148,7 +148,7 @@ int procfs_find_namespace(const char *path, struct procfs *procfs)
         if (target <= 0)
             return 0;
         link[target] = '\0';
-        /* a link is relative to its own directory */
+        /* a relative link begins in its own directory */
         char *name = *link == '/' ? at : strrchr(at, '/') ? strrchr(at, '/') + 1 : at;
         const size_t room = sizeof at - (size_t)(name - at);
         if ((size_t)target >= room)
@@ -160,10 +160,13 @@ int procfs_find_namespace(const char *path, struct procfs *procfs)
 
 /* --- What it shows ---------------------------------------------------------------------------- */
 
-/* Threads of the kernel are only in the first pid namespace, where process 2 starts all others. */
+/* Whether kernel threads are listed. They exist only in the first pid namespace, where process 2
+ * starts all others. */
 static bool has_kernel_threads(const struct proc_tree *tree)
 {
-    enum { FLAGS = 9 - 3 }; /* the 9th field of PID/stat (proc(5)); ')' ends the 2nd */
+    enum {
+        FLAGS = 9 - 3
+    }; /* index of flags, field 9 of PID/stat (proc(5)), counted after ')', which ends field 2 */
     const unsigned long KTHREAD = 1UL << 21; /* PF_KTHREAD of linux/sched.h */
     char text[1024];
     const ssize_t length = proc_tree_read(tree, "2/stat", text, sizeof text);
@@ -175,7 +178,7 @@ static bool has_kernel_threads(const struct proc_tree *tree)
 }
 
 /* Whether this process is in the first pid namespace, whose number is fixed (linux/proc_ns.h). */
-static bool is_in_first(const struct proc_tree *tree)
+static bool procfs_is_in_first(const struct proc_tree *tree)
 {
     static const char first[] = "pid:[4026531836]";
     char text[32];
@@ -186,10 +189,11 @@ static bool is_in_first(const struct proc_tree *tree)
     return length == (ssize_t)strlen(first) && memcmp(text, first, strlen(first)) == 0;
 }
 
-/* hidepid= may hide process 2, but in /proc this process may look at itself. */
+/* hidepid= may hide process 2, so for /proc this process checks its own namespace instead. */
 bool procfs_is_partial(const struct proc_tree *tree)
 {
-    return tree->living && !has_kernel_threads(tree) && (tree->captured || !is_in_first(tree));
+    return tree->living && !has_kernel_threads(tree) &&
+           (tree->captured || !procfs_is_in_first(tree));
 }
 
 pid_t procfs_self(const struct proc_tree *tree)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathers the problems of a listing. */
+/* The problems of a listing, each once. */
 #include "fastnet/report.h"
 
 #include <stdarg.h>
 #include <string.h>
 
-/* count also counts lines that no longer fit: only their number is printed. */
+/* `count` also counts lines without room: report_print() prints only their number. */
 void report_add(struct report *report, enum report_line what, const char *format, ...)
 {
     size_t cut = REPORT_LENGTH - 1 - sizeof "...";
@@ -15,7 +15,7 @@ void report_add(struct report *report, enum report_line what, const char *format
     report->partial |= what == REPORT_LOSS;
     va_start(arguments, format);
     if (vsnprintf(line, sizeof line, format, arguments) >= (int)sizeof line) {
-        while (((unsigned char)line[cut] & 0xc0) == 0x80) /* do not cut a character of UTF-8 */
+        while (((unsigned char)line[cut] & 0xc0) == 0x80) /* do not cut a UTF-8 character */
             cut--;
         memcpy(line + cut, "...", sizeof "...");
     }
@@ -36,7 +36,7 @@ void report_hand_on(struct report *report, const struct report *losses)
         report_loss(report, "%s", losses->lines[i]);
 }
 
-/* Whether the lines differ in nothing but numbers. */
+/* Whether the lines are equal except for numbers. */
 static bool is_alike(const char *one, const char *other)
 {
     static const char digits[] = "0123456789";

@@ -15,22 +15,24 @@ enum { VALUES_MAX = 2 };
 static const struct {
     cap_value_t values[VALUES_MAX];
     int count;
-    bool lent; /* raised even for a user who does not have them */
+    bool lent; /* also raised for users without the capabilities, if the file or set-user-ID
+                  gives them */
 } needed[RIGHTS] = {
     [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
-    /* Lent: what is loaded is this program's own, and only says who holds a socket. */
+    /* Lent: this program loads only BPF code of its own, which only finds the holders of
+     * sockets. */
     [RIGHT_BPF] = {{CAP_BPF, CAP_PERFMON}, 2, true},
-    /* Not lent: otherwise a user could have any file read by naming its path. */
+    /* Not lent: otherwise a user could read any file by its path. */
     [RIGHT_READ] = {{CAP_DAC_READ_SEARCH}, 1, false},
     [RIGHT_NETFILTER] = {{CAP_NET_ADMIN}, 1, true},
-    /* Not lent: otherwise a user could take more of the kernel's memory than the limit allows. */
+    /* Not lent: otherwise a user could use more kernel memory than the limit allows. */
     [RIGHT_BUFFERS] = {{CAP_NET_ADMIN}, 1, false},
-    /* Both lent: the program names these files, not the user. */
+    /* Lent: this program chooses these files, not the user. */
     [RIGHT_CONTAINERS] = {{CAP_DAC_READ_SEARCH}, 1, true},
     [RIGHT_NETFILTER_FILES] = {{CAP_DAC_READ_SEARCH}, 1, true},
-    /* Not lent: the kernel hides keys and marks even from the user who owns the socket. */
+    /* Not lent: the kernel hides keys and marks even from the owner of the socket. */
     [RIGHT_SOCKETS] = {{CAP_NET_ADMIN, CAP_BPF}, 2, false},
-    /* Not lent: otherwise a user could list the sockets of namespaces that are not the user's. */
+    /* Not lent: otherwise a user could list sockets in network namespaces of other users. */
     [RIGHT_NAMESPACE_FILES] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, false},
     [RIGHT_NAMESPACES] = {{CAP_SYS_ADMIN}, 1, false},
     [RIGHT_MAPS] = {{CAP_SYS_ADMIN}, 1, false},
@@ -39,26 +41,21 @@ static const struct {
     [RIGHT_PACKETS] = {{CAP_NET_RAW}, 1, false},
 };
 
-/*
- * The capability sets of this process, as libcap holds them. rights_init() allocates them; later
- * changes need no memory, so a lack of memory cannot keep a right alive. NULL: nothing was raised
- * yet.
- */
+/* The capability sets of this process in libcap's form. rights_init() allocates them, and later
+ * changes need no memory, so a lack of memory cannot keep a right. NULL: no right was raised
+ * yet. */
 static cap_t caps;
 
 /* The effective set may not be empty. */
 static bool raised;
 
-/*
- * The rights that were not limited, as bits. Two rights can share a capability: it is not raised
- * for one of them because the other one is kept.
- */
+/* Bits of the rights that rights_limit() kept. Two rights can share a capability: it is not raised
+ * for the right that was given up. */
 static unsigned kept = RIGHTS_ALL;
 
-/*
- * A set-user-ID program would read files as their owner, even without capabilities. So it becomes
- * the user who started it, and keeps the capabilities to raise them where they are needed.
- */
+/* A set-user-ID program would read files as its file's owner, even without capabilities. So the
+ * process becomes the user who started it, and keeps the capabilities for the calls that need
+ * them. */
 static int become_user(void)
 {
     const uid_t user = getuid();
@@ -72,13 +69,13 @@ static int become_user(void)
     return 0;
 }
 
-/* Ends the process, so that nothing is read or looked up with rights that should be gone. */
+/* Ends the process, so that it does nothing with rights that it could not give up. */
 static _Noreturn void die(void)
 {
     static const char said[] = "fastnet: cannot give up capabilities\n";
     const ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
 
-    (void)written; /* the exit status says it, too */
+    (void)written; /* if the message cannot be written, the exit status is enough */
     _exit(1);
 }
 
@@ -94,7 +91,7 @@ static bool is_permitted(cap_value_t value)
     return is_in(CAP_PERMITTED, value);
 }
 
-/* The kernel's ambient set follows: it can only hold permitted and inheritable capabilities. */
+/* Capabilities that are not both permitted and inheritable also leave the ambient set. */
 static int keep_only(unsigned rights)
 {
     cap_value_t values[RIGHTS * VALUES_MAX];
@@ -115,11 +112,9 @@ int rights_init(void)
 {
     int status;
 
-    /*
-     * Otherwise the first socket or file would become stdout, and output would go there. Reading
-     * only: a write to a closed stdout still fails with EBADF. open() returns the lowest free
-     * descriptor.
-     */
+    /* Opens /dev/null for closed standard descriptors: otherwise the first socket or file would
+     * become stdout. It is opened for reading, so that a write to a closed stdout still fails with
+     * EBADF. open() returns the lowest free descriptor. */
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         while (fcntl(fd, F_GETFD) < 0)
             if (open("/dev/null", O_RDONLY) < 0 && errno != EINTR)
@@ -127,7 +122,7 @@ int rights_init(void)
     status = become_user();
     if (status)
         return status;
-    /* The program starts no other program. Kernels before 3.5 do not know this call. */
+    /* This program starts no other program. Kernels before 3.5 lack this call. */
     (void)prctl(PR_SET_NO_NEW_PRIVS, 1L, 0L, 0L, 0L);
     caps = cap_get_proc();
     return !caps ? -errno : keep_only(RIGHTS_ALL);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A call that is not listed fails with ENOSYS, as in an old kernel: nothing is done, and the C
- * library takes its other way if it has one. To end the process instead (SECCOMP_RET_KILL_PROCESS)
- * would stop no more, and a library's new call for the end of a thread would end every listing.
- * Calls by the numbers of another machine do end the process: this program makes none.
- */
+/* A system call that is not listed fails with ENOSYS, as in an old kernel: the kernel does nothing,
+ * and the C library uses another call if it has one. Killing the process (SECCOMP_RET_KILL_PROCESS)
+ * would protect no better, and a new call at the end of a thread in a later C library would end
+ * every listing. Calls with the numbers of another architecture do kill the process: this program
+ * makes none. */
 #include "fastnet/array.h"
 #include "fastnet/rights.h"
 
@@ -19,7 +18,7 @@
 #include <unistd.h>
 
 #if defined FASTNET_SANITIZED
-#define MACHINE 0 /* a sanitizer makes calls of its own at any time */
+#define MACHINE 0 /* a sanitizer needs system calls of its own */
 #elif defined __x86_64__
 #define MACHINE AUDIT_ARCH_X86_64
 #elif defined __i386__
@@ -40,7 +39,8 @@
 
 enum { CALLS_MAX = 64 };
 
-/* What ends a thread in glibc and musl, and what goes on with a call that a stop interrupted. */
+/* Calls that end a thread in glibc and musl, and restart_syscall(2), which continues an interrupted
+ * call. */
 static const int always[] = {
     SYS_exit,         SYS_restart_syscall, SYS_rt_sigprocmask, SYS_futex,
 #ifdef SYS_futex_time64

@@ -12,10 +12,8 @@ struct sort {
     char *spare; /* room for half of the elements */
 };
 
-/*
- * A merge sort. It finishes one half before it starts the other: elements stay in the cache. Of
- * equal elements those of the left half go first.
- */
+/* A merge sort. It sorts one half completely before the other, so that elements stay in the cache.
+ * Equal elements keep their order. */
 static void sort_elements(const struct sort *sort, char *elements, size_t count)
 {
     const size_t size = sort->size, half = count / 2 * size;
@@ -25,7 +23,7 @@ static void sort_elements(const struct sort *sort, char *elements, size_t count)
         return;
     sort_elements(sort, elements, count / 2);
     sort_elements(sort, elements + half, count - count / 2);
-    if (sort->compare(right - size, right, sort->arg) <= 0) /* in order already */
+    if (sort->compare(right - size, right, sort->arg) <= 0) /* the halves are already in order */
         return;
     memcpy(sort->spare, elements, half);
     for (char *to = elements; left < sort->spare + half; to += size) {
@@ -66,7 +64,7 @@ static uint64_t sort_number_of(const char *elements, size_t i, size_t offset)
     return number;
 }
 
-/* A radix sort: by each byte, the least significant first, unless it is the same in all. */
+/* A radix sort, least significant byte first. It skips bytes that are the same in all elements. */
 int sort_numbers(void *elements, size_t count, size_t offset)
 {
     char *from = elements, *to, *spare;

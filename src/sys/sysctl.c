@@ -11,7 +11,7 @@
 
 #include "fastnet/proc_tree.h"
 
-enum { LINE_MAX_BYTES = 256 }; /* more than SYSCTL_NUMBERS_MAX numbers of 20 digits take */
+enum { LINE_MAX_BYTES = 256 }; /* more bytes than SYSCTL_NUMBERS_MAX numbers of 20 digits */
 
 static int sysctl_open_file(const char *proc_root, const char *name)
 {
@@ -72,7 +72,7 @@ int sysctl_number(const char *proc_root, const char *name, uint64_t *number)
 
 /* --- Ranges ----------------------------------------------------------------------------------- */
 
-/* A text, terminated at its end. Returns false if it is no such list. */
+/* Reads text up to `end`, which is terminated. Returns false if it is not a list of ranges. */
 static bool count_ranges(const char *at, const char *end, uint64_t first, uint64_t last,
                          uint64_t *count)
 {
@@ -101,7 +101,7 @@ static bool count_ranges(const char *at, const char *end, uint64_t first, uint64
 int sysctl_count_listed(const char *proc_root, const char *name, uint64_t first, uint64_t last,
                         uint64_t *count)
 {
-    enum { LIST_MAX_BYTES = 512 * 1024 }; /* all ports, each by itself, take 383 KB */
+    enum { LIST_MAX_BYTES = 512 * 1024 }; /* a list of all ports, each alone, takes 383 KB */
     const int fd = sysctl_open_file(proc_root, name);
     char *text = fd < 0 ? NULL : malloc(LIST_MAX_BYTES + 1);
     size_t length = 0;

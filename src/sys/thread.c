@@ -7,7 +7,9 @@
 
 int thread_start(pthread_t *thread, void *(*work)(void *), void *arg)
 {
-    enum { STACK = 2 << 20 }; /* RLIMIT_STACK may be tiny; modules of nsswitch.conf(5) take much */
+    enum {
+        STACK = 2 << 20
+    }; /* RLIMIT_STACK may be tiny, but modules of nsswitch.conf(5) need a large stack */
     sigset_t all, before;
     pthread_attr_t attributes;
     int error = pthread_attr_init(&attributes);
@@ -28,7 +30,7 @@ unsigned thread_cpus(void)
     cpu_set_t set;
 
     if (sched_getaffinity(0, sizeof set, &set) < 0)
-        return UINT_MAX; /* more processors than the set has room for */
+        return UINT_MAX; /* the set has no room for all CPUs */
     const int count = CPU_COUNT(&set);
     return count < 1 ? 1 : (unsigned)count;
 }

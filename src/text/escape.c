@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes text that others chose harmless, in a form that can be read back. */
+/* Makes text that others chose harmless. The escaped form can be read back. */
 #include "text/escape.h"
 
 #include <stdbool.h>
@@ -15,7 +15,7 @@ struct ascii_set {
     uint64_t bits[2];
 };
 
-/* C0 and DEL, and the backslash that starts every escape. */
+/* C0 controls, DEL, and the backslash, which begins every escape. */
 static const struct ascii_set always = {
     {UINT64_C(0xffffffff), UINT64_C(1) << ('\\' - 64) | UINT64_C(1) << (0x7f - 64)}};
 
@@ -29,10 +29,8 @@ static struct ascii_set set_with(struct ascii_set set, const char *members)
     return set;
 }
 
-/*
- * Decodes the character at data. Returns its length, or 0 if the bytes are no valid sequence (RFC
- * 3629: nothing overlong, no surrogate, nothing above U+10FFFF).
- */
+/* Decodes the character at data. Returns its length, or 0 if the bytes are no valid sequence (RFC
+ * 3629: nothing overlong, no surrogate, nothing above U+10FFFF). */
 static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -57,14 +55,11 @@ static size_t utf8_decode(const unsigned char *data, size_t size, uint32_t *code
     return length;
 }
 
-/*
- * Characters beyond ASCII that are invisible, look like a blank or have an effect, in order. They
- * are C1 controls; characters with one of these properties in Unicode 14.0: White_Space
- * (PropList.txt), Default_Ignorable_Code_Point (DerivedCoreProperties.txt; it includes
- * Bidi_Control), noncharacter (23.7); the annotations U+FFF9 to U+FFFB; and the empty Braille
- * pattern U+2800. The last two of each plane are noncharacters, too: escape_is_hidden() knows them
- * by rule.
- */
+/* Characters beyond ASCII that are invisible, look like a space, or have an effect, in order: C1
+ * controls; characters with one of these properties in Unicode 14.0: White_Space (PropList.txt),
+ * Default_Ignorable_Code_Point (DerivedCoreProperties.txt; it includes Bidi_Control), noncharacter
+ * (23.7); the annotations U+FFF9 to U+FFFB; and the empty Braille pattern U+2800. The last two
+ * characters of each plane are noncharacters, too: escape_is_hidden() knows them by rule. */
 static const struct number_range hidden[] = {
     {0x80, 0xa0},       {0xad, 0xad},       {0x34f, 0x34f},   {0x61c, 0x61c},   {0x115f, 0x1160},
     {0x1680, 0x1680},   {0x17b4, 0x17b5},   {0x180b, 0x180f}, {0x2000, 0x200f}, {0x2028, 0x202f},
@@ -85,7 +80,7 @@ static char *put_hex_bytes(char *dst, const unsigned char *data, size_t size)
     return dst;
 }
 
-/* Writes one character that is in the set or beyond ASCII. length 0: the byte is no UTF-8. */
+/* Writes one character that is in the set or beyond ASCII. length 0: the byte is not UTF-8. */
 typedef char *escape_fn(char *dst, const unsigned char *data, size_t length, uint32_t code);
 
 static char *escape_character(char *dst, const unsigned char *data, size_t length, uint32_t code)
@@ -103,7 +98,8 @@ static char *escape_abstract(char *dst, const unsigned char *data, size_t length
     return *data == '\0' ? PUT(dst, "@") : escape_character(dst, data, length, code);
 }
 
-/* A letter, a digit or a colon: no delimiter (text.h), and most texts have little else. */
+/* A letter, a digit or a colon is never a delimiter (text.h), and most texts have few other
+ * bytes. */
 static bool is_ordinary(unsigned char byte)
 {
     return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
@@ -115,17 +111,18 @@ static bool are_plain(uint64_t bytes, char stop)
     const uint64_t each = UINT64_C(0x0101010101010101);
     const uint64_t stops = bytes ^ each * (unsigned char)stop, backslashes = bytes ^ each * '\\';
 
-    /* what borrows from the next byte is not plain, either */
+    /* a subtraction that borrows from the next byte also makes that byte not plain */
     return !(
         (bytes | (bytes + each) | (bytes - each * '!') | (stops - each) | (backslashes - each)) &
         each << 7);
 }
 
-/* Copies the first bytes as long as nothing has to be escaped. Returns how many. */
+/* Copies bytes up to the first that must be escaped. Returns their number. */
 static inline size_t copy_plain(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also)
 {
-    /* the one stop besides a blank: `also`, or a backslash if there is none; NUL: several */
+    /* the only stop except a space: `also`, or a backslash if there is no `also`; NUL: there are
+     * several */
     char stop = size >= sizeof(uint64_t) ? also : '\0';
     uint64_t bytes;
     size_t i = 0;
@@ -136,7 +133,7 @@ static inline size_t copy_plain(char *dst, const char *data, size_t size, const 
     if (stop) {
         const size_t last = size - sizeof bytes;
         for (; i < size; i += sizeof bytes) {
-            i = i < last ? i : last; /* the last ones again */
+            i = i < last ? i : last; /* the last eight bytes overlap the bytes before */
             memcpy(&bytes, data + i, sizeof bytes);
             if (!are_plain(bytes, stop))
                 break;
@@ -166,7 +163,7 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned cha
     return dst;
 }
 
-/* also: a further delimiter, or a backslash. */
+/* also: another delimiter, or a backslash for no other. */
 static inline char *escape_with(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also, escape_fn *escape)
 {
@@ -278,7 +275,7 @@ char *escape_undo(char *text, const char *end)
             *dst++ = (char)(hex_digit(at[2]) << 4 | hex_digit(at[3]));
             at += HEX;
         } else {
-            at += is_escape; /* a backslash before another one */
+            at += is_escape; /* the second backslash of an escaped backslash */
             *dst++ = *at++;
         }
     }
@@ -289,7 +286,7 @@ size_t escape_piece(const char *data, size_t size, size_t most)
 {
     if (size <= most)
         return size;
-    /* A character has at most three bytes after its first. */
+    /* A UTF-8 character has at most three bytes after its first. */
     for (size_t back = 0; back <= 3 && back < most; back++) {
         if (((unsigned char)data[most - back] & 0xc0) != 0x80)
             return most - back;

@@ -39,7 +39,7 @@ char *put_size(char *dst, uint64_t bytes, bool as_net_tools)
         return put_string(text_u64(dst, bytes), units[0]);
     if (!as_net_tools)
         tenths = ((bytes >> 10 * (unit - 1)) * 10 + 512) / 1024;
-    else /* ten times an EiB may be too large a number */
+    else /* ten times an EiB can overflow */
         tenths = unit < 6 ? bytes * 10 >> 10 * unit : bytes / UINT64_C(115292150460684697);
     dst = PUT(text_u64(dst, tenths / 10), ".");
     return put_string(text_u64(dst, tenths % 10), units[unit]);
@@ -54,7 +54,7 @@ char *put_netmask(char *dst, uint8_t prefix)
 
 char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t count)
 {
-    /* most have few flags, and texts of a few letters */
+    /* most rows have few flags, and each text is short */
     for (const struct flag_text *stop = texts + count; flags && texts < stop; texts++)
         if (flags & texts->flag) {
             for (const char *at = texts->text; *at; at++)
@@ -69,7 +69,8 @@ char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t
 #define CYAN   "\033[36m"
 #define RED    "\033[31m"
 
-/* By prefix: LISTEN also means netstat's LISTENING, and SYN_ all states of that kind. */
+/* Compared by prefix: LISTEN is also netstat's LISTENING, and SYN_ is every state that begins
+ * so. */
 static const struct {
     const char *prefix, *colour;
 } colours[] = {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Writes bytes, names, numbers and cells of layouts into reserved space. Each function returns the
- * end of its text.
- */
+/* Writes bytes, names, numbers and cells of layouts into reserved space. Each function returns the
+ * end of its text. */
 #ifndef TEXT_PUT_H
 #define TEXT_PUT_H
 
@@ -26,7 +24,7 @@ static inline char *put_bytes(char *dst, const char *data, size_t length)
     return (char *)memcpy(dst, data, length) + length;
 }
 
-/* A literal: the compiler knows its length. */
+/* Writes a string literal, whose length the compiler knows. */
 #define PUT(dst, literal) put_bytes(dst, literal, sizeof(literal) - 1)
 
 static inline char *put_string(char *dst, const char *string)
@@ -34,26 +32,26 @@ static inline char *put_string(char *dst, const char *string)
     return put_bytes(dst, string, strlen(string));
 }
 
-/* A name of ours, which needs no escaping. */
+/* Writes a name that this program chose, which needs no escaping. */
 static inline char *put_text(char *dst, struct text text)
 {
     return put_bytes(dst, text.data, text.length);
 }
 
-/* A name that others chose. */
+/* Writes a name that others chose. */
 static inline char *put_escaped(char *dst, const char *name, const char *delimiters)
 {
     return escape_text(dst, name, strlen(name), delimiters);
 }
 
-/* As inet_ntop(3) writes it: an IPv4-mapped address stays one of IPv6. */
+/* Writes an address as inet_ntop(3) does: an IPv4-mapped address stays IPv6. */
 static inline char *put_address(char *dst, const struct address *address)
 {
     return address->family == AF_INET ? text_ipv4(dst, address->bytes)
                                       : text_ipv6(dst, address->bytes);
 }
 
-/* An address, and behind it its port if it is known. */
+/* Writes an address, and after it the port if that is known. */
 static inline char *put_address_port(char *dst, const struct address *address, bool has_port,
                                      uint16_t port)
 {
@@ -64,7 +62,7 @@ static inline char *put_address_port(char *dst, const struct address *address, b
 /* "00" to "99", and to "ff". */
 extern const char digit_pairs[], hex_bytes[];
 
-/* Two digits, of a number below 100. */
+/* Writes a number below 100 with two digits. */
 static inline char *put_two_digits(char *dst, unsigned number)
 {
     return put_bytes(dst, digit_pairs + 2 * (size_t)number, 2);
@@ -75,14 +73,14 @@ static inline char *put_hex_byte(char *dst, uint8_t byte)
     return put_bytes(dst, hex_bytes + 2 * (size_t)byte, 2);
 }
 
-/* A number as printf(3) has it with %d: one above INT32_MAX is negative. */
+/* Writes a number as printf(3) does with %d: numbers above INT32_MAX are negative. */
 static inline char *put_signed(char *dst, uint32_t number)
 {
     return number <= INT32_MAX ? text_u64(dst, number)
                                : text_signed(dst, UINT64_C(0x100000000) - number, true);
 }
 
-/* So many blanks; up to PUT_BLANKS_MORE bytes behind them are overwritten. */
+/* Writes `count` spaces. Up to PUT_BLANKS_MORE bytes after them are overwritten. */
 enum { PUT_BLANKS_MORE = 7 };
 static inline char *put_spaces(char *dst, size_t count)
 {
@@ -98,7 +96,7 @@ static inline char *put_padded(char *dst, const char *string, size_t width)
     return text_pad(put_string(dst, string), dst, width);
 }
 
-/* Pads what was written from start to the width, and adds the blank between two cells. */
+/* Pads the text from `start` to the width, and adds the space between two cells. */
 static inline char *end_cell(char *end, const char *start, size_t width)
 {
     end = text_pad(end, start, width);
@@ -106,7 +104,7 @@ static inline char *end_cell(char *end, const char *start, size_t width)
     return end;
 }
 
-/* Moves what was written from start to the right edge of the width. */
+/* Moves the text from `start` to the right edge of the width. */
 static inline char *align_right(char *end, char *start, size_t width)
 {
     const size_t length = (size_t)(end - start);
@@ -125,23 +123,21 @@ static inline char *put_number_right(char *dst, uint64_t number, size_t width)
 
 /* --- Numbers in other forms ------------------------------------------------------------------- */
 
-/* Without the 0x. */
+/* Writes lower-case hex digits without 0x. */
 char *put_hex(char *dst, uint64_t number);
 
-/* Thousandths with two decimals; the third is cut. */
+/* Writes thousandths with two decimals; the third is cut off. */
 char *put_hundredths(char *dst, uint64_t thousandths);
 
-/*
- * Bytes with one decimal, in the largest unit of which there is at least one: "1.5 KiB". As
- * net-tools writes them, they are cut where they would be rounded, bytes have a decimal too, and
- * there has to be more than one of the unit.
- */
+/* Writes bytes with one decimal in the largest unit that fits at least once: "1.5 KiB".
+ * as_net_tools: numbers are cut instead of rounded, bytes have a decimal, too, and the unit must
+ * fit more than once. */
 char *put_size(char *dst, uint64_t bytes, bool as_net_tools);
 
-/* The netmask of IPv4 with so many bits. */
+/* Writes the IPv4 netmask of this prefix length. */
 char *put_netmask(char *dst, uint8_t prefix);
 
-/* The text of each flag that is set; a flag has one text. */
+/* Texts of flags: the text of each flag that is set is written. */
 struct flag_text {
     uint32_t flag;
     const char *text;
@@ -160,21 +156,22 @@ const char *colour_of_state(const char *name, size_t length);
 
 /* --- Names from databases --------------------------------------------------------------------- */
 
-/* NULL for a name that is longer, because a row has its bounds. */
+/* Returns NULL for a name longer than `most` bytes, because the space for a row is bounded. */
 static inline const char *name_within(const char *name, size_t most)
 {
     return name && strnlen(name, most + 1) <= most ? name : NULL;
 }
 
-/* The name of a host, or its address where it has none. hosts NULL: no address has a name. */
+/* Writes the name of a host, or its address if it has no name. hosts NULL: no address has a
+ * name. */
 char *put_host(char *dst, const struct hosts *hosts, const struct address *address,
                const char *delimiters);
 
-/* The name of a service, or its port where it has none. */
+/* Writes the name of a service, or the port if it has no name. */
 char *put_service(char *dst, const struct services *services, uint16_t protocol, uint16_t port,
                   const char *delimiters);
 
-/* The same; port 0 is "*". services as hosts. */
+/* Writes a port as put_service() does; port 0 is "*". services may be NULL, as hosts. */
 static inline char *put_port(char *dst, const struct services *services, uint16_t protocol,
                              uint16_t port, const char *delimiters)
 {

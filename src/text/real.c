@@ -6,7 +6,7 @@
 #include "fastnet/text.h"
 #include "text/put.h"
 
-/* A number below 1e6 with its last digits behind the point, and no zeros at the end there. */
+/* Writes a number below 1e6, its last digits as decimals, without zeroes at their end. */
 static char *put_scaled(char *dst, uint32_t number, unsigned decimals)
 {
     static const uint32_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000};
@@ -30,7 +30,7 @@ char *put_general(char *dst, double value, unsigned digits)
         return PUT(dst, "0");
     while (whole < digits && value >= powers[whole])
         whole++;
-    /* Multiplying is inexact, which does not matter if the rest is not near the half. */
+    /* The product is inexact, which matters only if the rest is close to one half. */
     if (value >= 1 && value < powers[digits]) {
         const double scaled = value * powers[digits - whole];
         const uint32_t number = (uint32_t)scaled;
@@ -44,9 +44,9 @@ char *put_general(char *dst, double value, unsigned digits)
 
 char *put_fixed(char *dst, double value, unsigned decimals)
 {
-    /* up to here a double without its fraction is still exact */
+    /* below 2^53 a double without a fraction is exact */
     if (!decimals && value < 0x1p53) {
-        const int64_t whole = (int64_t)value; /* a machine converts signed numbers faster */
+        const int64_t whole = (int64_t)value; /* CPUs convert signed numbers faster */
         const double rest = value - (double)whole;
         return text_u64(dst, (uint64_t)(whole + (rest > 0.5 || (rest == 0.5 && whole & 1))));
     }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Numbers that are not whole, exactly as printf(3) writes them, but faster where they are usual. A
- * value is 0 or from 1e-4 to 1e22. Each function writes at most REAL_TEXT_MAX bytes, and returns
- * the end of what it wrote.
- */
+/* Writes decimal fractions exactly as printf(3) does, but faster for usual numbers. A value is 0 or
+ * from 1e-4 to 1e22. Each function writes at most REAL_TEXT_MAX bytes, and returns the end of its
+ * text. */
 #ifndef TEXT_REAL_H
 #define TEXT_REAL_H
 

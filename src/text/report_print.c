@@ -5,7 +5,8 @@
 #include "fastnet/report.h"
 #include "fastnet/text.h"
 
-/* Lines contain file names and words of the kernel. Escape them, so that a terminal obeys none. */
+/* Escapes each line, because it may contain file names and words of the kernel: a terminal must not
+ * obey them. */
 void report_print(struct report *report, FILE *stream, const char *program)
 {
     char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];

@@ -12,7 +12,8 @@ const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
                            "50515253545556575859606162636465666768697071727374"
                            "75767778798081828384858687888990919293949596979899";
 
-/* "0" to "255" in four bytes each: up to three digits, and their number in the last byte. */
+/* "0" to "255" in four bytes each: up to three digits, and the number of digits in the last
+ * byte. */
 #define TEN(before, after)                                                                         \
     before "0" after before "1" after before "2" after before "3" after before "4" after before    \
            "5" after before "6" after before "7" after before "8" after before "9" after
@@ -25,7 +26,7 @@ const char digit_pairs[] = "00010203040506070809101112131415161718192021222324"
 static const char octets[] =
     TEN("", "\0\0\1") TEN("1", "\0\2") TEN("2", "\0\2") TEN("3", "\0\2") TEN("4", "\0\2")
     TEN("5", "\0\2") TEN("6", "\0\2") TEN("7", "\0\2") TEN("8", "\0\2") TEN("9", "\0\2")
-    HUNDRED("1") HUNDRED("2"); /* up to 299: simpler than a table up to 255 */
+    HUNDRED("1") HUNDRED("2"); /* up to 299, because that is simpler than up to 255 */
 #define SIXTEEN(digit)                                                                             \
     digit "0" digit "1" digit "2" digit "3" digit "4" digit "5" digit "6" digit "7" digit "8"      \
     digit "9" digit "a" digit "b" digit "c" digit "d" digit "e" digit "f"
@@ -37,7 +38,7 @@ const char hex_bytes[] =
 
 static const char hex[] = "0123456789abcdef";
 
-enum { WORDS = 8 }; /* of an IPv6 address, 16 bits each */
+enum { WORDS = 8 }; /* 16-bit words of an IPv6 address */
 
 /* Writes a number below 100, without a leading zero. */
 static inline char *put_one_or_two(char *dst, unsigned number)
@@ -56,7 +57,7 @@ static inline char *text_put_first(char *dst, unsigned number)
     return put_two_digits(put_one_or_two(dst, number / 100), number % 100);
 }
 
-/* Digits by fours: so most numbers cost two divisions at most. */
+/* Writes four digits at a time, so most numbers need two divisions at most. */
 char *text_u64(char *dst, uint64_t number)
 {
     if (number < 10000)
@@ -96,10 +97,13 @@ char *text_microseconds(char *dst, uint64_t microseconds)
                           rest % 100);
 }
 
-/* The year begins in March, so the day that may be missing is its last. */
+/* Counts years from March, so that the leap day is the last day of a year. */
 static char *text_put_date(char *dst, unsigned days)
 {
-    enum { DAYS_TO_1970 = 719468, DAYS_OF_400_YEARS = 146097 }; /* from March 1 of year 0 */
+    enum {
+        DAYS_TO_1970 = 719468,
+        DAYS_OF_400_YEARS = 146097
+    }; /* days from March 1 of year 0 to 1970 */
     const unsigned since = days + DAYS_TO_1970, era = since / DAYS_OF_400_YEARS;
     const unsigned day = since % DAYS_OF_400_YEARS;
     const unsigned year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
@@ -132,7 +136,7 @@ char *text_time(char *dst, uint64_t nanoseconds)
     return dst;
 }
 
-/* Copies a whole table entry: it may overwrite bytes after the returned end. */
+/* Copies a whole table entry, and so may overwrite bytes after the returned end. */
 static char *text_octet(char *dst, uint8_t octet)
 {
     const char *entry = octets + 4 * (size_t)octet;
@@ -152,7 +156,7 @@ char *text_ipv4(char *dst, const uint8_t *address)
     return text_octet(dst, address[3]);
 }
 
-/* Lower case, no leading zeros (RFC 5952, 4.1 and 4.3). */
+/* Writes lower case without leading zeroes (RFC 5952, 4.1 and 4.3). */
 static char *text_word(char *dst, unsigned word)
 {
     if (word >= 0x1000)
@@ -165,7 +169,8 @@ static char *text_word(char *dst, unsigned word)
     return dst;
 }
 
-/* A run of zero words: "::" stands for the longest of at least two, the first of equals. */
+/* The run of zero words that "::" replaces: the longest of at least two; the first if several are
+ * equal. */
 struct text_run {
     unsigned start, length;
 };
@@ -295,7 +300,8 @@ void text_put_word(FILE *stream, const char *before, const char *word)
     fprintf(stream, "%s%s", before, plain ? "" : "'");
     for (; *word; word++)
         if (*word == '\'')
-            fputs("'\"'\"'", stream); /* no backslash, which is escaped for people */
+            fputs("'\"'\"'", stream); /* quotes without a backslash, which would be escaped again
+                                         when it is printed */
         else
             fputc(*word, stream);
     fputs(plain ? "" : "'", stream);
@@ -307,7 +313,7 @@ void text_print(char *dst, size_t size, const char *format, va_list arguments)
 
     if (size < sizeof "..." || length < 0 || (size_t)length < size)
         return;
-    const struct text_room room = {size - 2, SIZE_MAX, SIZE_MAX}; /* less than dst has */
+    const struct text_room room = {size - 2, SIZE_MAX, SIZE_MAX}; /* one byte less than dst has */
     const struct text_fit part = text_cut((struct text){dst, size - 1}, room, "...");
     snprintf(dst + part.length, size - part.length, "...");
 }

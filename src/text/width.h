@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* Columns of valid UTF-8, as escape_text() leaves it: a character takes 0, 1 or 2. */
+/* Returns the columns of valid UTF-8, as escape_text() writes it: each character takes 0, 1 or
+ * 2. */
 size_t text_width(const char *text, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffered writer. */
+/* The buffer that all output goes through. */
 #include "fastnet/writer.h"
 
 #include <errno.h>
@@ -39,10 +39,10 @@ static int write_all(int fd, const char *data, size_t size)
             data += written;
             size -= (size_t)written;
         } else if (written == 0) {
-            return -EIO; /* no progress and no reason: do not repeat it */
+            return -EIO; /* write(2) wrote nothing and gave no reason: do not repeat it */
         } else if (errno == EAGAIN) {
             struct pollfd more = {.fd = fd, .events = POLLOUT};
-            /* an error of it ends the wait, too; the next write(2) returns it */
+            /* an error also ends the wait; the next write(2) returns it */
             if (poll(&more, 1, -1) < 0 && errno != EINTR)
                 return -errno;
         } else if (errno != EINTR) {

@@ -309,7 +309,7 @@ static void count_rows(const struct input *input, const struct rows *rows)
 
 /* --- Changes ---------------------------------------------------------------------------------- */
 
-enum { COUNTERS_MAX = 32 };
+enum { COUNTERS_MAX = 32, KEY_MAX = 4096 };
 
 /* The counters that are members of a row, and the fields that say that they are there. */
 struct counters {
@@ -513,6 +513,36 @@ static void take_others(const struct rows *rows)
     delta_destroy(delta);
 }
 
+/* --- Keys ------------------------------------------------------------------------------------- */
+
+/* Of two keys, the one with the smaller bytes, or else with fewer bytes, comes first. */
+static int compare_keys(const struct value *x, const struct value *y)
+{
+    static char keys[2][KEY_MAX];
+    const size_t length[] = {value_key(x, keys[0], KEY_MAX), value_key(y, keys[1], KEY_MAX)};
+    const size_t common = length[0] < length[1] ? length[0] : length[1];
+
+    require(value_key(x, NULL, 0) == length[0]);
+    if (length[0] > KEY_MAX || length[1] > KEY_MAX)
+        return sign(value_compare(x, y));
+    const int first = common ? memcmp(keys[0], keys[1], common) : 0;
+    return first ? sign(first) : (length[0] > length[1]) - (length[0] < length[1]);
+}
+
+/* Keys compare as their values do. */
+static void compare_values(const struct rows *rows)
+{
+    const struct kind *kind = rows->count > 1 ? row_at(rows, 0)->kind : NULL;
+
+    for (size_t i = 0; kind && i < kind->field_count; i++) {
+        const struct field *field = &kind->fields[i];
+        const struct value x = field_value(field, row_at(rows, 0), &no_names),
+                           y = field_value(field, row_at(rows, 1), &no_names);
+        if (x.type == y.type && x.type != VALUE_UNKNOWN && x.type != VALUE_VIEW)
+            require(compare_keys(&x, &y) == sign(value_compare(&x, &y)));
+    }
+}
+
 /* --- Repeats ---------------------------------------------------------------------------------- */
 
 static void see_identities(const struct input *input, struct bytes bytes)
@@ -569,6 +599,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     count_rows(&input, &rows);
     take_changes(&input, &rows);
     take_others(&rows);
+    compare_values(&rows);
     rows_clear(&rows);
     return 0;
 }

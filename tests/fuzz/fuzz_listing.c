@@ -190,6 +190,29 @@ static void run(struct engine *engine, const struct input *input, const struct l
         require(report.listed == capture->counted);
 }
 
+static void take_explained(const struct explained *explained, void *arg)
+{
+    require(explained->table && explained->backend_count <= EXPLAINED_BACKENDS_MAX);
+    require(explained->kernel.count <= EXPLAINED_MEMBERS_MAX);
+    require(memchr(explained->kernel.text, 0, sizeof explained->kernel.text) != NULL);
+    ++*(size_t *)arg;
+}
+
+/* Nothing is read, so nothing is asked; each table is explained, or is in one answer with another.
+ */
+static void explain(const struct input *input)
+{
+    struct datagrams datagrams = {.data = NULL};
+    const struct netlink_peer peer = datagrams_peer(&datagrams);
+    struct engine *engine = create_engine(&peer);
+    struct sink sink = {.ops = &plain, .context = engine_context(engine)};
+    size_t count = 0;
+
+    require(engine_explain(engine, &input->listing, &sink, take_explained, &count) == 0);
+    require(count > 0 && count <= input->listing.table_count);
+    engine_destroy(engine);
+}
+
 static struct capture run_once(const struct input *input, const struct listing *listing)
 {
     struct datagrams datagrams = input->datagrams;
@@ -580,6 +603,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     input.column = &kind->fields[input.number % kind->field_count];
     make_tree(&input, rest);
     fill_listing(&input);
+    explain(&input);
     first = run_once(&input, &input.listing);
     run_in_order(&input, &first);
     run_exactly(&input, &first);

@@ -11,8 +11,12 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "bytes.h"
 #include "fastnet/array.h"
@@ -26,22 +30,77 @@
 #include "fastnet/socket_tracker.h"
 #include "fastnet/writer.h"
 #include "fuzz.h"
+#include "tree.h"
 
-enum { SOCKETS = 16, STEPS_MAX = 40, ANSWER_MAX = 32768 };
+enum {
+    SOCKETS = 16,
+    PROCESSES = 4,
+    FIRST_PID = 100,
+    FIRST_INODE = 5000,
+    STEPS_MAX = 40,
+    ANSWER_MAX = 32768
+};
 
 /* A socket of the kernel. cookie 0: it is not there. */
 struct made {
     uint64_t cookie, sent, received;
     uint16_t port;
     uint8_t state;
+    uint8_t owner; /* 1 + the process that holds it; 0: none does */
 };
 
 struct world {
     struct made sockets[SOCKETS];
     uint64_t cookies; /* that were given */
+    bool owned;       /* there are processes, in a tree */
     _Alignas(8) char answer[ANSWER_MAX];
     size_t length;
 };
+
+/* Seconds that have passed for the target, and for nobody else. */
+static time_t ahead;
+
+int clock_gettime(clockid_t clock, struct timespec *time)
+{
+#ifdef SYS_clock_gettime64
+    const int result = (int)syscall(SYS_clock_gettime64, clock, time);
+#else
+    const int result = (int)syscall(SYS_clock_gettime, clock, time);
+#endif
+
+    time->tv_sec += clock == CLOCK_MONOTONIC || clock == CLOCK_REALTIME ? ahead : 0;
+    return result;
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+static void make_processes(void)
+{
+    for (int i = 0; i < PROCESSES; i++) {
+        struct tree_entry entry = {.kind = TREE_FILE, .content = {"process\n", 8}};
+        snprintf(entry.path, sizeof entry.path, "%d/comm", FIRST_PID + i);
+        require(tree_make(&entry));
+        entry.kind = TREE_DIRECTORY;
+        snprintf(entry.path, sizeof entry.path, "%d/fd", FIRST_PID + i);
+        require(tree_make(&entry));
+    }
+}
+
+/* Gives a socket to another process, to nobody, or back. */
+static void move_socket(struct world *world, struct made *made, uint8_t owner)
+{
+    const int number = (int)(made - world->sockets);
+    char path[512], target[32];
+
+    if (!world->owned)
+        return;
+    snprintf(path, sizeof path, "%s/%d/fd/%d", tree_root(), FIRST_PID + made->owner - 1, number);
+    require(!made->owner || unlink(path) == 0);
+    made->owner = owner % (PROCESSES + 1);
+    snprintf(path, sizeof path, "%s/%d/fd/%d", tree_root(), FIRST_PID + made->owner - 1, number);
+    snprintf(target, sizeof target, "socket:[%d]", FIRST_INODE + number);
+    require(!made->owner || symlink(target, path) == 0);
+}
 
 /* --- The kernel ------------------------------------------------------------------------------- */
 
@@ -73,6 +132,7 @@ static void put_socket(struct world *world, const struct made *made, uint32_t se
         .nlmsg_pid = 1};
     diag->idiag_family = AF_INET;
     diag->idiag_state = made->state;
+    diag->idiag_inode = (uint32_t)(FIRST_INODE + (made - world->sockets));
     diag->idiag_timer = made->state == TCP_TIME_WAIT ? 3 : 0;
     diag->id.idiag_sport = htons(made->port);
     diag->id.idiag_dport = htons(443);
@@ -148,6 +208,7 @@ static ssize_t give_answer(void *arg, void *buffer, size_t size, uint32_t *port)
 
 struct shown {
     const struct world *world;
+    const struct context *context;
     size_t rows, in_groups;
 };
 
@@ -159,7 +220,7 @@ static void take_group(void *arg, const struct live_group *group)
     shown->in_groups += group->rows;
 }
 
-/* Each has a cookie that was given. */
+/* Each has a cookie that was given, and a process of the tree or none. */
 static void take_row(void *arg, const struct record *record)
 {
     struct shown *shown = arg;
@@ -167,6 +228,9 @@ static void take_row(void *arg, const struct record *record)
     require(record->kind == &kind_socket && record->identity);
     require(record->identity <= shown->world->cookies);
     require(record->socket.remote.port == 443);
+    const struct value pid = field_value(field_named(&kind_socket, "pid"), record, shown->context);
+    require(pid.type == VALUE_UNKNOWN ||
+            (pid.number >= FIRST_PID && pid.number < FIRST_PID + PROCESSES));
     shown->rows++;
 }
 
@@ -184,10 +248,10 @@ static int take_one(const struct record *record, void *arg)
     return 0;
 }
 
-static void show(struct live *live, const struct world *world, struct bytes *input,
-                 const struct live_view *chosen)
+static void show(struct live *live, const struct engine *engine, const struct world *world,
+                 struct bytes *input, const struct live_view *chosen)
 {
-    struct shown shown = {.world = world};
+    struct shown shown = {.world = world, .context = engine_context(engine)};
     const struct live_taker taker = {take_group, take_row, &shown};
     struct live_view view = *chosen;
     struct live_summary summary;
@@ -209,14 +273,17 @@ static void show(struct live *live, const struct world *world, struct bytes *inp
 }
 
 /* What people choose. */
-static struct live_view view_of(struct bytes *input, bool totals)
+static struct live_view view_of(struct bytes *input, bool totals, bool owned)
 {
-    static const char *const orders[] = {NULL,    "bytes_sent",    "bytes_sent_per_second",
-                                         "state", "local_port",    "congestion",
-                                         "path",  "remote_address"};
-    static const char *const groups[] = {NULL, "state", "local_port", "remote_address"};
+    static const char *const orders[2][8] = {
+        {NULL, "bytes_sent", "bytes_sent_per_second", "state", "local_port", "congestion", "path",
+         "remote_address"},
+        {NULL, "process", "processes", "pid", "process", "processes", "pid", "remote_address"}};
+    static const char *const groups[2][4] = {{NULL, "state", "local_port", "remote_address"},
+                                             {NULL, "process", "processes", "state"}};
     const uint8_t choice = bytes_u8(input);
-    const char *order = orders[choice % COUNT(orders)], *group = groups[choice / 8 % COUNT(groups)];
+    const char *order = orders[owned][choice % COUNT(orders[0])],
+               *group = groups[owned][choice / 8 % COUNT(groups[0])];
 
     return (struct live_view){
         .order = {order ? field_named(&kind_socket, order) : NULL, choice & 64},
@@ -236,8 +303,12 @@ static void change(struct world *world, struct bytes *input)
     const uint8_t how = bytes_u8(input);
 
     if (how % 8 == 0) {
+        move_socket(world, made, 0);
         *made = (struct made){.cookie = 0};
+    } else if (world->owned && how % 8 == 7) {
+        move_socket(world, made, bytes_u8(input));
     } else if (how % 8 == 1 || !made->cookie) {
+        move_socket(world, made, 0);
         *made = (struct made){.cookie = ++world->cookies,
                               .port = (uint16_t)(1000 + bytes_u8(input)),
                               .state = (uint8_t)(1 + bytes_u8(input) % 12)};
@@ -251,11 +322,13 @@ static void change(struct world *world, struct bytes *input)
     }
 }
 
-static void step(struct live *live, struct world *world, struct bytes *input,
+static void step(struct live *live, struct engine *engine, struct world *world, struct bytes *input,
                  struct live_view *view)
 {
     struct report report = {.partial = false};
     const uint8_t what = bytes_u8(input);
+
+    ahead += world->owned ? what >> 5 : 0;
 
     if (what % 8 < 4)
         change(world, input);
@@ -264,9 +337,9 @@ static void step(struct live *live, struct world *world, struct bytes *input,
     else if (what % 8 == 5)
         require(live_refresh(live, &report) == 0 && live_read_ends(live, &report) == 0);
     else if (what % 8 == 6)
-        show(live, world, input, view);
+        show(live, engine, world, input, view);
     else
-        *view = view_of(input, what & 64);
+        *view = view_of(input, what & 64, world->owned);
     live_choose(live, view);
 }
 
@@ -277,7 +350,9 @@ static void take_told(struct sink *sink, const struct record *record)
     require(record->kind == &kind_socket && record->has & SOCKET_EVENT);
 }
 
-/* Without a screen, if the input has an odd length. Bytes of other sockets are never counted here.
+/*
+ * Without a screen, if the input has an odd length, and with processes, if half of it is odd. Bytes
+ * of other sockets are never counted here.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -288,13 +363,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct field *rates[] = {field_named(&kind_socket, "bytes_sent"),
                                    field_named(&kind_socket, "bytes_received")};
     struct bytes input = {data, size};
-    struct world world = {.cookies = 0};
+    struct world world = {.cookies = 0, .owned = size / 2 % 2};
     const struct netlink_peer peer = {take_request, give_answer, &world};
     struct listing listing = {.tables = tables,
                               .table_count = COUNT(tables),
                               .needs.fields =
                                   SOCKET_TCP_INFO | SOCKET_BYTES | SOCKET_ADDRESSES | SOCKET_STATE,
-                              .proc_root = "/nonexistent",
+                              .proc_root = world.owned ? tree_root() : "/nonexistent",
                               .backend = BACKEND_NETLINK,
                               .byte_counts = byte_counts_create(),
                               .rates = rates,
@@ -305,16 +380,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int error;
 
     require(engine != NULL);
+    ahead = 0;
+    tree_clear();
+    if (world.owned) {
+        make_processes();
+        listing.needs.lookups = NEED_OWNERS;
+        listing.needs.fields |= SOCKET_INODE;
+    }
     live = live_create(engine, &listing, &socket_tracker, size % 2 ? &stream : NULL, 0, &error);
     require(live != NULL);
     live_choose(live, &view);
     for (size_t i = 0; i < STEPS_MAX && input.left; i++)
-        step(live, &world, &input, &view);
+        step(live, engine, &world, &input, &view);
     int descriptor;
     require(live_descriptors(live, &descriptor, 1) == 0); /* nothing was subscribed to */
     require(size % 2 || live_reported(live) == 0);
     live_destroy(live);
     engine_destroy(engine);
     byte_counts_destroy(listing.byte_counts);
+    ahead = 0;
     return 0;
 }

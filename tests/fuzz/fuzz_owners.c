@@ -151,6 +151,26 @@ static void check(struct owners *owners, const struct made_processes *made,
     require(made->socket_count || !owners_summary(owners)->any);
 }
 
+/* Who made a connection: one of the processes, or one that has ended. A listener has no descriptor.
+ */
+static void check_makers(struct owners *owners, const struct made_processes *made)
+{
+    const struct owner *first;
+
+    for (size_t i = 0; i < made->process_count; i++) {
+        const struct owner *maker = owners_maker(owners, made->processes[i].pid, "elsewhere");
+        require(maker->process->pid == made->processes[i].pid && maker->fd == -1);
+        require(maker->process->name != NULL);
+    }
+    require(strcmp(owners_maker(owners, INT_MAX, "ended")->process->name, "ended") == 0);
+    for (size_t i = 0; i < made->socket_count; i++) {
+        const size_t count = owners_of_listener(owners, made->sockets[i].inode, &first);
+        require(count > 0);
+        for (size_t j = 0; j < count; j++)
+            require(first[j].fd == -1 && made_processes_find(made, first[j].process->pid));
+    }
+}
+
 /* Nothing has changed since they were found. */
 static void check_holders(struct owners *owners, const struct made_processes *made)
 {
@@ -223,8 +243,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     make_until_later(&made, &input);
     require(owners_refresh(owners) == 0);
     check(owners, &made, &options, crowd);
-    if (!crowd)
+    if (!crowd) {
         check_holders(owners, &made);
+        check_makers(owners, &made);
+    }
     require(owners_refresh(owners) == 0);
     owners_destroy(owners);
     require(!crowd || !move_crowd(false));

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* What rpcbind(8) answers: an input is an answer without the marks of its fragments. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "fastnet/array.h"
 #include "fastnet/hosts.h"
@@ -120,6 +125,74 @@ static int take_all(struct model *model)
     return model->ended ? -EBADMSG : 0;
 }
 
+/* --- A rpcbind that is asked ------------------------------------------------------------------ */
+
+struct server {
+    const uint8_t *data;
+    size_t size;
+    int fd; /* listens */
+};
+
+static bool send_all(int fd, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        const ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
+        if (sent <= 0)
+            return false;
+        at += sent;
+        size -= (size_t)sent;
+    }
+    return true;
+}
+
+/* Answers with the input in two fragments, of which the first has a third of it. */
+static void *answer(void *arg)
+{
+    enum { REQUEST = 11 * 4, LAST_SHIFT = 31 };
+    const struct server *server = arg;
+    const size_t parts[] = {server->size / 3, server->size - server->size / 3};
+    const uint8_t *at = server->data;
+    const int fd = accept(server->fd, NULL, NULL);
+    char request[REQUEST];
+    bool sent = fd >= 0 && recv(fd, request, sizeof request, MSG_WAITALL) == sizeof request;
+
+    for (uint32_t last = 0; last < 2 && sent; last++) {
+        const uint32_t mark = htonl((uint32_t)parts[last] | last << LAST_SHIFT);
+        sent = send_all(fd, &mark, sizeof mark) && send_all(fd, at, parts[last]);
+        at += parts[last];
+    }
+    if (fd >= 0)
+        close(fd);
+    return NULL;
+}
+
+/* What it answers is what it says when it is asked, too. */
+static void ask(const struct model *model, const char *path, int expected)
+{
+    enum { LONG_ENOUGH = 60000 };
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct server server = {model->data, model->size, socket(AF_UNIX, SOCK_STREAM, 0)};
+    struct rpc_programs *programs = rpc_programs_create(path);
+    pthread_t thread;
+
+    require(programs != NULL && server.fd >= 0);
+    require(snprintf(address.sun_path, sizeof address.sun_path, "%s/rpcbind", tree_root()) <
+            (int)sizeof address.sun_path);
+    require(bind(server.fd, (struct sockaddr *)&address, sizeof address) == 0);
+    require(listen(server.fd, 1) == 0);
+    require(pthread_create(&thread, NULL, answer, &server) == 0);
+    rpc_programs_ask(programs, address.sun_path, LONG_ENOUGH);
+    require(pthread_join(thread, NULL) == 0);
+    require(rpc_programs_error(programs) == -expected);
+    for (size_t i = 0; i < model->count && !expected; i++)
+        require(rpc_programs_name(programs, model->named[i].protocol, model->named[i].port) !=
+                NULL);
+    close(server.fd);
+    rpc_programs_destroy(programs);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct model model;
@@ -134,8 +207,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     programs = rpc_programs_create(path);
     require(programs != NULL);
     model = (struct model){.data = data, .size = size};
-    require(rpc_programs_take(programs, data, size) == take_all(&model));
+    const int expected = take_all(&model);
+    require(rpc_programs_take(programs, data, size) == expected);
     require(rpc_programs_error(programs) == 0);
+    ask(&model, path, expected);
     for (size_t i = model.count; i > 0; i--) {
         const struct named *named = &model.named[i - 1];
         const char *name = rpc_programs_name(programs, named->protocol, named->port);

@@ -7,13 +7,14 @@
  *
  * Each lives so long, and sends so much. Prints "ready" when the server listens and waits for a
  * line on stdin; then prints "CLIENT SERVER", the processes, and the client's port of each
- * connection.
+ * connection. The server stays until stdin ends, as a busy kernel reports ends of connections late.
  */
 #include <arpa/inet.h>
 #include <err.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -36,11 +37,18 @@ static struct sockaddr_in server_place(void)
     return at;
 }
 
-/* One connection at a time: it ends when the client ends it. */
-static void serve(int listener)
+/* One connection at a time: it ends when the client ends it. client: a pipe that ends with it. */
+static void serve(int listener, int client)
 {
-    prctl(PR_SET_NAME, "server");
+    struct pollfd of[] = {{listener, POLLIN, 0}, {client, 0, 0}};
+
     for (;;) {
+        while (poll(of, 2, -1) < 0 || !(of[0].revents & POLLIN)) {
+            if (of[1].revents & POLLHUP && of[1].fd == STDIN_FILENO)
+                exit(0);
+            if (of[1].revents & POLLHUP)
+                of[1].fd = STDIN_FILENO;
+        }
         const int fd = accept(listener, NULL, NULL);
         if (fd < 0)
             err(1, "accept");
@@ -96,6 +104,7 @@ static void *connect_all(void *arg)
 int main(int argc, char *argv[])
 {
     const struct sockaddr_in at = server_place();
+    int lives[2];
     const int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     pthread_t thread;
     char line[2];
@@ -106,11 +115,17 @@ int main(int argc, char *argv[])
     if (listener < 0 || bind(listener, (const void *)&at, sizeof at) < 0 ||
         listen(listener, 64) < 0)
         err(1, "port %d", PORT);
+    prctl(PR_SET_NAME, "server"); /* before anybody can read another name */
+    if (pipe2(lives, O_CLOEXEC) < 0)
+        err(1, "pipe");
     const pid_t server = fork();
     if (server < 0)
         err(1, "fork");
-    if (server == 0)
-        serve(listener);
+    if (server == 0) {
+        close(STDOUT_FILENO);
+        close(lives[1]);
+        serve(listener, lives[0]);
+    }
     close(listener);
     prctl(PR_SET_NAME, "client");
     setvbuf(stdout, NULL, _IOLBF, 0);
@@ -120,6 +135,5 @@ int main(int argc, char *argv[])
     printf("%d %d\n", (int)getpid(), (int)server);
     if (pthread_create(&thread, NULL, connect_all, argv) != 0 || pthread_join(thread, NULL) != 0)
         errx(1, "pthread_create");
-    kill(server, SIGTERM);
     return 0;
 }

@@ -28,11 +28,11 @@ command_works() # COMMAND
     # this machine may have something: doctor says so by its status
     [[ "$1" != *doctor* || $status -gt 20 ]] || ((status % 10 && status > 2)) || status=0
     sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' \
-        -e '/^[a-z]*: control groups[: ]/d' -e '/^[a-z]*: who connects is not noted/d' \
+        -e '/^[a-z]*: control groups[: ]/d' -e '/^[a-z]*: no listed row belongs to /d' -e '/^[a-z]*: owners are looked up once a second/d' \
         -e '/^[a-z]*: these flows are .* counted/d' \
-        -e '/^[a-z]*: [0-9]* packets\? .* \(lists them\|not listed\)$/d' "$work/err"
-    if grep -q ': only counters, because packets are not seen: ' "$work/err"; then # drops without BPF
-        sed -i '/: only counters, because/d' "$work/err"
+        -e '/^[a-z]*: [0-9]* \(packets\?\|harmless drops\?\)\>.* \(lists them\|not listed\)$/d' "$work/err"
+    if grep -q ': only counters are listed, because dropped packets cannot be watched: ' "$work/err"; then # drops without BPF
+        sed -i '/: only counters are listed, because/d' "$work/err"
         [ $status -ne 1 ] || status=0
     fi
     if grep -q ': AF_PACKET: it needs CAP_NET_RAW' "$work/err"; then # traffic without the right

@@ -51,14 +51,14 @@ same() # EXPECTED ACTUAL
 # One option set; what differs is in $work/verdict.
 compare() # OPTION...
 {
-    local try
-    for ((try = 1; try <= tries; try++)); do
-        [ "$try" -le 2 ] || sleep 0.05
-        capture "$work/original" "${user[@]}" "${original[@]}" "$@"
-        capture "$work/fastnet" "${user[@]}" "${fastnet[@]}" "$@"
-        same "$work/original" "$work/fastnet" >"$work/verdict" && return
-    done
-    return 1
+    try_again "$tries" compare_once "$@"
+}
+
+compare_once() # OPTION...
+{
+    capture "$work/original" "${user[@]}" "${original[@]}" "$@"
+    capture "$work/fastnet" "${user[@]}" "${fastnet[@]}" "$@"
+    same "$work/original" "$work/fastnet" >"$work/verdict"
 }
 
 # One option set that is a test of its own.

@@ -83,7 +83,7 @@ ZSH
     SCRIPT=$1 OFFERED=$work/zsh.offered SETUP=$work/zsh.setup TERM=dumb timeout 60 zsh -f -c '
         zmodload zsh/zpty
         await() { # COUNT: so many lines were answered
-            repeat 500; do
+            repeat 2000; do
                 (($(wc -l <$OFFERED) < $1)) || return
                 zpty -r -t shell said
                 sleep 0.01

@@ -10,7 +10,9 @@
     drops.py receive ADDRESS PORT [filter]                UDP, but never reads; filter: takes none
     drops.py leave COUNT                                  unix: closes a socket that has not read
     drops.py again COUNT ADDRESS PORT                     TCP: sends data once more
+    drops.py settle                                       on each CPU: receives from itself
 """
+import os
 import socket
 import struct
 import sys
@@ -115,6 +117,15 @@ def again(count, address, port):
         raw.sendto(segment[:16] + struct.pack("!H", sum_) + segment[18:], (address, 0))
         time.sleep(0.01)
     ready()
+
+
+def settle():
+    made = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    made.bind(("127.0.0.1", 0))
+    for cpu in os.sched_getaffinity(0):
+        os.sched_setaffinity(0, {cpu})
+        made.sendto(b"x", made.getsockname())
+        made.recv(1)
 
 
 globals()[sys.argv[1]](*sys.argv[2:])

@@ -83,7 +83,7 @@ lib_end()
 # Why nobody here sees which packets are dropped, where that is so.
 no_packets_seen()
 {
-    "$FASTNET" drops --for=0.01 2>&1 >/dev/null </dev/null | sed -n 's/.*packets are not seen: //p'
+    "$FASTNET" drops --for=0.01 2>&1 >/dev/null </dev/null | sed -n 's/.*packets cannot be watched: //p'
 }
 
 # A network namespace shares the machine's hash tables of TCP and UDP, whose hundreds of thousands of
@@ -187,15 +187,15 @@ private_names()
 }
 
 # Takes away what no listing is to blame for: a busy machine has one of many namespaces say that it
-# took long, and a user hears that processes of others do not show what they hold open, and that bytes
+# took long, and a user hears that the open files of other processes may not be read, and that bytes
 # of UDP are not counted.
 forgive() # FILE
 {
     sed -i -E -e '/^[a-z]+: [0-9]+ network namespaces took [0-9.]+ s: /d' \
         -e '/^\(Not all processes could be identified,/,/ you would have to be root to see it all\.\)$/d' \
-        -e '/^[a-z]+: no bytes of [a-z, ]+: /d' \
+        -e '/^[a-z]+: no byte counts for [a-z, ]+: /d' \
         -e '/^[a-z]+: owners: not all are known: rows may be missing$/d' \
-        -e '/^[a-z]+: owners: [0-9]+ processe?s? do(es)? not show what /d' "$1"
+        -e '/^[a-z]+: owners: not allowed to read the open files of /d' "$1"
 }
 
 # Skips what is about several users, of whom the namespace of an ordinary user has only one.
@@ -224,6 +224,13 @@ has_lines() # FILE COUNT
     [ "$(wc -l <"$1")" -ge "$2" ]
 }
 
+# Whether a process waits in poll(2) or ppoll(2): a program that takes samples has taken the first one
+# then.
+is_waiting() # PID
+{
+    [[ $(cat "/proc/$1/wchan" 2>/dev/null) == *poll* ]]
+}
+
 # Whether a file is the same a tenth of a second later.
 stands_still() # FILE
 {
@@ -232,6 +239,33 @@ stands_still() # FILE
     sleep 0.1
     after=$(<"$1")
     [ "$before" = "$after" ]
+}
+
+# Whether a process waits: it sleeps, and nothing wakes it for a tenth of a second.
+is_asleep() # PID
+{
+    grep -q '^State:.S' "/proc/$1/status" && stands_still "/proc/$1/status"
+} 2>/dev/null
+
+# Runs a command up to COUNT times, later ones after a pause, until it succeeds: for two readings that
+# are equal if nothing moves between them.
+try_again() # COUNT COMMAND...
+{
+    local i
+    for ((i = 1; i <= $1; i++)); do
+        [ "$i" -le 2 ] || sleep 0.05
+        "${@:2}" && return
+    done
+    return 1
+}
+
+# Runs a command again and again for as long as it succeeds, after a pause each time: a load, or a slow
+# reader, for which nothing waits.
+every() # SECONDS COMMAND...
+{
+    while "${@:2}"; do
+        sleep "$1"
+    done
 }
 
 # How many lines of a file that is being written match is COUNT or more.

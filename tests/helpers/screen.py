@@ -11,10 +11,17 @@ Each line of the script is a command:
     wait TEXT        until the screen has the text, or fail after 20 seconds
     gone TEXT        ... until it has not
     key KEYS         types them; \\e, \\r and \\xHH as in C
+    match PATTERN    until a line matches the pattern of Python, or fail after 20 seconds
+    lacks PATTERN    ... until none does
+    frames COUNT     until it has drawn COUNT more frames: each sample draws one, and so does a key
     handled          until all keys that were typed are handled: ? opens the help, which needs some
                      20 lines, and q closes it
-    sleep SECONDS    reads what it writes for so long
-    unread SECONDS   waits for so long; from then on nothing that it writes is read
+    grows LINES FILE until another program has written so many more lines to the file
+    until COMMAND    until a command of the shell succeeds
+    sleep SECONDS    reads what it writes for so long: for soaks, as no test waits for a time
+    run COMMAND      runs a command of the shell
+    unread           waits until it has written more than the terminal holds; from then on nothing
+                     that it writes is read
     size COLxLINES   resizes the terminal
     signal NAME      sends a signal to the program
     background       the program is no longer that of the terminal, as after `bg`
@@ -31,7 +38,9 @@ Each line of the script is a command:
     end              waits for the program; its exit status, or "signal N"
     close            closes the terminal
 """
-import codecs, fcntl, os, pty, re, select, signal, struct, sys, termios, time, unicodedata
+import codecs, fcntl, os, pty, re, select, signal, struct, subprocess, sys, termios, time, unicodedata
+
+PATIENCE = 20  # seconds that anything may take that is waited for
 
 
 class Screen:
@@ -41,6 +50,7 @@ class Screen:
         self.alternate = False
         self.hidden = self.unwrapped = self.updating = False
         self.unknown = []
+        self.frames = 0
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self.rest = ""
         self.saved = None
@@ -79,6 +89,7 @@ class Screen:
         elif number == "7":
             self.unwrapped = not on
         elif number == "2026":
+            self.frames += self.updating and not on
             self.updating = on
         else:
             self.unknown.append(number)
@@ -134,6 +145,11 @@ def keys(text):
     for i, part in enumerate(parts):
         data += bytes.fromhex(escapes.get(part, part[1:])) if i % 2 else part.encode()
     return data
+
+
+def lines_of(path):
+    with open(path, "rb") as file:
+        return file.read().count(b"\n")
 
 
 def shell(slave, tells, words):
@@ -203,8 +219,8 @@ class Session:
         return bool(data)
 
     def until(self, condition, what):
-        end = time.monotonic() + 20
-        while self.screen.updating or not condition():  # half a frame is none
+        end = time.monotonic() + PATIENCE
+        while self.screen.updating and not self.deaf or not condition():  # half a frame is none
             if time.monotonic() > end:
                 print(f"not {what}:")
                 print("\n".join(self.screen.text()))
@@ -215,10 +231,21 @@ class Session:
     def has(self, text):
         return any(text in line for line in self.screen.text())
 
+    def matches(self, pattern):
+        return any(re.search(pattern, line) for line in self.screen.text())
+
     def ended(self):
         if self.status is None and select.select([self.told], [], [], 0)[0]:
             self.status = int(self.told.readline())
         return self.status is not None
+
+    def is_restored(self):
+        same = termios.tcgetattr(self.slave)[:6] == self.before[:6]
+        return same and not (self.screen.alternate or self.screen.hidden or self.screen.unwrapped)
+
+    def is_stuck(self):
+        """Whether the terminal takes nothing more: the program waits in write(2)."""
+        return not select.select([], [self.slave], [], 0)[1]
 
     def is_stopped(self):
         with open(f"/proc/{self.pid}/stat") as stat:
@@ -235,10 +262,25 @@ class Session:
             for key, other in ("?", "wait"), ("q", "gone"):
                 os.write(self.master, key.encode())
                 self.do(other, "this help")
+        elif word == "match":
+            self.until(lambda: self.matches(rest), f"shown: {rest}")
+        elif word == "lacks":
+            self.until(lambda: not self.matches(rest), f"gone: {rest}")
+        elif word == "frames":
+            wanted = self.screen.frames + int(rest)
+            self.until(lambda: self.screen.frames >= wanted, f"drawn: {rest} more frames")
+        elif word == "grows":
+            count, path = rest.split(" ", 1)
+            wanted = lines_of(path) + int(count)
+            self.until(lambda: lines_of(path) >= wanted, f"grown: {path} by {count} lines")
+        elif word == "until":
+            self.until(lambda: subprocess.run(rest, shell=True).returncode == 0, f"so: {rest}")
         elif word == "sleep":
             end = time.monotonic() + float(rest)
             while time.monotonic() < end:
                 self.read(0.05)
+        elif word == "run":
+            subprocess.run(rest, shell=True)
         elif word == "size":
             columns, lines = (int(number) for number in rest.split("x"))
             self.screen.resize(columns, lines)
@@ -247,7 +289,8 @@ class Session:
             os.kill(self.pid, getattr(signal, "SIG" + rest))
         elif word in ("background", "foreground"):
             os.kill(self.shell, signal.SIGUSR1 if word == "background" else signal.SIGUSR2)
-            time.sleep(0.2)
+            group = self.shell if word == "background" else self.pid
+            self.until(lambda: os.tcgetpgrp(self.master) == group, f"in the {word}")
         elif word == "stopped":
             self.until(self.is_stopped, "stopped")
         elif word == "print":
@@ -259,11 +302,8 @@ class Session:
         elif word == "touch":
             open(rest, "w").close()
         elif word == "restored":
-            while self.read(0.2):
-                pass
-            same = termios.tcgetattr(self.slave)[:6] == self.before[:6]
-            plain = not (self.screen.alternate or self.screen.hidden or self.screen.unwrapped)
-            print("restored" if same and plain else f"not restored: {same} {plain}")
+            self.until(self.is_restored, "restored")
+            print("restored")
         elif word == "peak":
             with open(f"/proc/{self.pid}/status") as status:
                 print(re.search(r"VmHWM:\s+(\d+)", status.read()).group(1))
@@ -276,9 +316,9 @@ class Session:
             os.close(self.master)
         elif word == "unread":
             self.deaf = True
-            time.sleep(float(rest))
+            self.until(self.is_stuck, "waiting for a reader")
         elif word == "end":
-            end = time.monotonic() + 20
+            end = time.monotonic() + PATIENCE
             while not self.ended() and time.monotonic() < end:
                 try:
                     self.read(0.05)

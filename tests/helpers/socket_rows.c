@@ -93,11 +93,14 @@ static int list(const struct backend *backend, struct query *query, struct repor
 {
     uint64_t fields = backend_fields(&backend_socket_pass, query->table);
     struct socket_pass *pass = NULL;
+    struct bpf_refusal refusal;
     int status = 0;
 
     if (backend == &backend_socket_pass) {
         query->netlink = NULL; /* listeners, too, are those of the pass */
-        status = socket_pass_create(&pass, report);
+        status = socket_pass_create(&pass, &refusal);
+        if (status < 0)
+            report_note(report, "not read by BPF: %s", refusal.reason);
         if (status == 0)
             status = socket_pass_begin(pass);
         if (status == 0)

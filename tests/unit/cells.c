@@ -3,6 +3,7 @@
 #include "fastnet/interfaces.h"
 #include "kit.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct context no_names;
@@ -79,8 +80,39 @@ void assert_fields(const struct record *record, const char *const (*expected)[2]
         assert_field((*expected)[0], record, (*expected)[1]);
 }
 
+static bool names_have(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* Returns the names that the kind lacks and those that only the kind has; "" without a difference.
+ */
+static const char *difference(const struct kind *kind, const char *const *names, size_t count)
+{
+    static char text[900];
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (size_t i = 0; i < count && length < sizeof text; i++)
+        if (!field_find(kind, names[i], strlen(names[i])))
+            length +=
+                (size_t)snprintf(text + length, sizeof text - length, " %s is missing;", names[i]);
+    for (size_t i = 0; i < kind->field_count && length < sizeof text; i++)
+        if (!names_have(names, count, kind->fields[i].name))
+            length += (size_t)snprintf(text + length, sizeof text - length, " %s is superfluous;",
+                                       kind->fields[i].name);
+    return text;
+}
+
 void assert_names(const struct kind *kind, const char *const *names, size_t count)
 {
+    const char *wrong = difference(kind, names, count);
+
+    if (*wrong)
+        fail_msg("columns:%s", wrong);
     assert_int_equal(kind->field_count, count);
     for (size_t i = 0; i < count; i++) {
         assert_string_equal(kind->fields[i].name, names[i]);

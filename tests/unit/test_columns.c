@@ -200,7 +200,7 @@ static void what_is_no_column_is_refused_with_the_nearest_name(void **state)
     assert_refused((struct common){.columns = "uid,+"}, "no column ''");
     assert_refused((struct common){.columns = "-"}, "no column ''");
     assert_refused((struct common){.columns = "uid,UID"}, "named twice: 'UID'");
-    assert_refused((struct common){.columns = "-all"}, "no column is left");
+    assert_refused((struct common){.columns = "-all"}, "this removes all columns");
 }
 
 static void several_columns_to_sort_by_have_a_direction_each(void **state)
@@ -281,10 +281,11 @@ static void what_cannot_be_counted_or_added_is_refused(void **state)
     assert_refused((struct common){.count_by = "stat/24"}, "did you mean state?");
     assert_refused((struct common){.count_by = "state,state"}, "named twice: 'state'");
     assert_refused((struct common){.count_by = "uid", .sum = "uid"}, "named twice: 'uid'");
-    assert_refused((struct common){.count_by = "uid", .sum = "state"}, "--sum: no numbers");
+    assert_refused((struct common){.count_by = "uid", .sum = "state"},
+                   "--sum: column 'state' has no numbers");
     assert_refused((struct common){.count_by = "uid", .sum = "recvq"}, "did you mean recv_q?");
-    assert_refused((struct common){.sum = "recv_q"}, "--sum: needs --count-by");
-    assert_refused((struct common){.percent = true}, "--percent: needs --count-by");
+    assert_refused((struct common){.sum = "recv_q"}, "--sum needs --count-by");
+    assert_refused((struct common){.percent = true}, "--percent needs --count-by");
 }
 
 static bool is_coloured(enum color_choice color, const char *no_color, const char *force)

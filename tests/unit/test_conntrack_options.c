@@ -250,12 +250,12 @@ static void what_fastnet_has_besides_goes_with_every_command(void **state)
 static void operands_are_refused(void **state)
 {
     (void)state;
-    WRONG("`expect' is not an option; a table's name follows -L, -G, -E, -C or -S", "expect",
-          "--json");
-    WRONG("`more' is not an option; a table's name follows -L, -G, -E, -C or -S", "-p", "tcp",
-          "more");
-    WRONG("`-D' is not an option; a table's name follows -L, -G, -E, -C or -S", "-p", "tcp", "--",
-          "-D");
+    WRONG("`expect' is not an option; the name of a table comes after -L, -G, -E, -C or -S",
+          "expect", "--json");
+    WRONG("`more' is not an option; the name of a table comes after -L, -G, -E, -C or -S", "-p",
+          "tcp", "more");
+    WRONG("`-D' is not an option; the name of a table comes after -L, -G, -E, -C or -S", "-p",
+          "tcp", "--", "-D");
 }
 
 static void mistakes_are_told_in_getopts_words(void **state)

@@ -312,7 +312,7 @@ static void labels_that_are_named_must_all_be_set(void **state)
 
 /* --- NAT -------------------------------------------------------------------------------------- */
 
-/* A UDP flow whose source or destination was translated, or neither. */
+/* A UDP flow with a translated source or destination address, or neither. */
 static struct record translated(bool src, bool dst, bool src_port, bool dst_port)
 {
     struct record record = {.kind = &kind_flow, .has = FLOW_ORIG | FLOW_REPLY | FLOW_STATUS};

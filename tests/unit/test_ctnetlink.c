@@ -453,7 +453,7 @@ static void what_is_missing_has_a_name(void **state)
 
     (void)state;
     assert_non_null(strstr(remedy(&table_flows, -EPERM), "CAP_NET_ADMIN"));
-    assert_non_null(strstr(remedy(&table_flows, -EINVAL), "module nf_conntrack_netlink"));
+    assert_non_null(strstr(remedy(&table_flows, -EINVAL), "modprobe nf_conntrack_netlink"));
     assert_non_null(strstr(remedy(&table_flows, -EPROTONOSUPPORT), "nf_conntrack_netlink"));
     assert_null(remedy(&table_flows, -EIO));
 }

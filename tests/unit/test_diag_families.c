@@ -598,13 +598,13 @@ static void a_missing_module_has_a_name(void **state)
     static const struct {
         const struct table *table;
         const char *missing;
-    } remedies[] = {{&table_unix, "the kernel lacks unix_diag"},
-                    {&table_packet, "the kernel lacks packet_diag"},
-                    {&table_netlink, "the kernel lacks netlink_diag"},
-                    {&table_vsock, "the kernel lacks vsock_diag"},
-                    {&table_xdp, "the kernel lacks xsk_diag"},
-                    {&table_tipc, "the kernel lacks tipc_diag"},
-                    {&table_tcp, "the kernel lacks tcp_diag"}};
+    } remedies[] = {{&table_unix, "the kernel lacks the module unix_diag"},
+                    {&table_packet, "the kernel lacks the module packet_diag"},
+                    {&table_netlink, "the kernel lacks the module netlink_diag"},
+                    {&table_vsock, "the kernel lacks the module vsock_diag"},
+                    {&table_xdp, "the kernel lacks the module xsk_diag"},
+                    {&table_tipc, "the kernel lacks the module tipc_diag"},
+                    {&table_tcp, "the kernel lacks the module tcp_diag"}};
 
     (void)state;
     for (size_t i = 0; i < COUNT(remedies); i++) {

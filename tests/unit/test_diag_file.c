@@ -62,7 +62,7 @@ static void only_the_first_answer_is_listed(void **state)
     assert_int_equal(stage->report.count, 0);
     stage->report.verbose = true;
     assert_int_equal(read_table(stage, &table_tcp_both), 0);
-    assert_true(report_says(&stage->report, "saved: only the first answer is listed"));
+    assert_true(report_says(&stage->report, "saved has several answers: only the first is listed"));
     assert_int_equal(stage->report.count, 1);
     assert_false(stage->report.partial);
 }
@@ -111,7 +111,8 @@ static void what_came_before_the_cut_is_listed(void **state)
         assert_int_equal(stage->kept.count, 1);
         assert_true(stage->report.partial);
         assert_int_equal(stage->report.count, 1);
-        assert_true(report_says(&stage->report, "saved is cut: its answer has no end"));
+        assert_true(
+            report_says(&stage->report, "saved is truncated: the kernel's answer has no end"));
     }
 }
 
@@ -200,7 +201,7 @@ static void an_overlong_message_is_passed_over(void **state)
     assert_true(report_says(&stage->report, "skipped 1 malformed message,"));
     put(stage, data, LONG - 1000);
     assert_int_equal(read_table(stage, &table_tcp), 0);
-    assert_true(report_says(&stage->report, "is cut"));
+    assert_true(report_says(&stage->report, "is truncated"));
     free(data);
 }
 

@@ -270,7 +270,7 @@ static void permanent_neighbours_fill_no_table(void **state)
     assert_int_equal(try_rule(scene, "neighbour-table"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[0],
-                        "neighbours of IPv6: in 5 s 3 neighbours found no place in the table; "
+                        "neighbours of IPv6: in 5 s 3 neighbours did not fit into the table; "
                         "now there are 4010 of 1024 entries");
 }
 
@@ -432,7 +432,7 @@ static void an_address_that_is_a_duplicate_is_a_fault(void **state)
     assert_int_equal(try_rule(scene, "duplicate-address"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
     assert_string_equal(scene->summaries[0], "eth0 has the address 2001:db8::5/64, which another "
-                                             "machine has, too: it is not used");
+                                             "machine has, too, so this machine does not use it");
 }
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -714,10 +714,10 @@ static void silence_after_large_segments_alone_names_both_causes(void **state)
     take(scene, connection(1, TIMER_RETRANSMIT, &info));
     assert_int_equal(try_rule(scene, "peer-gone"), 0);
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
-    assert_non_null(strstr(scene->summaries[0], "or the peer has gone"));
+    assert_non_null(strstr(scene->summaries[0], "or the peer is gone"));
     take(scene, connection(2, 0, &answered));
     assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
-    assert_non_null(strstr(scene->summaries[0], "small segments pass but large ones do not"));
+    assert_non_null(strstr(scene->summaries[0], "small segments pass, but large segments do not"));
 }
 
 static void silence_after_small_or_acknowledged_segments_is_a_peer_gone(void **state)

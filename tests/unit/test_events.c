@@ -190,7 +190,7 @@ static void one_who_may_ask_neither_is_told_of_both(void **state)
     assert_int_equal(scene->sink.rows, 0);
     assert_true(scene->report.partial);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "flows: netlink: ctnetlink needs "
+    assert_true(report_says(&scene->report, "flows: netlink: it needs "
                                             "CAP_NET_ADMIN; proc: "));
 }
 
@@ -204,7 +204,7 @@ static void a_module_that_is_missing_is_told_in_one_line(void **state)
     for (size_t i = 0; i < 2; i++) {
         scene->stage.peer.refusal = errors[i];
         assert_int_equal(run(scene), 0);
-        assert_true(report_says(&scene->report, "/net/nf_conntrack is not there"));
+        assert_true(report_says(&scene->report, "/net/nf_conntrack is missing"));
         assert_true(scene->report.partial);
         assert_int_equal(scene->report.count, 1);
     }
@@ -218,11 +218,11 @@ static void a_backend_that_was_named_tells_what_it_lacks(void **state)
     scene->stage.peer.refusal = -EPERM;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "flows: netlink: ctnetlink needs CAP_NET_ADMIN"));
+    assert_true(report_says(&scene->report, "flows: netlink: it needs CAP_NET_ADMIN"));
     scene->stage.peer.refusal = -EINVAL;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "module nf_conntrack_netlink"));
+    assert_true(report_says(&scene->report, "modprobe nf_conntrack_netlink"));
     assert_true(scene->report.partial);
 }
 
@@ -234,8 +234,7 @@ static void a_table_that_the_named_backend_has_not_is_told(void **state)
     scene->table.table = &table_flows_dying;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report,
-                            "dying flows: fastnet reads no file of a captured tree for this"));
+    assert_true(report_says(&scene->report, "dying flows: a captured tree has no file for this"));
     assert_true(scene->report.partial);
     assert_int_equal(scene->stage.peer.request_count, 0);
 }

@@ -495,10 +495,11 @@ static void a_missing_module_has_a_name(void **state)
 {
     (void)state;
     assert_string_equal(backend_sock_diag.remedy(&table_sctp, -ENOENT),
-                        "the kernel lacks sctp_diag");
+                        "the kernel lacks the module sctp_diag");
     assert_string_equal(backend_sock_diag.remedy(&table_mptcp6, -ENOENT),
-                        "the kernel lacks mptcp_diag");
-    assert_string_equal(backend_sock_diag.remedy(&table_tcp, -ENOENT), "the kernel lacks tcp_diag");
+                        "the kernel lacks the module mptcp_diag");
+    assert_string_equal(backend_sock_diag.remedy(&table_tcp, -ENOENT),
+                        "the kernel lacks the module tcp_diag");
     assert_null(backend_sock_diag.remedy(&table_sctp, -EPERM));
 }
 

@@ -60,12 +60,12 @@ static void the_last_line_says_what_was_found(void **state)
 
     (void)state;
     assert_string_equal(written(&sink_findings, &layout, NULL, 0),
-                        "nothing is wrong (1 rule, 5.004 s)\n");
+                        "nothing found (1 rule, 5.004 s)\n");
     assert_non_null(strstr(written(&sink_findings, &layout, &past, 1),
-                           "\nnothing is wrong; 1 in the past (1 rule, 5.004 s)\n"));
+                           "\nnothing found; 1 in the past (1 rule, 5.004 s)\n"));
     layout.partial = &yes;
     assert_string_equal(written(&sink_findings, &layout, NULL, 0),
-                        "nothing was found, but not all could be looked at (1 rule, 5.004 s)\n");
+                        "nothing found, but not all could be checked (1 rule, 5.004 s)\n");
     layout.header = false;
     assert_string_equal(written(&sink_findings, &layout, NULL, 0), "");
 }

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -216,8 +218,10 @@ static void *write_in_pieces(void *arg)
         size_t size = left < writing->piece ? left : writing->piece;
         if (write(fd, writing->text + at, size) != (ssize_t)size)
             break;
-        if (writing->size < 200)
-            usleep(300); /* so that the reader gets it on its own */
+        /* a short text is read piece by piece */
+        for (int unread = 1; writing->size < 200 && unread > 0; sched_yield())
+            if (ioctl(fd, FIONREAD, &unread) < 0)
+                break;
     }
     close(fd);
     return NULL;

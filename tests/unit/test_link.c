@@ -511,7 +511,7 @@ static void what_the_file_lacks_is_told_when_it_was_asked_for(void **state)
     assert_int_equal(list(scene, &backend_proc_dev, INTERFACE_COUNTERS), 0);
     assert_false(scene->stage.report.partial);
     assert_int_equal(list(scene, &backend_proc_dev, INTERFACE_MTU), 0);
-    assert_true(report_says(&scene->stage.report, "has only names and counters"));
+    assert_true(report_says(&scene->stage.report, "has only their names and counters"));
     assert_true(scene->stage.report.partial);
 }
 

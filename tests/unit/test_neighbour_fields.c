@@ -333,6 +333,34 @@ static void hardware_is_known_by_type_and_by_net_tools_name(void **state)
     assert_null(hardware_by_net_tools("loopback"));
 }
 
+static void assert_means(const struct kind *kind, const char *typed, const char *name)
+{
+    const struct field *field = field_find(kind, typed, strlen(typed));
+    struct field counted;
+
+    assert_non_null(field);
+    assert_string_equal(field->name, name);
+    field_counted(&counted, field, 0);
+    assert_true(field_is_named(&counted, typed, strlen(typed)));
+}
+
+static void mac_is_another_word_for_lladdr(void **state)
+{
+    char other[FIELD_OTHER];
+
+    (void)state;
+    assert_means(&kind_neighbour, "mac", "lladdr");
+    assert_means(&kind_interface, "MAC", "lladdr");
+    assert_means(&kind_traffic, "src_mac", "src_lladdr");
+    assert_means(&kind_traffic, "dst-mac", "dst_lladdr");
+    assert_null(field_find(&kind_neighbour, "ma", 2));
+    assert_null(field_find(&kind_neighbour, "macs", 4));
+    assert_null(field_find(&kind_socket, "mac", 3));
+    assert_null(field_other_name(field_named(&kind_neighbour, "address"), other));
+    assert_string_equal(field_other_name(field_named(&kind_traffic, "src_lladdr"), other),
+                        "src_mac");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +371,7 @@ int main(void)
         cmocka_unit_test(link_layer_addresses_are_text_in_every_form),
         cmocka_unit_test(a_tunnels_link_layer_address_is_one_of_ip),
         cmocka_unit_test(link_layer_addresses_are_sorted_by_their_bytes),
+        cmocka_unit_test(mac_is_another_word_for_lladdr),
         cmocka_unit_test(link_layer_addresses_and_names_are_counted),
         cmocka_unit_test(a_device_is_its_name_or_else_its_index),
         cmocka_unit_test(every_state_has_its_kernel_name),

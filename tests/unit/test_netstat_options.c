@@ -252,7 +252,7 @@ static void mistakes_are_told_in_one_line_and_exit_3(void **state)
         {"--nu=3", "option '--nu=3' is ambiguous; possibilities: '--numeric' "
                    "'--numeric-hosts' '--numeric-ports' '--numeric-users'"},
         {"--backend=ss", "--backend: auto, netlink or proc, not 'ss'"},
-        {"--completion=csh", "--completion: bash, zsh or fish, not 'csh'"},
+        {"--completion=csh", "--completion: expected bash, zsh or fish, not 'csh'"},
     };
 
     (void)state;

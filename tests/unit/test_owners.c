@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <grp.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "kit.h"
@@ -539,13 +541,35 @@ static void remove_process(int pid)
     assert_int_equal(nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+/* The present, as starttime has it. */
+static uint64_t ticks_now(void)
+{
+    return clock_nanoseconds(CLOCK_BOOTTIME) / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+/* Creates owners within one clock tick, and writes this into `began`. */
+static void create_within_a_tick(struct owners **owners, const struct owners_options *options,
+                                 char began[32])
+{
+    uint64_t tick = ticks_now();
+
+    assert_int_equal(owners_create(owners, options), 0);
+    while (tick != ticks_now()) {
+        owners_destroy(*owners);
+        tick = ticks_now();
+        assert_int_equal(owners_create(owners, options), 0);
+    }
+    snprintf(began, 32, "%" PRIu64, tick);
+}
+
 static void a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_sockets(void **state)
 {
-    static const char *const began[] = {"0", "99999999999"};
+    char in_the_tick_of_the_sample[32];
+    const char *const began[] = {"0", "99999999999", in_the_tick_of_the_sample};
     struct owners_options options = {.proc_root = root, .commands = true, .names_at_once = true};
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         struct owners *owners = NULL;
         const struct owner *first;
         const bool is_new = i == 1;
@@ -553,7 +577,7 @@ static void a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_soc
         add_file(50, "cmdline", "/bin/old", 9);
         add_stat(50, "0");
         add_socket(50, 3, 700);
-        assert_int_equal(owners_create(&owners, &options), 0);
+        create_within_a_tick(&owners, &options, in_the_tick_of_the_sample);
         remove_process(50);
         add_process(50, "new\n");
         add_stat(50, began[i]);

@@ -198,11 +198,9 @@ static int once_body(void)
     REQUIRE(packet_probe_create(&probe, &options) == 0);
     REQUIRE(!rights_have(1u << RIGHT_PACKETS));
     REQUIRE(send_datagrams(9, 50, 100)); /* too early */
-    usleep(1000);
     REQUIRE(packet_probe_start(probe) == 0);
     for (uint16_t i = 0; i < 8; i++)
         REQUIRE(send_datagrams(i, 100u + i, (size_t)50 * i));
-    usleep(1000);
     packet_probe_take(probe, 0);
     for (uint16_t i = 0; i < 8; i++) {
         const struct sum sum = sum_of(probe, (uint16_t)(3000 + i));
@@ -232,7 +230,6 @@ static int group_body(void)
     REQUIRE(next_group == 1); /* one group for all threads */
     REQUIRE(packet_probe_start(probe) == 0);
     REQUIRE(send_datagrams(1, 50, 100));
-    usleep(1000);
     packet_probe_take(probe, 0);
     REQUIRE(sum_of(probe, 3001).frames == 50);
     packet_probe_destroy(probe);
@@ -276,7 +273,6 @@ static int segments_count(const char *as, bool asks, uint64_t packets)
     REQUIRE(asked_for_offload == asks);
     REQUIRE(packet_probe_start(probe) == 0);
     REQUIRE(send_segments(10, 1000));
-    usleep(1000);
     packet_probe_take(probe, 0);
     const struct sum sum = sum_of(probe, 3001);
     REQUIRE(sum.rows == 1 && sum.frames == 1 && sum.packets == packets);
@@ -382,7 +378,6 @@ static int ticks_body(void)
     REQUIRE(packet_probe_start(probe) == 0);
     for (unsigned tick = 0; tick < 4; tick++) {
         REQUIRE(send_datagrams(1, 10 + tick, 10) && (tick || send_datagrams(5, 1, 10)));
-        usleep(1000);
         if (tick == 2)
             fields = TRAFFIC_LLADDRS; /* from the next tick on */
         packet_probe_take(probe, fields);
@@ -425,7 +420,6 @@ static int busy_body(void)
         continue;
     for (unsigned tick = 0; tick < 20; tick++) {
         const double began = seconds();
-        usleep(1000);
         packet_probe_take(probe, 0);
         least = seconds() - began < least ? seconds() - began : least;
     }
@@ -455,7 +449,6 @@ static int clock_body(void)
     ahead = 0;
     for (unsigned tick = 0; tick < 2; tick++) {
         REQUIRE(send_datagrams(1, 10 + tick, 10));
-        usleep(1000);
         packet_probe_take(probe, 0);
         REQUIRE(sum_of(probe, 3001).frames == 10 + tick);
         REQUIRE(packet_probe_totals(probe)->elapsed < UINT64_C(60) * 1000000000);
@@ -480,7 +473,6 @@ static int bounds_body(void)
     REQUIRE(packet_probe_start(probe) == 0);
     for (uint16_t i = 0; i < 100; i++)
         REQUIRE(send_datagrams(i, 1, 10) && send_datagrams(200, 2, 10));
-    usleep(1000);
     packet_probe_take(probe, 0);
     for (uint16_t i = 0; i < 100; i++)
         frames += sum_of(probe, (uint16_t)(3000 + i)).frames;
@@ -509,7 +501,6 @@ static int shares_body(void)
     REQUIRE(packet_probe_start(probe) == 0);
     for (uint16_t i = 0; i < 100; i++)
         REQUIRE(send_datagrams(i, 1, 10));
-    usleep(1000);
     packet_probe_take(probe, 0);
     REQUIRE(sum_of(probe, 0).rows == 3);
     packet_probe_destroy(probe);

@@ -133,12 +133,6 @@ static void a_unix_socket_without_a_name_is_not_kept(void **state)
     assert_int_equal(peers_path(*state, 7).length, 0);
 }
 
-static void nothing_can_be_destroyed(void **state)
-{
-    (void)state;
-    peers_destroy(NULL);
-}
-
 #define WITH_PEERS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -151,7 +145,6 @@ int main(void)
         WITH_PEERS(of_connections_with_equal_ends_no_other_end_is_known),
         WITH_PEERS(a_unix_socket_knows_its_other_end_whose_name_is_looked_up),
         WITH_PEERS(a_unix_socket_without_a_name_is_not_kept),
-        cmocka_unit_test(nothing_can_be_destroyed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,7 +305,7 @@ static void a_column_names_all_parts_that_it_reads(void **state)
             continue;
         for (unsigned seed = 0; seed < 20; seed++) {
             struct record record = connection(bytes, seed);
-            struct rows rows = {.spare = ~field->parts};
+            struct rows rows = {.unused = ~field->parts};
             record.has &= reads | SOCKET_STATE;
             assert_int_equal(rows_add(&rows, &record), 0);
             assert_same(field, &record, row_at(&rows, 0));
@@ -317,7 +317,7 @@ static void a_column_names_all_parts_that_it_reads(void **state)
 static void parts_that_nobody_needs_are_not_kept(void **state)
 {
     const struct field *rtt = field_named(&kind_socket, "rtt");
-    struct rows rows = {.spare = ~rtt->parts}, all = {.spare = 0};
+    struct rows rows = {.unused = ~rtt->parts}, all = {.unused = 0};
     char bytes[PARTED];
     struct record record = connection(bytes, 1), before = record;
 

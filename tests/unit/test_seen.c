@@ -75,12 +75,6 @@ static void a_new_start_forgets(void **state)
     assert_int_equal(seen_before(seen, 3000), 0);
 }
 
-static void nothing_can_be_destroyed(void **state)
-{
-    (void)state;
-    seen_destroy(NULL);
-}
-
 static int begin(void **state)
 {
     *state = seen_create();
@@ -105,7 +99,6 @@ int main(void)
         TEST(the_last_rows_take_constant_memory),
         TEST(two_passes_remember_everything),
         TEST(a_new_start_forgets),
-        cmocka_unit_test(nothing_can_be_destroyed),
     };
 
     return cmocka_run_group_tests_name("seen", tests, NULL, NULL);

@@ -261,7 +261,7 @@ static void counters_that_move_are_taken_from_the_middle(void **state)
         assert_int_equal(scene->rows[TCP_TIME_WAIT], 50);
         assert_int_equal(scene->stage.report.count, verbose);
     }
-    assert_true(report_says(&scene->stage.report, "CurrEstab 1000 to 1200, tw 40 to 60"));
+    assert_true(report_says(&scene->stage.report, "CurrEstab from 1000 to 1200, tw from 40 to 60"));
     assert_false(scene->stage.report.partial);
 }
 

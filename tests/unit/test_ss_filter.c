@@ -332,8 +332,9 @@ static void ipv4_addresses_may_be_short_and_match_mapped_ones(void **state)
         {"src 10.0.0.1/32", "ad"},
         {"src 10.0.0.0/8", "abd"},
         {"src 10.0.0.0/255.0.0.0", "abd"},
-        {"src 10.0.0.0/255", "1: filter, word 2: '10.0.0.0/255': no address, network or host "
-                             "(IPv6 in brackets)"},
+        {"src 10.0.0.0/255",
+         "1: filter, word 2: '10.0.0.0/255': not an address, network or host name "
+         "(IPv6 in brackets)"},
         {"src 10.9.9.9/8", "abd"},
         {"src 10/8", "abd"},
         {"src 10", ""},
@@ -432,11 +433,12 @@ static void a_name_stands_for_its_addresses_in_the_first_family_that_knows_it(vo
         {"src inet6:host", "c"},
         {"-4 src host", "a"},
         {"not src host", "bcefghuvwx"},
-        {"-4 src host6", "1: filter, word 2: 'host6': no IPv4 address, network or host"},
+        {"-4 src host6", "1: filter, word 2: 'host6': not an IPv4 address, network or host name"},
         {"src late", "1: filter, word 2: 'late': no name server answers"},
-        {"src other", "1: filter, word 2: 'other': no address, network or host (IPv6 in brackets)"},
+        {"src other",
+         "1: filter, word 2: 'other': not an address, network or host name (IPv6 in brackets)"},
         {"src host/24",
-         "1: filter, word 2: 'host/24': no address, network or host (IPv6 in brackets)"},
+         "1: filter, word 2: 'host/24': not an address, network or host name (IPv6 in brackets)"},
     };
 
     (void)state;
@@ -558,7 +560,7 @@ static void packet_sockets_have_a_protocol_and_an_interface(void **state)
         {"src link:genl", "1: filter, word 2: 'link:genl': there is no such protocol"},
         {"src link:65536", "1: filter, word 2: 'link:65536': there is no such protocol"},
         {"src link:ip:nowhere", "1: filter, word 2: 'link:ip:nowhere': there is no such interface"},
-        {"-0 sport > *", "1: filter, word 3: '*': only one port can be compared by order"},
+        {"-0 sport > *", "1: filter, word 3: '*': < <= > >= take only one port"},
     };
 
     (void)state;
@@ -681,9 +683,9 @@ static void a_family_limits_the_listing_and_what_follows(void **state)
         {"sport = 443 or src inet6:[::]", "f"},
         {"-4 sport = inet6:22", "cd"},
         {"src inet6:* and dst 10.0.0.1",
-         "1: filter, word 5: '10.0.0.1': no IPv6 address, network or host"},
+         "1: filter, word 5: '10.0.0.1': not an IPv6 address, network or host name"},
         {"-t not sport = 22 or src unix:@*", "uvwx"},
-        {"-4 src [::1]", "1: filter, word 2: '[::1]': no IPv4 address, network or host"},
+        {"-4 src [::1]", "1: filter, word 2: '[::1]': not an IPv4 address, network or host name"},
     };
 
     (void)state;
@@ -732,12 +734,13 @@ static void marks_are_compared_under_a_mask(void **state)
         {"fwmark != 16", "bcdefghuvwx"},
         {"-t not fwmark 16", "bcdefgh"},
         {"fwmark != 17", ALL},
-        {"fwmark x", "1: filter, word 2: 'x': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
-        {"fwmark 1/", "1: filter, word 2: '1/': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+        {"fwmark x", "1: filter, word 2: 'x': a mark is NUMBER or NUMBER/MASK, such as 0x10/0xff"},
+        {"fwmark 1/",
+         "1: filter, word 2: '1/': a mark is NUMBER or NUMBER/MASK, such as 0x10/0xff"},
         {"fwmark 1/2/3",
-         "1: filter, word 2: '1/2/3': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+         "1: filter, word 2: '1/2/3': a mark is NUMBER or NUMBER/MASK, such as 0x10/0xff"},
         {"fwmark 0x100000000",
-         "1: filter, word 2: '0x100000000': a mark is NUMBER or NUMBER/MASK, as 0x10/0xff"},
+         "1: filter, word 2: '0x100000000': a mark is NUMBER or NUMBER/MASK, such as 0x10/0xff"},
         {"fwmark > 1", "filter, word 2: expected = or !=, not '>'"},
         {"cgroup /nonexistent/group",
          "1: filter, word 2: '/nonexistent/group': there is no such control group"},
@@ -772,7 +775,7 @@ static void it_is_read_from_left_to_right(void **state)
         {"sport 443 or sport 53 or sport 80 or sport 546", "bfgh"},
         {"sport 22 sport 22 sport 22", "acde"},
         {"\tsport\t=  :443 ", "b"},
-        {"sport\\ = 22", "1: filter, word 1: no condition 'sport ='; blanks must stand around '='"},
+        {"sport\\ = 22", "1: filter, word 1: 'sport =' is not a condition: put spaces around '='"},
         {"s\\port = 2\\2", "acde"},
     };
 
@@ -814,29 +817,30 @@ static void mistakes_in_the_language_have_their_place_and_what_would_be_right(vo
     static const struct filtered rows[] = {
         {"nonsense", "1: filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, "
                      "autobound, not or (, not 'nonsense'"},
-        {"sprt = 22", "1: filter, word 1: no condition 'sprt'; did you mean sport?"},
-        {"sport = 22 or dsst 10/8", "1: filter, word 5: no condition 'dsst'; did you mean dst?"},
-        {"established", "1: filter, word 1: no condition 'established'; did you mean state "
+        {"sprt = 22", "1: filter, word 1: 'sprt' is not a condition; did you mean sport?"},
+        {"sport = 22 or dsst 10/8",
+         "1: filter, word 5: 'dsst' is not a condition; did you mean dst?"},
+        {"established", "1: filter, word 1: 'established' is not a condition; did you mean state "
                         "established?"},
         {"sport 22 state listening",
-         "1: filter, word 3: state must stand before the other conditions"},
+         "1: filter, word 3: state must come before the other conditions"},
         {"sport", "filter, at the end: expected a port"},
         {"sport =", "filter, at the end: expected a port"},
         {"src", "filter, at the end: expected an address"},
         {"dev =", "filter, at the end: expected an interface"},
         {"src = src", "filter, word 3: expected an address, not 'src'"},
         {"sport and 22", "filter, word 2: expected a port, not 'and'"},
-        {"src != 10.0.0.1", "filter, word 2: expected =, or an address without it (not before src "
-                            "or dst is its opposite), not '!='"},
-        {"src > 10.0.0.1", "filter, word 2: expected =, or an address without it (not before src "
-                           "or dst is its opposite), not '>'"},
+        {"src != 10.0.0.1", "filter, word 2: expected = or an address (for !=, write not "
+                            "before src or dst), not '!='"},
+        {"src > 10.0.0.1", "filter, word 2: expected = or an address (for !=, write not "
+                           "before src or dst), not '>'"},
         {"sport = = 22", "filter, word 3: expected a port, not '='"},
-        {"( sport 22", "filter, at the end: expected and, or, a condition or )"},
-        {"sport 22 )", "filter, word 3: expected and, or, a condition or the end, not ')'"},
+        {"( sport 22", "filter, at the end: expected 'and', 'or', a condition or ')'"},
+        {"sport 22 )", "filter, word 3: expected 'and', 'or', a condition or the end, not ')'"},
         {"( )", "filter, word 2: expected src, dst, sport, dport, dev, fwmark, cgroup, autobound, "
                 "not or (, not ')'"},
-        {"(sport 22)", "1: filter, word 1: no condition '(sport'; a blank must stand after '('"},
-        {"sport(22", "1: filter, word 1: no condition 'sport(22'; blanks must stand around '('"},
+        {"(sport 22)", "1: filter, word 1: '(sport' is not a condition: put a space after '('"},
+        {"sport(22", "1: filter, word 1: 'sport(22' is not a condition: put spaces around '('"},
         {"not", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, cgroup, "
                 "autobound, not or ("},
         {"sport 22 and", "filter, at the end: expected src, dst, sport, dport, dev, fwmark, "
@@ -862,21 +866,21 @@ static void wrong_values_are_told_from_wrong_filters(void **state)
         {"sport = nonsense", "1: filter, word 3: 'nonsense': no such port or service"},
         {"-t sport = 65536", "1: filter, word 3: '65536': a port is a number from 0 to 65535"},
         {"-t sport = -1", "1: filter, word 3: '-1': no such port or service"},
-        {"sport > *", "1: filter, word 3: '*': only one port can be compared by order"},
+        {"sport > *", "1: filter, word 3: '*': < <= > >= take only one port"},
         {"sport = 22x", "1: filter, word 3: '22x': no such port or service"},
         {"src 10.0.0.1:nonsense",
          "1: filter, word 2: '10.0.0.1:nonsense': no such port or service"},
         {"src 1.2.3.4.5",
-         "1: filter, word 2: '1.2.3.4.5': no address, network or host (IPv6 in brackets)"},
+         "1: filter, word 2: '1.2.3.4.5': not an address, network or host name (IPv6 in brackets)"},
         {"src 300.1.1.1",
-         "1: filter, word 2: '300.1.1.1': no address, network or host (IPv6 in brackets)"},
-        {"src 10.0.0.0/33",
-         "1: filter, word 2: '10.0.0.0/33': no address, network or host (IPv6 in brackets)"},
-        {"src 10.0.0.0/255.0.255.0", "1: filter, word 2: '10.0.0.0/255.0.255.0': no address, "
-                                     "network or host (IPv6 in brackets)"},
+         "1: filter, word 2: '300.1.1.1': not an address, network or host name (IPv6 in brackets)"},
+        {"src 10.0.0.0/33", "1: filter, word 2: '10.0.0.0/33': not an address, network or host "
+                            "name (IPv6 in brackets)"},
+        {"src 10.0.0.0/255.0.255.0", "1: filter, word 2: '10.0.0.0/255.0.255.0': not an address, "
+                                     "network or host name (IPv6 in brackets)"},
         {"src [::1", "1: filter, word 2: '[::1': the bracket is not closed"},
         {"src [::1/129]",
-         "1: filter, word 2: '[::1/129]': no address, network or host (IPv6 in brackets)"},
+         "1: filter, word 2: '[::1/129]': not an address, network or host name (IPv6 in brackets)"},
         {"-w sport = ssh", "1: filter, word 3: 'ssh': no such port or service"},
     };
 
@@ -892,7 +896,7 @@ static void deep_and_long_filters_end_in_a_message(void **state)
     (void)state;
     for (size_t i = 0; i < DEEP; i++)
         memcpy(&text[2 * i], "( ", sizeof "( ");
-    assert_string_equal(listed(text), "filter, word 65: nested more than 64 deep");
+    assert_string_equal(listed(text), "filter, word 65: the filter is nested more than 64 deep");
 }
 
 static void services_are_those_of_the_listed_protocols(void **state)
@@ -960,10 +964,11 @@ static void an_address_may_have_its_device(void **state)
         {"src [fe80::1%7]:22", ""},
         {"src 10.0.0.0/8%8", ""},
         {"src [fe80::1]%5g0", "1: filter, word 2: '[fe80::1]%5g0': there is no such interface"},
-        {"src fe80::1%", "1: filter, word 2: 'fe80::1%': no address, network or host "
+        {"src fe80::1%", "1: filter, word 2: 'fe80::1%': not an address, network or host name "
                          "(IPv6 in brackets)"},
-        {"src [fe80::1%lo", "1: filter, word 2: '[fe80::1%lo': no address, network or host "
-                            "(IPv6 in brackets)"},
+        {"src [fe80::1%lo",
+         "1: filter, word 2: '[fe80::1%lo': not an address, network or host name "
+         "(IPv6 in brackets)"},
         {"src fe80::1%lo:nonsense",
          "1: filter, word 2: 'fe80::1%lo:nonsense': no such port or service"},
     };

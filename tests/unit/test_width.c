@@ -36,6 +36,27 @@ static void bounds_of_ranges_belong_to_them(void **state)
     assert_int_equal(text_width("\xcd\xaf\xcd\xb0", 4), 1);         /* U+036F, U+0370 */
 }
 
+static void widths_are_those_of_unicode_17(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t width;
+    } cases[] = {
+        {"\xe4\xb7\x80", 2},                     /* U+4DC0, a hexagram: 1 before Unicode 16 */
+        {"\xe2\x98\xb0", 2},                     /* U+2630, a trigram: 1 before Unicode 16 */
+        {"\xf0\x9d\x8c\x80", 2},                 /* U+1D300, a monogram: 1 before Unicode 16 */
+        {"\xf0\x9f\xab\xb8", 2},                 /* U+1FAF8, a hand: not in Unicode 14 */
+        {"\xf0\xb3\x91\xb9", 2},                 /* U+33479, Han: new in Unicode 17 */
+        {"e\xe0\xa2\x97", 1},                    /* U+0897, a mark: new in Unicode 16 */
+        {"e\xf0\x91\xad\xa0", 1},                /* U+11B60, a mark: new in Unicode 17 */
+        {"\xf0\x91\x9c\x9d\xf0\x91\x9c\x9e", 1}, /* U+1171D, a mark; U+1171E is none since 15.1 */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(text_width(cases[i].text, strlen(cases[i].text)), cases[i].width);
+}
+
 static void bytes_behind_the_text_do_not_count(void **state)
 {
     (void)state;
@@ -126,6 +147,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_character_takes_no_column_or_one_or_two),
         cmocka_unit_test(bounds_of_ranges_belong_to_them),
+        cmocka_unit_test(widths_are_those_of_unicode_17),
         cmocka_unit_test(bytes_behind_the_text_do_not_count),
         cmocka_unit_test(a_cut_counts_bytes_characters_and_columns_apart),
         cmocka_unit_test(a_printed_text_that_has_no_room_ends_with_a_sign),

@@ -19,7 +19,7 @@ extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind
  * belong to flows only, some to expectations.
  */
 #define FLOW_ORIG           (UINT64_C(1) << 0) /* the tuple of the original direction */
-#define FLOW_REPLY          (UINT64_C(1) << 1) /* ... and of the reply */
+#define FLOW_REPLY          (UINT64_C(1) << 1) /* the tuple of the reply direction */
 #define FLOW_STATE          (UINT64_C(1) << 2) /* TCP, SCTP, DCCP */
 #define FLOW_TIMEOUT        (UINT64_C(1) << 3)
 #define FLOW_STATUS         (UINT64_C(1) << 4)
@@ -28,7 +28,7 @@ extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind
 #define FLOW_SECCTX         (UINT64_C(1) << 7)
 #define FLOW_ORIG_COUNTERS  (UINT64_C(1) << 8) /* only with nf_conntrack_acct */
 #define FLOW_REPLY_COUNTERS (UINT64_C(1) << 9)
-#define FLOW_ZONE           (UINT64_C(1) << 10) /* absent: zone 0, of both directions */
+#define FLOW_ZONE           (UINT64_C(1) << 10) /* absent: zone 0 in both directions */
 #define FLOW_ORIG_ZONE      (UINT64_C(1) << 11)
 #define FLOW_REPLY_ZONE     (UINT64_C(1) << 12)
 #define FLOW_START          (UINT64_C(1) << 13) /* only with nf_conntrack_timestamp */
@@ -42,10 +42,10 @@ extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind
 #define FLOW_ROLE           (UINT64_C(1) << 21) /* DCCP */
 #define FLOW_EVENT          (UINT64_C(1) << 22) /* event and received */
 #define FLOW_SENDER         (UINT64_C(1) << 23) /* events that a process caused */
-#define FLOW_MASK           (UINT64_C(1) << 24) /* expectations: mask */
-#define FLOW_MASTER         (UINT64_C(1) << 25) /* expectations: master */
-#define FLOW_FLAGS          (UINT64_C(1) << 26) /* expectations: flags */
-#define FLOW_CLASS          (UINT64_C(1) << 27) /* expectations: class */
+#define FLOW_MASK           (UINT64_C(1) << 24) /* expectations: the member `mask` */
+#define FLOW_MASTER         (UINT64_C(1) << 25) /* expectations: the member `master` */
+#define FLOW_FLAGS          (UINT64_C(1) << 26) /* expectations: the member `flags` */
+#define FLOW_CLASS          (UINT64_C(1) << 27) /* expectations: the member `class` */
 
 /* One direction of a flow: from one end to the other. */
 struct flow_tuple {
@@ -53,17 +53,17 @@ struct flow_tuple {
     uint16_t src_port, dst_port; /* host byte order; GRE: keys; ICMP: src_port is the id */
     uint8_t icmp_type, icmp_code;
     uint8_t protocol; /* IPPROTO_* */
-    /* Ports or keys are known (they may be 0). The kernel tracks a protocol without them if it has
-     * no module for it. */
+    /* The ports or keys are known; they may be 0. The kernel tracks a protocol without ports if it
+     * has no module for it. */
     bool has_ports;
 };
 
-/* These are neither the numbers of -e nor the flags of a kernel message. */
+/* Numbers of this program, not of conntrack -e or of the kernel's messages. */
 enum flow_event { FLOW_NEW, FLOW_UPDATE, FLOW_DESTROY };
 
 enum { FLOW_LABEL_WORDS = 4, FLOW_LABEL_BITS = 128 }; /* XT_CONNLABEL_MAXBIT + 1 */
 
-/* The directions of a flow: that of its first packet, and that of the answers. */
+/* The directions of a flow: the direction of its first packet, and of the answers. */
 enum flow_way { WAY_ORIG, WAY_REPLY, FLOW_WAYS };
 
 struct flow_direction {
@@ -84,27 +84,27 @@ struct flow_record {
     uint32_t mark, secmark, use, id;
     uint32_t sender; /* netlink port */
     struct flow_direction way[FLOW_WAYS];
-    uint64_t start, stop;              /* nanoseconds since 1970 */
-    uint64_t received;                 /* an event: when it was read, nanoseconds since 1970 */
+    uint64_t start, stop; /* nanoseconds since 1970 */
+    uint64_t received;    /* time at which the event was read, nanoseconds since 1970 */
     uint32_t labels[FLOW_LABEL_WORDS]; /* bit n is bit n % 32 of word n / 32 */
     struct text helper, secctx;
 };
 
-/* A flow that a helper expects (nf_conntrack_expect.h). Its fields are bits FLOW_*, too. */
+/* A flow that a helper expects (nf_conntrack_expect.h). Its presence bits are FLOW_*, too. */
 struct expectation_record {
     uint8_t family;
     uint8_t event; /* enum flow_event */
     uint16_t zone;
     uint32_t timeout; /* seconds */
     uint32_t flags;   /* NF_CT_EXPECT_* */
-    uint32_t class;   /* of the helper's expectations */
+    uint32_t class;   /* class of the helper's expectations */
     uint32_t id;
     struct flow_tuple orig, mask, master; /* FLOW_ORIG: the expected flow */
     uint64_t received;                    /* nanoseconds since 1970 */
     struct text helper;
 };
 
-/* The counters of one processor: record.has has a bit 1 << CTA_STATS_* for each. */
+/* Counters of one CPU. record.has has the bit 1 << CTA_STATS_* for each. */
 enum { FLOW_COUNTERS = 24 };
 struct flow_statistics_record {
     uint32_t cpu;
@@ -127,13 +127,11 @@ enum {
 struct flow_usage_record {
     uint64_t entries, maximum, buckets;
     uint64_t entry_size;       /* bytes */
-    uint64_t drop, early_drop; /* sums over the processors, from the start or the last reset */
+    uint64_t drop, early_drop; /* sums over all CPUs since the start or the last reset */
 };
 
-/*
- * Fields for filters only, not columns: the address or port that NAT gave to an end (unknown: no
- * NAT), and numbers that are 0 if a flow has none.
- */
+/* Fields for filters only, not columns: the address or port that NAT gave to an end (unknown
+ * without NAT), and numbers that are 0 if a flow has no value. */
 extern const struct field field_src_nat_address, field_dst_nat_address, field_src_nat_port,
     field_dst_nat_port, field_own_orig_zone, field_own_reply_zone, field_any_secmark,
     field_label_bits;

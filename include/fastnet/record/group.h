@@ -18,9 +18,9 @@ extern const struct kind kind_group;
 
 struct group_record {
     struct address address;
-    uint32_t index;        /* of the interface */
+    uint32_t index;        /* index of the interface */
     uint32_t users;        /* sockets and parts of the kernel that joined it */
-    struct text interface; /* its name, at most INTERFACE_TEXT_MAX bytes */
+    struct text interface; /* name of the interface, at most INTERFACE_TEXT_MAX bytes */
 };
 
 #endif

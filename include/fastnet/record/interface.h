@@ -21,7 +21,9 @@ extern const struct field field_interface_labelled;
 /* Longest name of an interface in a file: more than IFNAMSIZ of linux/if.h. */
 enum { INTERFACE_TEXT_MAX = 64 };
 
-/* Interfaces: linux/if_link.h, linux/if_addr.h. A name is always there. */
+enum { LOOPBACK_IFINDEX = 1 }; /* index of lo, in each network namespace */
+
+/* Interfaces: linux/if_link.h, linux/if_addr.h. The name is always known. */
 #define INTERFACE_INDEX       (UINT64_C(1) << 0)
 #define INTERFACE_FLAGS       (UINT64_C(1) << 1)
 #define INTERFACE_MTU         (UINT64_C(1) << 2)
@@ -36,11 +38,11 @@ enum { INTERFACE_TEXT_MAX = 64 };
 #define INTERFACE_ADDRESSES   (UINT64_C(1) << 11)
 #define INTERFACE_ALIAS       (UINT64_C(1) << 12) /* alias */
 #define INTERFACE_NETNS       (UINT64_C(1) << 13)
-#define INTERFACE_DETAILS     (UINT64_C(1) << 14) /* details, but RX_NOHANDLER; only by netlink */
+#define INTERFACE_DETAILS     (UINT64_C(1) << 14) /* details except RX_NOHANDLER; only by netlink */
 #define INTERFACE_NOHANDLER   (UINT64_C(1) << 15) /* Linux 4.6 and later */
-#define INTERFACE_QUEUE_DROPS (UINT64_C(1) << 16) /* only by netlink, and if they are asked for */
+#define INTERFACE_QUEUE_DROPS (UINT64_C(1) << 16) /* only by netlink, and only on request */
 
-/* In the order and by the rules of /proc/net/dev: RX_DROPPED includes missed packets. */
+/* Order and rules of /proc/net/dev: RX_DROPPED includes missed packets. */
 enum interface_counter {
     RX_BYTES,
     RX_PACKETS,
@@ -61,10 +63,9 @@ enum interface_counter {
     INTERFACE_COUNTERS_MAX,
 };
 
-/*
- * Counters of struct rtnl_link_stats64 that /proc/net/dev only has in sums: RX_MISSED is part of
- * RX_DROPPED, the other RX_* but RX_NOHANDLER add up to RX_FRAME, the TX_* to TX_CARRIER.
- */
+/* Counters of struct rtnl_link_stats64 that /proc/net/dev has only as sums. RX_MISSED is part of
+ * RX_DROPPED; the other RX_*, without RX_NOHANDLER, add up to RX_FRAME, and the TX_* to
+ * TX_CARRIER. */
 enum interface_detail {
     RX_MISSED,
     RX_LENGTH_ERRORS,
@@ -81,23 +82,23 @@ enum interface_detail {
 
 struct interface_address {
     struct network local;
-    struct address peer;      /* the same as local if there is no peer */
-    struct address broadcast; /* AF_UNSPEC: none */
-    uint32_t interface;       /* index */
+    struct address peer;      /* equal to `local` if there is no peer */
+    struct address broadcast; /* AF_UNSPEC: no broadcast address */
+    uint32_t interface;       /* index of the interface */
     uint32_t flags;           /* IFA_F_* of linux/if_addr.h: IFA_F_DADFAILED ... */
     char label[16];           /* IPv4, terminated: the name of the interface, or "eth0:1" */
 };
 
 struct interface_record {
     struct text name;
-    uint32_t index, master; /* 0: none */
+    uint32_t index, master; /* 0: no master */
     uint32_t flags;         /* IFF_* */
     uint32_t mtu, queue;
-    int32_t netns; /* number of the network namespace of its other end */
+    int32_t netns; /* number of the other end's network namespace */
     uint16_t type; /* ARPHRD_* */
     uint8_t state; /* IF_OPER_* (RFC 2863) */
-    bool labelled; /* a row for a label of an address, not for an interface of its own */
-    uint8_t lladdr[LLADDR_MAX]; /* zeroes behind its end */
+    bool labelled; /* the row is for a label of an address ("eth0:1"), not for an interface */
+    uint8_t lladdr[LLADDR_MAX]; /* followed by zeroes */
     uint8_t lladdr_length;      /* bytes */
     uint8_t irq, dma;           /* this and the next three: struct rtnl_link_ifmap */
     uint16_t base_address;
@@ -107,7 +108,7 @@ struct interface_record {
     uint64_t counters[INTERFACE_COUNTERS_MAX];
     uint64_t details[INTERFACE_DETAILS_MAX];
     uint32_t queue_drops; /* packets that the queueing discipline dropped; 32 bits in the kernel */
-    const struct interface_address *addresses; /* of a label: only addresses with that label */
+    const struct interface_address *addresses; /* for a label: only the addresses with that label */
     size_t address_count;
 };
 

@@ -13,15 +13,15 @@ struct field;
 
 extern const struct kind kind_neighbour, kind_neighbour_usage;
 
-/* A field for filters only, not a column: the master that the kernel filtered by. */
+/* A field for filters only, not a column: the master by which the kernel filtered. */
 extern const struct field field_neighbour_master;
 
-/* Neighbours: struct ndmsg and NDA_* of linux/neighbour.h. Their address is always there. */
+/* Neighbours: struct ndmsg and NDA_* of linux/neighbour.h. The address is always known. */
 #define NEIGHBOUR_LLADDR (UINT64_C(1) << 0) /* present and empty: a device without addresses */
 #define NEIGHBOUR_INTERFACE                                                                        \
     (UINT64_C(1) << 1) /* interface or interface_name; proxies may lack it */
 #define NEIGHBOUR_HARDWARE  (UINT64_C(1) << 2)
-#define NEIGHBOUR_STATE     (UINT64_C(1) << 3) /* proxies have none */
+#define NEIGHBOUR_STATE     (UINT64_C(1) << 3) /* absent in proxies */
 #define NEIGHBOUR_FLAGS     (UINT64_C(1) << 4)
 #define NEIGHBOUR_TYPE      (UINT64_C(1) << 5)
 #define NEIGHBOUR_PROTOCOL  (UINT64_C(1) << 6) /* absent: its origin is unknown */
@@ -33,10 +33,10 @@ extern const struct field field_neighbour_master;
 #define NEIGHBOUR_VNI       (UINT64_C(1) << 12)
 #define NEIGHBOUR_PORT      (UINT64_C(1) << 13)
 #define NEIGHBOUR_ATF       (UINT64_C(1) << 14) /* /proc/net/arp: atf */
-/* In place of NEIGHBOUR_LLADDR: lladdr is the beginning of a longer address. */
+/* Instead of NEIGHBOUR_LLADDR: lladdr is the beginning of a longer address. */
 #define NEIGHBOUR_LLADDR_CUT (UINT64_C(1) << 15)
 
-/* "REACHABLE" ... of one of NUD_* (linux/neighbour.h); NULL for any other number. */
+/* The name of a NUD_* of linux/neighbour.h, such as "REACHABLE"; NULL for any other number. */
 const char *neighbour_state_name(uint64_t state);
 
 enum { INTERFACE_NAME_SIZE = 16 }; /* IFNAMSIZ of linux/if.h */
@@ -63,13 +63,11 @@ struct neighbour_record {
 /* NDA_FLAGS_EXT begins at this bit of flags. */
 enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
 
-/*
- * How full a table of neighbours is: struct ndt_config and ndt_stats of linux/neighbour.h, and
+/* How full a table of neighbours is: struct ndt_config and ndt_stats of linux/neighbour.h, and
  * struct neigh_statistics of the kernel's include/net/neighbour.h. A family has one table for all
- * network namespaces, so every number is of the whole machine, in every namespace.
- */
+ * network namespaces, so every number counts the whole machine, in every namespace. */
 enum neighbour_counter {
-    /* in the order of struct ndt_stats, which has grown at its end */
+    /* the order of struct ndt_stats, which has grown at its end */
     NEIGHBOUR_ALLOCS,
     NEIGHBOUR_DESTROYS,
     NEIGHBOUR_HASH_GROWS,
@@ -80,24 +78,25 @@ enum neighbour_counter {
     NEIGHBOUR_RCV_PROBES_UCAST,
     NEIGHBOUR_PERIODIC_GC_RUNS,
     NEIGHBOUR_FORCED_GC_RUNS,
-    NEIGHBOUR_TABLE_FULLS,         /* the last of them; Linux 4.3 and later */
+    NEIGHBOUR_TABLE_FULLS,         /* the last member of struct ndt_stats; Linux 4.3 */
     NEIGHBOUR_UNRESOLVED_DISCARDS, /* only in /proc/net/stat of the first network namespace */
     NEIGHBOUR_COUNTERS,
 };
 
 enum { NEIGHBOUR_THRESHOLDS = 3 };
 
-/* Presence bits of a counter, of a threshold (0, 1, 2), and of the entries. */
+/* Presence bits of a counter, a threshold (0, 1, 2), and the entries. */
 #define NEIGHBOUR_COUNTER(i)   (UINT64_C(1) << (i))
 #define NEIGHBOUR_THRESHOLD(i) (UINT64_C(1) << (16 + (i)))
 #define NEIGHBOUR_ENTRIES      (UINT64_C(1) << 32)
 
 struct neighbour_usage_record {
-    uint8_t family;   /* AF_INET, AF_INET6 */
-    uint64_t entries; /* with those that no limit counts: permanent, or learnt from elsewhere */
-    /* gc_thresh1-3 of arp(7), in entries; the last is the limit. */
+    uint8_t family; /* AF_INET, AF_INET6 */
+    uint64_t
+        entries; /* including entries that no limit counts: permanent, or learnt by other means */
+    /* gc_thresh1 to gc_thresh3 of arp(7), in entries; gc_thresh3 is the limit. */
     uint64_t thresholds[NEIGHBOUR_THRESHOLDS];
-    uint64_t counters[NEIGHBOUR_COUNTERS]; /* sums over the processors, since boot */
+    uint64_t counters[NEIGHBOUR_COUNTERS]; /* sums over all CPUs since boot */
 };
 
 #endif

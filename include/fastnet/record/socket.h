@@ -12,7 +12,7 @@
 
 extern const struct kind kind_socket;
 
-/* Two fields that filters cannot do without (field.confirmed), as numbers of their bits. */
+/* Bit numbers of fields without which filters treat another field as unknown (field.confirmed). */
 enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 };
 /* Fields of all families. */
 #define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
@@ -21,32 +21,33 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_UID       (UINT64_C(1) << 3)
 #define SOCKET_INODE     (UINT64_C(1) << 4)
 #define SOCKET_INTERFACE (UINT64_C(1) << 8)
-#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* of sockets that are not of IP */
-#define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet, netlink: by /proc only */
+#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* only sockets other than IP */
+#define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet, netlink; only by /proc */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_MEMORY    (UINT64_C(1) << SOCKET_MEMORY_BIT)
-/* With every SOCKET_MEMORY; without it, memory has only the number of SK_MEMINFO_DROPS. */
+/* Set with every SOCKET_MEMORY. Without SOCKET_MEMORY, memory has only SK_MEMINFO_DROPS. */
 #define SOCKET_DROPS    (UINT64_C(1) << SOCKET_DROPS_BIT)
 #define SOCKET_CGROUP   (UINT64_C(1) << 18)
 #define SOCKET_SHUTDOWN (UINT64_C(1) << 19)
 #define SOCKET_STORAGES (UINT64_C(1) << 20)
-/* Not in records: who chose the port. Filters ask for it. */
+/* Never in records; filters ask by it whether the kernel chose the port. */
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
-/* Not a field, so it may have the bit of KNOWN_ALWAYS: the kernel's message itself. */
+/* The kernel's message itself. It is not a field, so it may share the bit of KNOWN_ALWAYS. */
 #define SOCKET_MESSAGE  (UINT64_C(1) << 63)
-#define SOCKET_RECEIVED (UINT64_C(1) << 54) /* of events */
-#define SOCKET_EVENT    (UINT64_C(1) << 62) /* of rows that go on (live.h) */
+#define SOCKET_RECEIVED (UINT64_C(1) << 54) /* only events */
+#define SOCKET_EVENT    (UINT64_C(1) << 62) /* only rows of the live store (live.h) */
 #define SOCKET_BYTES    (UINT64_C(1) << 61) /* bytes_sent and bytes_received */
 /* Fields of IP. */
 #define SOCKET_TIMER       (UINT64_C(1) << 5)  /* timer and timer_ms */
 #define SOCKET_RETRANSMITS (UINT64_C(1) << 6)  /* retransmits and probes */
-#define SOCKET_TIMER_COUNT (UINT64_C(1) << 55) /* by sock_diag only */
+#define SOCKET_TIMER_COUNT (UINT64_C(1) << 55) /* only by sock_diag */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 #define SOCKET_TCP_INFO    (UINT64_C(1) << 16) /* info is a struct tcp_info */
-/* With every SOCKET_TCP_INFO; without it, info has only the numbers of struct file_tcp_info. */
+/* Set with every SOCKET_TCP_INFO. Without that, info has only the numbers of struct
+ * file_tcp_info. */
 #define SOCKET_TCP_BASICS (UINT64_C(1) << 7)
-#define SOCKET_MPTCP_INFO (UINT64_C(1) << 21) /* ... a struct mptcp_info */
-#define SOCKET_SCTP_INFO  (UINT64_C(1) << 22) /* ... a struct sctp_info */
+#define SOCKET_MPTCP_INFO (UINT64_C(1) << 21) /* info is a struct mptcp_info */
+#define SOCKET_SCTP_INFO  (UINT64_C(1) << 22) /* info is a struct sctp_info */
 #define SOCKET_CONGESTION (UINT64_C(1) << 23)
 #define SOCKET_CC_INFO    (UINT64_C(1) << 24) /* cc_info and cc_type */
 #define SOCKET_TOS        (UINT64_C(1) << 25)
@@ -59,18 +60,18 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_ULP        (UINT64_C(1) << 32)
 #define SOCKET_LOCALS     (UINT64_C(1) << 33)
 #define SOCKET_PEERS      (UINT64_C(1) << 34)
-#define SOCKET_POINTER    (UINT64_C(1) << 58) /* not a field: endpoint, of /proc/net/tcp */
+#define SOCKET_POINTER    (UINT64_C(1) << 58) /* not a field: endpoint, from /proc/net/tcp */
 #define SOCKET_ORIGIN     (UINT64_C(1) << 59) /* origin, of sockets that have ended */
-#define SOCKET_AGE        (UINT64_C(1) << 60) /* ... and how old they became is known */
+#define SOCKET_AGE        (UINT64_C(1) << 60) /* age */
 /* Fields of unix sockets. */
 #define SOCKET_PATH       (UINT64_C(1) << 11)
 #define SOCKET_UNIX_FLAGS (UINT64_C(1) << 12) /* flags and unix_state */
-/* Not a field: unix connections that are not accepted yet are wanted, too. */
+/* Not a field: asks for unix connections that are not accepted yet, too. */
 #define SOCKET_PENDING (UINT64_C(1) << 14)
 #define SOCKET_PEER    (UINT64_C(1) << 35)
 #define SOCKET_VFS     (UINT64_C(1) << 36) /* file_inode and file_device */
 #define SOCKET_ICONS   (UINT64_C(1) << 37) /* waiting */
-/* Fields of packet sockets, and of XDP: the rings. */
+/* Fields of packet sockets; XDP has the rings, too. */
 #define SOCKET_ETHER   (UINT64_C(1) << 38) /* ether_protocol */
 #define SOCKET_PACKET  (UINT64_C(1) << 39) /* the members of struct packet_diag_info */
 #define SOCKET_RX_RING (UINT64_C(1) << 40)
@@ -80,7 +81,8 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 /* Fields of netlink sockets. */
 #define SOCKET_NETLINK     (UINT64_C(1) << 44) /* netlink_protocol and portid */
 #define SOCKET_GROUPS      (UINT64_C(1) << 45)
-#define SOCKET_DESTINATION (UINT64_C(1) << 56) /* dst_portid and dst_group of a connected one */
+#define SOCKET_DESTINATION (UINT64_C(1) << 56) /* dst_portid and dst_group of a connected socket   \
+                                                */
 /* Fields of vsock. */
 #define SOCKET_VSOCK (UINT64_C(1) << 46) /* both ends */
 /* Fields of XDP. */
@@ -116,13 +118,11 @@ enum socket_timer {
 /* TCP_BOUND_INACTIVE of the kernel's net/tcp_states.h, since 6.8: bound, but not connected. */
 enum { STATE_BOUND_INACTIVE = 13 };
 
-/* "ESTABLISHED" ...: the name of a TCP_* of netinet/tcp.h; NULL if it has no name. */
+/* The name of a TCP_* of netinet/tcp.h, such as "ESTABLISHED"; NULL if it has no name. */
 const char *socket_state_name(uint64_t state);
 
-/*
- * Protocols that are no IPPROTO_* of IP. A unix socket's protocol is 0, which is the number of
- * none.
- */
+/* Protocols that are not an IPPROTO_* of IP. A unix socket's protocol is 0, so no protocol has the
+ * number 0. */
 enum {
     PROTOCOL_MPTCP = 262, /* IPPROTO_MPTCP of linux/in.h */
     PROTOCOL_PACKET = 0x8000,
@@ -132,64 +132,66 @@ enum {
     PROTOCOL_TIPC,
 };
 
-/* Where a socket comes from. Zeroes are unknown. */
+/* The origin of a socket. Zeroes are unknown. */
 struct socket_origin {
     uint32_t pid;      /* process that connected it */
-    char name[16];     /* ... its comm (proc(5)), terminated */
-    uint32_t error;    /* errno: why connect(2) failed */
-    uint64_t listener; /* inode of the listener that accepted it, or may have */
-    bool closed;       /* the program closed it before it was established: AttemptFails lacks it */
+    char name[16];     /* comm of that process (proc(5)), terminated */
+    uint32_t error;    /* errno of connect(2), if it failed */
+    uint64_t listener; /* inode of the listener that accepted the socket, or probably did */
+    bool closed; /* the program closed the socket before it was established; AttemptFails does not
+                    count this */
 };
 
-/*
- * Texts are borrowed bytes of the kernel's messages, not decoded: structs and arrays whose length
- * depends on the kernel.
- */
+/* Texts are borrowed bytes of the kernel's messages, not decoded: their length depends on the
+ * kernel. */
 struct socket_record {
     uint8_t family;      /* AF_* */
     uint8_t state;       /* TCP_ESTABLISHED ... of netinet/tcp.h, for every family */
-    uint16_t protocol;   /* IPPROTO_*, PROTOCOL_*; of a raw socket IPPROTO_RAW */
-    uint8_t timer;       /* enum socket_timer, or another number from the kernel */
+    uint16_t protocol;   /* IPPROTO_*, PROTOCOL_*; raw sockets: IPPROTO_RAW */
+    uint8_t timer;       /* enum socket_timer, or a later number of the kernel */
     uint8_t shutdown;    /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
-    uint16_t type;       /* SOCK_STREAM ..., of sockets that are not of IP */
-    uint8_t timer_count; /* of sock_diag: how often this timer has fired in vain */
+    uint16_t type;       /* SOCK_STREAM ..., only sockets other than IP */
+    uint8_t timer_count; /* how often this timer has fired without success; only by sock_diag */
     uint8_t event;       /* enum live_event */
-    uint64_t timer_ms;   /* until the timer fires, milliseconds */
+    uint64_t timer_ms;   /* milliseconds until the timer fires */
     uint32_t retransmits;
     uint32_t probes;
-    uint32_t recv_q;    /* bytes; of a listener, connections waiting to be accepted */
-    uint32_t send_q;    /* bytes; of a listener read by sock_diag, the same as backlog */
-    uint32_t backlog;   /* TCP listeners by sock_diag: the limit of the accept queue */
-    uint32_t interface; /* index of the bound device or of the scope, 0 for none */
+    uint32_t recv_q;    /* bytes; listeners: connections that wait for accept(2) */
+    uint32_t send_q;    /* bytes; listeners by sock_diag: equal to backlog */
+    uint32_t backlog;   /* limit of the accept queue; TCP listeners by sock_diag */
+    uint32_t interface; /* index of the bound device or of the scope; 0: not bound */
     uint32_t uid;
     uint32_t refcount;
-    uint64_t inode;  /* 0: no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
+    uint64_t
+        inode; /* 0: the socket has no file (TIME_WAIT, SYN_RECV, orphaned, not yet accepted) */
     uint64_t cgroup; /* id of its cgroup2, the inode of the cgroup's directory */
     /* raw sockets: local.port is the protocol, remote.port is unused */
     struct endpoint local, remote;
-    struct text memory;                  /* uint32_t[]: SK_MEMINFO_* of linux/sock_diag.h */
-    struct text storages;                /* attributes SK_DIAG_BPF_STORAGE of linux/sock_diag.h */
-    struct text message;                 /* the netlink message of this row, from its header on */
-    uint64_t received;                   /* an event: when it was read, nanoseconds since 1970 */
-    uint64_t bytes_sent, bytes_received; /* payload; UINT64_MAX: unknown, of old kernels */
-    struct age age;                      /* of its connection */
+    struct text memory;   /* uint32_t[]: SK_MEMINFO_* of linux/sock_diag.h */
+    struct text storages; /* attributes SK_DIAG_BPF_STORAGE of linux/sock_diag.h */
+    struct text message;  /* the netlink message of this row, with its header */
+    uint64_t received;    /* time at which the event was read, nanoseconds since 1970 */
+    uint64_t bytes_sent,
+        bytes_received; /* payload; UINT64_MAX: unknown, because the kernel is old */
+    struct age age;     /* age of its connection */
 
-    /* Of one family each: the presence bits tell which. */
+    /* Members for one family each; the presence bits say which family. */
     union {
-        struct {                       /* IP */
-            struct text info;          /* by the presence bit */
+        struct {              /* IP */
+            struct text info; /* struct tcp_info, mptcp_info or sctp_info, by the presence bit */
             struct text congestion;    /* name of the algorithm, without a terminator */
             struct text cc_info;       /* struct tcpvegas_info, tcp_dctcp_info or tcp_bbr_info */
             struct text md5;           /* struct tcp_diag_md5sig[] */
             struct text ulp;           /* attributes INET_ULP_INFO_* */
             struct text locals, peers; /* SCTP: struct sockaddr_storage[] */
             struct text origin;        /* struct socket_origin, perhaps not aligned */
-            /* With peers: cookie of the association's socket. Of /proc: the kernel's address. */
+            /* With peers: cookie of the association's socket. By /proc: the kernel's address of the
+             * socket. */
             uint64_t endpoint;
             uint32_t mark;
-            uint32_t class_id; /* of net_cls; without it SO_PRIORITY */
+            uint32_t class_id; /* class of net_cls, or SO_PRIORITY if there is no class */
             uint16_t cc_type;  /* INET_DIAG_VEGASINFO, _DCTCPINFO or _BBRINFO */
-            uint16_t options;  /* bits of struct inet_diag_sockopt, the first one lowest */
+            uint16_t options;  /* bits of struct inet_diag_sockopt; its first bit is the lowest */
             uint8_t tos, tclass;
             uint8_t v6only; /* 0 or 1 */
         };
@@ -198,19 +200,19 @@ struct socket_record {
             uint32_t flags;       /* UNIX_ACCEPTCON ..., as in /proc/net/unix */
             struct text path;     /* as bound: an abstract name starts with NUL; empty when unnamed;
                                      at most SOCKET_PATH_MAX bytes */
-            uint32_t peer;        /* inode of the other end, 0 for none */
-            uint32_t file_inode;  /* of the file that it is bound to */
+            uint32_t peer;        /* inode of the other end, 0: no other end */
+            uint32_t file_inode;  /* inode of the file that it is bound to */
             uint32_t file_device; /* the kernel's dev_t: major << 20 | minor */
-            struct text waiting;  /* uint32_t[]: inodes of connections that wait to be accepted;
-                                     0 is a connection that was closed meanwhile */
+            struct text waiting;  /* uint32_t[]: inodes of connections that wait for accept(2); 0:
+                                     the peer closed it meanwhile */
         };
-        struct {                     /* AF_PACKET and AF_XDP; fanout and filter are of AF_PACKET */
+        struct { /* AF_PACKET and AF_XDP; only AF_PACKET has fanout and filter */
             uint16_t ether_protocol; /* ETH_P_*, host byte order */
             uint32_t packet_version; /* TPACKET_V1 ... of linux/if_packet.h */
             uint32_t packet_reserve, copy_threshold, packet_timestamp;
             uint32_t packet_flags; /* PDI_* of linux/packet_diag.h */
             uint32_t fanout;       /* id in the low, type (PACKET_FANOUT_*) in the high 16 bits */
-            struct text rx_ring, tx_ring; /* struct packet_diag_ring; of XDP, xdp_diag_ring */
+            struct text rx_ring, tx_ring; /* struct packet_diag_ring; XDP: xdp_diag_ring */
             struct text filter;           /* struct sock_filter[] */
             uint32_t queue_id;
             struct text umem, fill_ring, completion_ring,
@@ -220,7 +222,7 @@ struct socket_record {
             uint8_t netlink_protocol;    /* NETLINK_* */
             uint32_t portid, dst_portid; /* 0 is the kernel */
             uint32_t dst_group;
-            struct text groups; /* bits of the groups it listens to, unsigned long[] */
+            struct text groups; /* bits of the groups that it listens to, unsigned long[] */
         };
         struct { /* AF_VSOCK; UINT32_MAX is any (VMADDR_CID_ANY of linux/vm_sockets.h) */
             uint32_t cid, vsock_port, peer_cid, peer_port;

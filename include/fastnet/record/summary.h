@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of the network's resources is used: sockets, memory, entries of tables. */
+/* How much of the network's resources is in use: sockets, memory, entries of tables. */
 #ifndef FASTNET_RECORD_SUMMARY_H
 #define FASTNET_RECORD_SUMMARY_H
 
@@ -13,7 +13,7 @@ struct record;
 
 extern const struct kind kind_summary;
 
-/* A row has either a value and perhaps its limit, or these in bytes. */
+/* A row has a value and maybe its limit, or memory in bytes with its limits. */
 #define SUMMARY_VALUE       (UINT64_C(1) << 0)
 #define SUMMARY_LIMIT       (UINT64_C(1) << 1)
 #define SUMMARY_BYTES       (UINT64_C(1) << 2)
@@ -23,21 +23,20 @@ extern const struct kind kind_summary;
 
 struct summary_record {
     struct text subject; /* "tcp", "unix", "frag6", "files" */
-    struct text name;    /* what of it: "sockets", "TIME_WAIT", "memory" */
-    struct text sysctl;  /* that sets the limit, as sysctl(8) names it */
+    struct text name;    /* the counted resource: "sockets", "TIME_WAIT", "memory" */
+    struct text sysctl;  /* sysctl(8) that sets the limit */
     uint64_t value, limit;
     uint64_t bytes, limit_bytes;
-    uint64_t pressure_bytes; /* from so many bytes on, the kernel gives sockets less memory */
-    bool machine;            /* of all network namespaces together, not of this one alone */
+    uint64_t
+        pressure_bytes; /* from this number of bytes on, the kernel gives sockets less memory */
+    bool machine;       /* the value counts all network namespaces together */
 };
 
-/*
- * Thousandths of a percent of the limit that are used, in *thousandths. Returns false if one of the
- * two is unknown, or the limit is 0.
- */
+/* Sets *thousandths to the used part of the limit in thousandths of a percent. Returns false if the
+ * value or the limit is unknown, or the limit is 0. */
 bool summary_percent(const struct record *record, uint64_t *thousandths);
 
-/* So much of a limit, in thousandths of a percent, is close to it, and all of it. */
+/* Parts of a limit in thousandths of a percent: close to the limit, and at the limit. */
 enum { SUMMARY_CLOSE = 90 * 1000, SUMMARY_ALL = 100 * 1000 };
 
 #endif

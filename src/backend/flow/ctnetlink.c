@@ -276,8 +276,8 @@ static int dump_usage(struct ctnetlink_reading *reading)
         ctnetlink_take_drops);
     if (result < 0) {
         reading->record.has &= ~USAGE_DROPS;
-        report_note(query->report, "%s: the counters of drops could not be read: %s",
-                    query->table->name, strerror(-result));
+        report_note(query->report, "%s: cannot read the drop counters: %s", query->table->name,
+                    strerror(-result));
     }
     if (!query->exclusive)
         flow_usage_complete(query, &reading->record);
@@ -346,7 +346,7 @@ static int listen_to(struct ctnetlink_reading *reading)
         /* The groups of the kinds have successive numbers (enum nfnetlink_groups). */
         .groups = (query->events->kinds & all) << (reading->source->type - 1),
         .buffer_size = query->events->buffer_size,
-        .remedy = " (use --buffer-size to set a larger buffer)",
+        .remedy = " (try a larger --buffer-size)",
         .stop = query->events->stop,
         .fn = ctnetlink_take_event,
         .idle = ctnetlink_idle,
@@ -421,14 +421,14 @@ static const char *ctnetlink_remedy(const struct table *table, int error)
     switch (error) {
     case -EPERM:
         if (table == &table_flows_zeroed && rights_elevated())
-            return "setting counters to 0 needs CAP_NET_ADMIN of the user; "
-                   "the program's file cannot give it";
+            return "to set counters to 0, the user needs CAP_NET_ADMIN; file capabilities do not "
+                   "count (try sudo)";
         return rights_have(1u << RIGHT_NETFILTER)
                    ? "Operation not permitted in spite of CAP_NET_ADMIN (" REFUSED_BY ")"
-                   : "ctnetlink needs CAP_NET_ADMIN";
+                   : RIGHTS_MISSING("CAP_NET_ADMIN");
     case -EINVAL: /* nfnetlink: no such subsystem */
     case -EPROTONOSUPPORT:
-        return "the kernel has no ctnetlink (module nf_conntrack_netlink)";
+        return "the kernel has no ctnetlink (try modprobe nf_conntrack_netlink)";
     default:
         return NULL;
     }

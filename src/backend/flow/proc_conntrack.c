@@ -48,8 +48,8 @@ static int proc_flow_dump_flows(const struct query *query, record_fn fn, void *a
     }
     if (result >= 0 && status && status->mask.bits[0] & ~told)
         report_loss(query->report,
-                    "%s: %s/net/%s does not have the status that was asked for: rows may be "
-                    "missing or wrong",
+                    "%s: %s/net/%s lacks status bits that the filter compares: rows may be missing "
+                    "or wrong",
                     query->table->name, query->proc_root, file.name);
     if (result >= 0 && flow_resized(query, &buckets))
         flow_report_resize(query);

@@ -47,7 +47,8 @@ static int proc_dev_dump(const struct query *query, record_fn fn, void *arg)
     if (result < 0)
         return result;
     if (query->needs & ~(uint64_t)INTERFACE_COUNTERS)
-        report_loss(query->report, "only %s/net/dev was read: it has only names and counters",
+        report_loss(query->report,
+                    "interfaces were read from %s/net/dev, which has only their names and counters",
                     query->proc_root);
     return proc_file_rows(&file, fn, arg);
 }

@@ -268,7 +268,7 @@ static void neighbour_explain(const struct query *query, struct explanation *exp
         explanation_say(explanation, "%s",
                         entries   ? "no proxies"
                         : proxies ? "proxies only"
-                                  : "nothing is asked");
+                                  : "no request is sent");
 }
 
 const struct backend backend_neighbour = {

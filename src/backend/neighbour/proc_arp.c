@@ -214,13 +214,13 @@ static int proc_arp_dump(const struct query *query, record_fn fn, void *arg)
         return result;
     if (query->table != &table_arp) /* the table has neighbours that this file lacks */
         report_loss(query->report,
-                    "only %s/net/arp was read: it has no %sNOARP entries, and only the state "
-                    "PERMANENT",
-                    query->proc_root, query->table->family == AF_UNSPEC ? "IPv6, no " : "");
+                    "neighbours were read from %s/net/arp, which has no %sNOARP entries and no "
+                    "state except PERMANENT",
+                    query->proc_root,
+                    query->table->family == AF_UNSPEC ? "IPv6 neighbours, no " : "");
     result = proc_file_rows(&file, fn, arg);
     if (cut && query->needs & NEIGHBOUR_LLADDR)
-        report_note(query->report,
-                    "%s/net/arp has only the first %d bytes of %zu link-layer address%s",
+        report_note(query->report, "%s/net/arp has only the first %d bytes of %zu MAC address%s",
                     query->proc_root, LLADDR_KEPT, cut, cut == 1 ? "" : "es");
     return result;
 }

@@ -532,7 +532,7 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
     int result = read_events(netlink, fd, listening, report);
 
     if (result == -ENOBUFS) {
-        report_loss(report, "events were lost: they came faster than they were read%s",
+        report_loss(report, "events were lost: they came faster than fastnet read them%s",
                     listening->remedy ? listening->remedy : "");
         return 0;
     }

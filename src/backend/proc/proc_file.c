@@ -9,7 +9,7 @@
 
 #include "fastnet/report.h"
 
-#define HINT " (capture it: head -c 20 /proc/self/exe)"
+#define HINT " (to capture it: head -c 20 /proc/self/exe >machine)"
 
 int proc_file_open(struct proc_file *file)
 {
@@ -24,7 +24,8 @@ int proc_file_open(struct proc_file *file)
     error = proc_tree_machine(query->proc_root, &file->machine);
     if (error)
         report_loss(query->report, "%s/machine: %s" HINT, query->proc_root,
-                    error == -EBADMSG ? "not the first 20 bytes of a program" : strerror(-error));
+                    error == -EBADMSG ? "expected the first 20 bytes of a program"
+                                      : strerror(-error));
     return status;
 }
 
@@ -99,7 +100,8 @@ void proc_file_close(struct proc_file *file)
 static bool differs(struct proc_file *file, unsigned bit, const char *what)
 {
     if (file->machine.unsure & bit)
-        report_note(file->query->report, "%s/machine does not tell: %s may be swapped" HINT,
+        report_note(file->query->report,
+                    "it is unknown on which CPU %s was captured: %s may be swapped" HINT,
                     file->query->proc_root, what);
     file->machine.unsure &= ~bit;
     return file->machine.differs & bit;
@@ -123,12 +125,13 @@ static void adapt(struct proc_file *file, struct record *record)
         struct address other = *address;
         for (size_t byte = 0; byte < address_size(address); byte++)
             other.bytes[byte] = address->bytes[byte ^ 3];
-        if (!address_equal(&other, address) && differs(file, MACHINE_ORDER, "bytes of addresses"))
+        if (!address_equal(&other, address) &&
+            differs(file, MACHINE_ORDER, "the bytes of addresses"))
             *address = other;
     }
     if (kind == &kind_socket && record->has & SOCKET_TYPE &&
         (*type == SOCK_STREAM || *type == SOCK_DGRAM) &&
-        differs(file, MACHINE_TYPES, "stream and dgram"))
+        differs(file, MACHINE_TYPES, "the types stream and dgram"))
         *type ^= SOCK_STREAM ^ SOCK_DGRAM;
 }
 

@@ -195,9 +195,10 @@ static int proc_route_dump(const struct query *query, record_fn fn, void *arg)
         return result;
     /* the file has one line for a route, and only the first next hop (fib_route_seq_show()) */
     if (query->table == &table_route && query->needs & ROUTE_FURTHER_HOPS)
-        report_loss(query->report,
-                    "only %s/net/route was read: of several next hops it has only the first",
-                    query->proc_root);
+        report_loss(
+            query->report,
+            "routes were read from %s/net/route, which has only the first of several next hops",
+            query->proc_root);
     return proc_file_rows(&file, fn, arg);
 }
 

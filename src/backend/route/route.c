@@ -203,8 +203,8 @@ static int route_dump(const struct query *query, record_fn fn, void *arg)
     }
     if (reading.advertised && query->needs & ROUTE_FLAGS)
         report_add(query->report, is_filter ? REPORT_LOSS : REPORT_NOTE,
-                   "%s: netlink does not tell which routes the kernel took from router "
-                   "advertisements: flags lack DEFAULT, ADDRCONF and PREFIX_RT%s",
+                   "%s: netlink does not report which routes came from router advertisements: the "
+                   "flags DEFAULT, ADDRCONF and PREFIX_RT are missing%s",
                    query->table->name, is_filter ? ": rows may be missing" : "");
     return result;
 }

@@ -206,12 +206,13 @@ static void report_file(const struct diag_file_reading *reading)
                     "read",
                     path, reading->offset);
     else if (!reading->offset)
-        report_loss(report, "%s is empty: it holds no answer of the kernel", path);
+        report_loss(report, "%s is empty: it has no answer from the kernel", path);
     else if (!reading->complete)
-        report_loss(report, "%s is cut: its answer has no end, so rows may be missing", path);
+        report_loss(report,
+                    "%s is truncated: the kernel's answer has no end, so rows may be missing",
+                    path);
     else if (reading->more)
-        report_detail(report, "%s: only the first answer is listed, as by ss; more follow it",
-                      path);
+        report_detail(report, "%s has several answers: only the first is listed, as ss does", path);
 }
 
 /* A file that cannot be read is reported here, where its name is known. */

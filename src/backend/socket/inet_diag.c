@@ -67,14 +67,15 @@ static const struct protocol {
     uint16_t number; /* 0: all others */
     uint64_t fields;
     uint64_t info; /* INET_DIAG_INFO is another struct for each protocol */
-    char missing[32];
+    char missing[40];
 } protocols[] = {
-    {IPPROTO_TCP, FIELDS_TCP, SOCKET_TCP_INFO | SOCKET_TCP_BASICS, "the kernel lacks tcp_diag"},
-    {IPPROTO_UDP, FIELDS_OTHER, 0, "the kernel lacks udp_diag"},
-    {PROTOCOL_MPTCP, FIELDS_MPTCP, SOCKET_MPTCP_INFO, "the kernel lacks mptcp_diag"},
-    {IPPROTO_SCTP, FIELDS_SCTP, SOCKET_SCTP_INFO, "the kernel lacks sctp_diag"},
-    {IPPROTO_RAW, FIELDS_OTHER, 0, "the kernel lacks raw_diag"},
-    {0, FIELDS_OTHER, 0, "the kernel lacks udp_diag"},
+    {IPPROTO_TCP, FIELDS_TCP, SOCKET_TCP_INFO | SOCKET_TCP_BASICS,
+     "the kernel lacks the module tcp_diag"},
+    {IPPROTO_UDP, FIELDS_OTHER, 0, "the kernel lacks the module udp_diag"},
+    {PROTOCOL_MPTCP, FIELDS_MPTCP, SOCKET_MPTCP_INFO, "the kernel lacks the module mptcp_diag"},
+    {IPPROTO_SCTP, FIELDS_SCTP, SOCKET_SCTP_INFO, "the kernel lacks the module sctp_diag"},
+    {IPPROTO_RAW, FIELDS_OTHER, 0, "the kernel lacks the module raw_diag"},
+    {0, FIELDS_OTHER, 0, "the kernel lacks the module udp_diag"},
 };
 
 static const struct protocol *inet_protocol_of(const struct table *table)
@@ -310,8 +311,8 @@ static void note_undecided(const struct query *query, const struct record *recor
         !predicate_may_be_met(query->where, record, NULL,
                               (struct needs){.fields = UINT64_MAX, .lookups = UINT64_MAX}))
         report_note(query->report,
-                    "%s: netlink does not know users and counters of half-open connections: some "
-                    "are left out by the filter",
+                    "%s: netlink does not report the users and counters of half-open connections: "
+                    "the filter leaves some of them out",
                     query->table->name);
 }
 

@@ -42,7 +42,7 @@ static void netlink_diag_begin(const void *of_message, struct record *record)
 
 const struct diag_family netlink_diag = {
     .table = &table_netlink,
-    .missing = "the kernel lacks netlink_diag",
+    .missing = "the kernel lacks the module netlink_diag",
     .size = sizeof(struct netlink_diag_req),
     .protocol = NDIAG_PROTO_ALL,
     .show_at = offsetof(struct netlink_diag_req, ndiag_show),

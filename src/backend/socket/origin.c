@@ -155,7 +155,7 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
     if (born && born <= end) {
         record->has |= SOCKET_AGE;
         record->socket.age =
-            (struct age){.ms = (end - born) / (CLOCK_SECOND / 1000), .at_least = !noted};
+            (struct age){.ms = (end - born) / CLOCK_MILLISECOND, .at_least = !noted};
     }
     record->has |= SOCKET_ORIGIN;
     record->socket.origin = (struct text){(const char *)origin, sizeof *origin};

@@ -63,7 +63,7 @@ static int packet_diag_finish(struct record *record)
 
 const struct diag_family packet_diag = {
     .table = &table_packet,
-    .missing = "the kernel lacks packet_diag",
+    .missing = "the kernel lacks the module packet_diag",
     .size = sizeof(struct packet_diag_req),
     .show_at = offsetof(struct packet_diag_req, pdiag_show),
     .shows = {{SOCKET_INTERFACE | SOCKET_PACKET | SOCKET_UID, PACKET_SHOW_INFO},

@@ -175,7 +175,7 @@ void sock_diag_explain_states(uint32_t states, struct explanation *explanation)
         if (named >> state & 1 && socket_state_name(state))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length ? "," : "", socket_state_name(state));
-    explanation_say(explanation, "%s %s", refused ? "all states but" : "states",
+    explanation_say(explanation, "%s %s", refused ? "all states except" : "states",
                     states ? names : "none");
 }
 

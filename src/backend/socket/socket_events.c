@@ -270,16 +270,16 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
         .idle = events_idle,
         .arg = &reading,
     };
+    struct bpf_refusal refusal;
     int result;
 
     if (query->needs & FIELDS_ORIGIN && query->connects &&
-        !connects_watch(query->connects, namespace_own_id()) &&
+        connects_watch(query->connects, namespace_own_id(), &refusal) < 0 &&
         query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
-                    "who connects is not noted, so connections that their program resets in their "
-                    "first second are missing, and owners are those of the last look, once a "
-                    "second: %s",
-                    connects_reason(query->connects));
+                    "owners are looked up once a second, so connections shorter than that have no "
+                    "owner, and are missing if their program resets them: %s",
+                    refusal.reason);
     if (remembers(query))
         events_look(&reading);
     result = netlink_listen(query->netlink, &listening, query->report);

@@ -463,14 +463,7 @@ void socket_pass_destroy(struct socket_pass *pass)
     free(pass);
 }
 
-static int pass_refuse(struct report *report, const char *what, int error)
-{
-    report_detail(report, "sockets of all namespaces are not read by BPF: %s: %s", what,
-                  strerror(-error));
-    return error;
-}
-
-static int pass_load(struct socket_pass *pass, struct report *report)
+static int pass_load(struct socket_pass *pass, struct bpf_refusal *refusal)
 {
     struct bpf_insn code[PASS_PROGRAM_MAX];
     struct kernel_types types;
@@ -481,26 +474,25 @@ static int pass_load(struct socket_pass *pass, struct report *report)
         status = pass_layout_init(&layout, &types.btf);
     kernel_types_finish(&types);
     if (status < 0)
-        return pass_refuse(report, "/sys/kernel/btf/vmlinux", status);
+        return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     pass->program = bpf_program_load(code, pass_program_make(&layout, code), BPF_TRACE_ITER,
                                      layout.function, "fastnet_sockets");
-    return pass->program < 0 ? pass_refuse(report, "bpf(2)", pass->program) : 0;
+    return bpf_refuse_step(refusal, pass->program, "bpf(2)");
 }
 
-int socket_pass_create(struct socket_pass **pass, struct report *report)
+int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
 {
     struct socket_pass *made;
-    int status;
+    int status = bpf_check_rights(refusal, NULL);
 
-    /* a user to whom the rights were lent may not see sockets of others' namespaces */
-    if (rights_elevated() || !rights_have_all_of(RIGHT_BPF))
-        return pass_refuse(report, "it needs CAP_BPF and CAP_PERFMON", -EPERM);
-    if (!bpf_iterator_is_in_first("pid") || !bpf_iterator_is_in_first("user"))
-        return pass_refuse(report, "this is not the first pid and user namespace", -EPERM);
+    if (status == 0)
+        status = bpf_check_namespaces(refusal, true);
+    if (status < 0)
+        return status;
     made = socket_pass_create_empty();
     if (!made)
-        return -ENOMEM;
-    status = pass_load(made, report);
+        return bpf_refuse_step(refusal, -ENOMEM, "memory");
+    status = pass_load(made, refusal);
     if (status < 0)
         socket_pass_destroy(made);
     else

@@ -200,7 +200,8 @@ static int count_once(const struct query *query, struct states *states)
         result = -EAGAIN;
     if (result == 0 && !are_same(&before, &after))
         report_detail(query->report,
-                      "%s: counted while they changed: CurrEstab %llu to %llu, tw %llu to %llu",
+                      "%s: the counters changed during the count: CurrEstab from %llu to %llu, tw "
+                      "from %llu to %llu",
                       query->table->name, (unsigned long long)before.numbers[TCP_CONNECTIONS],
                       (unsigned long long)after.numbers[TCP_CONNECTIONS],
                       (unsigned long long)before.numbers[TCP_WAITING],

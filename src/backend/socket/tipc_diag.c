@@ -49,7 +49,7 @@ static int tipc_finish(struct record *record)
 
 const struct diag_family tipc_diag = {
     .table = &table_tipc,
-    .missing = "the kernel lacks tipc_diag",
+    .missing = "the kernel lacks the module tipc_diag",
     .size = sizeof(struct tipc_sock_diag_req),
     .states_at = offsetof(struct tipc_sock_diag_req, tidiag_states),
     .targets = TARGETS(targets),

@@ -84,7 +84,7 @@ static void report_gaps(const struct query *query)
 
 const struct diag_family unix_diag = {
     .table = &table_unix,
-    .missing = "the kernel lacks unix_diag",
+    .missing = "the kernel lacks the module unix_diag",
     .size = sizeof(struct unix_diag_req),
     .states_at = offsetof(struct unix_diag_req, udiag_states),
     .show_at = offsetof(struct unix_diag_req, udiag_show),

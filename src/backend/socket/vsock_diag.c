@@ -27,7 +27,7 @@ static void vsock_begin(const void *of_message, struct record *record)
 
 const struct diag_family vsock_diag = {
     .table = &table_vsock,
-    .missing = "the kernel lacks vsock_diag",
+    .missing = "the kernel lacks the module vsock_diag",
     .size = sizeof(struct vsock_diag_req),
     .states_at = offsetof(struct vsock_diag_req, vdiag_states),
     .header = sizeof(struct vsock_diag_msg),

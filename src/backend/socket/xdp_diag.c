@@ -47,7 +47,7 @@ static void xdp_begin(const void *of_message, struct record *record)
 
 const struct diag_family xdp_diag = {
     .table = &table_xdp,
-    .missing = "the kernel lacks xsk_diag",
+    .missing = "the kernel lacks the module xsk_diag",
     .size = sizeof(struct xdp_diag_req),
     .show_at = offsetof(struct xdp_diag_req, xdiag_show),
     .shows = {{SOCKET_INTERFACE | SOCKET_QUEUE_ID | SOCKET_UID, XDP_SHOW_INFO},

@@ -165,7 +165,7 @@ static void read_states(struct summary_reading *reading)
     error = backend_socket_states.dump(&query, summary_take_state, reading);
     reading->has_states = error >= 0;
     if (error < 0)
-        report_loss(query.report, "TCP sockets are not counted by state: sock_diag: %s",
+        report_loss(query.report, "cannot count TCP sockets by state: sock_diag: %s",
                     strerror(-error));
 }
 

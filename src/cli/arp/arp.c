@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * net-tools' arp, its listing side: its command line, which entries, and the exit statuses. Its
- * lines and messages are made by format/neighbour/layout_arp.c.
- */
+/* The listing side of net-tools' arp: parses its command line, chooses the entries, and returns its
+ * exit statuses. format/neighbour/layout_arp.c writes its lines and messages. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
@@ -27,9 +25,10 @@ static const char *const groups[] = {"Which neighbours", "How they are shown", "
 
 #define SETS(of_arp) .member = offsetof(struct arp_options, of_arp)
 
-/* Names with the same first letter are in net-tools' order: see the message if one is ambiguous. */
+/* Options whose names begin alike keep net-tools' order, because the message about an ambiguous
+ * option lists them in this order. */
 static const struct option options_table[] = {
-    OPTION('v', "verbose", SHOW, "say how many entries there are and were found", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "report the numbers of all and of found entries", SETS(verbose)),
     OPTION('V', "version", OTHER, "version and build options"),
     OPTION('a', "all", SHOW, "in BSD style, without a heading", SETS(all)),
     OPTION('d', "delete", COMPATIBILITY, "delete an entry (refused)"),
@@ -50,10 +49,10 @@ static const struct option options_table[] = {
 
 static const struct example examples[] = {
     {"-n", "IPv4 neighbours, as numbers"},
-    {"-an", "the same, a sentence for each"},
-    {"-n -i eth0", "on one interface"},
+    {"-an", "the same, one sentence each"},
+    {"-n -i eth0", "neighbours on one interface"},
     {"-n 192.0.2.1", "one neighbour"},
-    {"-n --host=192.0.2.0/24", "of one network"},
+    {"-n --host=192.0.2.0/24", "neighbours in one network"},
     {"--count-by=interface", "how many on each interface"},
     {"-n --json", "everything, for programs"},
     {NULL, NULL},
@@ -72,7 +71,7 @@ const struct grammar arp_grammar = {
     .manner = {.status = STATUS_MISUSE},
 };
 
-/* The families that Debian's net-tools knows by these names; arp lists only one of them. */
+/* Checks the argument of -A. Debian's net-tools knows all these families; arp lists only inet. */
 static int arp_take_family(const char *name)
 {
     const bool other = text_among("inet6 unix unspec ipx ax25 netrom ddp ec x25 rose ash", name);
@@ -138,7 +137,7 @@ int arp_parse(struct arp_options *options, int argc, char *const argv[])
     return common_parse(&options->common, &arp_grammar, argc, argv, arp_take_option, options);
 }
 
-/* Which host */
+/* Choosing the host */
 
 static int refuse_host(const char *name, const char *why)
 {
@@ -146,7 +145,8 @@ static int refuse_host(const char *name, const char *why)
     return STATUS_ARP_FAILURE;
 }
 
-/* For a name, no rights are needed any more. Networks come first, as in net-tools. */
+/* Finds the address of the host that was typed. Names of networks come first, as in net-tools.
+ * Rights are dropped before a name is looked up, because a lookup needs no rights. */
 static int find_host(const char *name, uint8_t host[4])
 {
     struct in_addr address = {.s_addr = INADDR_ANY};
@@ -170,14 +170,14 @@ static int find_host(const char *name, uint8_t host[4])
     return result < 0 ? refuse_host(name, strerror(-result)) : 0;
 }
 
-/* Which rows */
+/* Choosing the rows */
 
 static const struct field *arp_field_of(const char *name)
 {
     return field_named(&kind_neighbour, name);
 }
 
-/* An entry whose field is not known counts as "*", or as of the type "unspec". */
+/* Entries of unknown interface match -i "*"; entries of unknown hardware type match -H unspec. */
 static void arp_choose_rows(struct predicate_tree *where, const struct arp_options *options,
                             const char *device, const struct address *host)
 {
@@ -199,7 +199,7 @@ static void arp_choose_rows(struct predicate_tree *where, const struct arp_optio
 
 static int arp_list(const struct arp_options *options)
 {
-    char device[IFNAMSIZ]; /* as much of it as a name can have; empty: any */
+    char device[IFNAMSIZ]; /* -i, cut to the length of a name; empty: all */
     struct arp_totals totals = {0};
     struct arp_layout layout = {
         .bsd = options->all && !options->linux_style,

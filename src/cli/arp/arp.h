@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* arp's command line, parsed. */
+/* The parsed command line of arp. */
 #ifndef CLI_ARP_ARP_H
 #define CLI_ARP_ARP_H
 
@@ -21,7 +21,7 @@ struct arp_options {
     const char *host;                /* as typed, or NULL */
 };
 
-/* As common_parse(). */
+/* Parses a command line of arp. Returns PARSED or an exit status, as common_parse() does. */
 int arp_parse(struct arp_options *options, int argc, char *const argv[]);
 
 #endif

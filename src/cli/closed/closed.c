@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet closed: connections as they end, with what they carried and whose they were. */
+/* fastnet closed: lists connections when they end, with their bytes and owners. */
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
 #include "cli/which.h"
 
 struct closed_command {
-    struct common common;  /* first */
-    unsigned milliseconds; /* how long; 0: until it is ended */
+    struct common common;  /* must be first */
+    unsigned milliseconds; /* duration; 0: until the user stops it */
     struct which which;
     bool all;
-    bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
+    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
 };
 
 enum { WHICH, SHOW, OTHER };
@@ -24,7 +24,7 @@ static const struct option options_table[] = {
     OPTION('a', "all", WHICH, "also sockets without a peer, such as listeners", SETS(all)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
-    FOR_OPTION(SHOW, "how long (default: until ctrl-C)", SETS(milliseconds),
+    FOR_OPTION(SHOW, "how long to watch (default: until ctrl-C)", SETS(milliseconds),
                .value = "connections are only seen while fastnet watches"),
     OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
     OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
@@ -33,22 +33,22 @@ static const struct option options_table[] = {
 
 static const struct example examples[] = {
     {"", "each connection as it ends"},
-    {"--port 443", "on a port, at either end"},
-    {"--process curl", "of a process"},
-    {"--where 'connect_error != null'", "those that could not be made"},
-    {"--where 'bytes_sent > 1000000'", "those that sent more than 1 MB"},
-    {"--for 60 --count-by process --sum bytes_sent", "what each sent"},
+    {"--port 443", "connections with this port"},
+    {"--process curl", "connections of a process"},
+    {"--where 'connect_error != null'", "connections that failed"},
+    {"--where 'bytes_sent > 1000000'", "connections with > 1 MB sent"},
+    {"--for 60 --count-by process --sum bytes_sent", "bytes per process"},
     {"--limit 100 --ndjson", "the next 100, for programs"},
     {NULL, NULL},
 };
 
 const struct grammar closed_grammar = {
     .name = "closed",
-    .help = "connections as they end: what they carried, and whose they were",
+    .help = "connections as they end: their bytes, and which process had them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
                &common_options_of_owners},
     .kind = &kind_socket,
-    .about = "Shows each connection when it ends: its bytes, its age, and whose it was.",
+    .about = "Shows each connection when it ends: its bytes, its age, and its process.",
     .important = "for u a port host process where columns limit json",
     .examples = examples,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
@@ -57,9 +57,9 @@ const struct grammar closed_grammar = {
 static int closed_list(struct closed_command *command)
 {
     const struct common *common = &command->common;
-    const struct predicate alone = predicate_number(field_named(&kind_socket, "remote_port"), 0);
-    struct predicate none = alone;
-    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &none};
+    const struct predicate no_peer = predicate_number(field_named(&kind_socket, "remote_port"), 0);
+    struct predicate without_peer = no_peer;
+    const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &without_peer};
     const struct listing_table table = {.table = &table_socket_events,
                                         .where = command->all ? NULL : &connected};
     struct stream stream;
@@ -76,10 +76,10 @@ static int closed_list(struct closed_command *command)
         .shorten = "owners",
         .whole = "local remote",
         .synonym = true,
-        /* whatever is shown: a connection that was refused has forgotten its peer */
+        /* For every choice of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    /* the age makes it list sockets, too: a reset clears their addresses */
+                    /* SOCKET_AGE makes the backend list sockets, too: a reset clears addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,
@@ -105,10 +105,13 @@ int closed_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (common->proc_root || common->backend == BACKEND_PROC)
-        return common_misuse(common, "connections are seen while they end: %s does not tell them",
-                             common->proc_root ? "a captured tree" : "/proc");
+        return common_misuse(common,
+                             "%s cannot be used here: connections are only seen as they end",
+                             common->proc_root ? "--proc-root" : "--backend=proc");
     if (common->exact)
-        return common_misuse(common, "--exact is for tables that are read: each event comes once");
+        return common_misuse(
+            common,
+            "--exact cannot be used here: it reads a table twice, but an event comes only once");
     command.which.tcp |= !command.which.udp;
     return closed_list(&command);
 }

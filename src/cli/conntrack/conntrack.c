@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * conntrack-tools conntrack, its reading side: what its options list, and its exit statuses. The
- * layout is made by format/flow/layout_conntrack.c.
- */
+/* The reading side of conntrack-tools' conntrack: what its options list, and its exit statuses.
+ * format/flow/layout_conntrack.c writes the layout. */
 #include <string.h>
 #include <sys/socket.h>
 
@@ -15,10 +13,11 @@
 struct conntrack {
     struct conntrack_options options;
     const struct table *table;
-    struct stream stream; /* of events */
+    struct stream stream; /* used for events */
 };
 
-/* Adds that an end was translated: to that address and that port, or at all. */
+/* Adds a condition to `whole`: the source (or the destination) was translated to the address and
+ * the port of `nat`, or, if `nat` has neither, to any address or port. */
 static void add_end(struct predicate_tree *tree, struct predicate *whole, bool source,
                     const struct conntrack_nat *nat)
 {
@@ -67,7 +66,8 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
     struct flow_tuple tuple;
 
     *key = (struct record){.kind = kind, .flow.family = filter->family};
-    for (size_t i = 0; i < filter->count; i++) { /* the value of a part goes where its field is */
+    /* stores the value of each part in the member of its field */
+    for (size_t i = 0; i < filter->count; i++) {
         const struct field *field = filter->parts[i].field;
         const struct value *constant = &filter->parts[i].constant;
         if (field->member == MEMBER_ADDRESS)
@@ -90,7 +90,7 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
     return key;
 }
 
-/* The layout shows all fields, and has lookups of its own. */
+/* The layout shows all fields, and needs some lookups. */
 static struct needs conntrack_layout_needs(const struct conntrack *conntrack)
 {
     const struct table *table = conntrack->table;
@@ -103,7 +103,7 @@ static struct needs conntrack_layout_needs(const struct conntrack *conntrack)
     return needs;
 }
 
-/* With -G there is no such flow, else no such table. */
+/* The message if the flow of -G, or the table, is missing. */
 static const char *missing_words(const struct conntrack_options *options)
 {
     if (options->command == COMMAND_GET)
@@ -115,10 +115,8 @@ static const char *missing_words(const struct conntrack_options *options)
     return "the kernel has no connection tracking (modules nf_conntrack, nf_conntrack_netlink)";
 }
 
-/*
- * The line that conntrack ends with. The one flow of -G may exist but not match the other options:
- * then nothing is shown, and the user has to know.
- */
+/* Writes the last line of conntrack. The flow that -G asks for may exist without matching the other
+ * options: then no row is shown, and the user must learn why. */
 static void conntrack_sum_up(const void *arg, struct report *report)
 {
     const struct conntrack *conntrack = arg;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of conntrack that say which flows are wanted. */
+/* Options of conntrack that choose flows. */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netdb.h>
@@ -24,15 +24,15 @@ static const uint8_t protocol_bits[UINT8_MAX + 1] = {
     [IPPROTO_ICMPV6] = P_ICMPV6,       [IPPROTO_GRE] = P_GRE,
 };
 
-/* --- What is wrong ---------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char *option,
                             const char *takes, const char *wrong, const char *typed)
 {
-    char place[32];
+    char subject[32];
 
-    snprintf(place, sizeof place, "--%s", option);
-    return common_misuse_of(&parsing->options->common, .place = place, .wrong = wrong,
+    snprintf(subject, sizeof subject, "--%s", option);
+    return common_misuse_of(&parsing->options->common, .subject = subject, .wrong = wrong,
                             .typed = as_text(typed), .words = takes, .help = HELP_OWN);
 }
 
@@ -55,7 +55,7 @@ bool conntrack_begins(const char *whole, const char *word, size_t length)
 
 /* --- Parts of the predicate ------------------------------------------------------------------- */
 
-/* Of a flow, also of those fields that are no columns. */
+/* Finds a field of flows by name; some of these fields are not columns. */
 static const struct field *conntrack_filter_field_of(const char *name)
 {
     static const struct field *const others[] = {&field_own_orig_zone, &field_own_reply_zone,
@@ -68,7 +68,7 @@ static const struct field *conntrack_filter_field_of(const char *name)
     return field;
 }
 
-/* The part about this field, or NULL. */
+/* The part of the filter that compares this field, or NULL. */
 static struct predicate *find_part(const struct conntrack_parsing *parsing,
                                    const struct field *field)
 {
@@ -80,7 +80,7 @@ static struct predicate *find_part(const struct conntrack_parsing *parsing,
     return NULL;
 }
 
-/* The same; a new one when there is none. */
+/* The part of the filter that compares this field; a new part if it is missing. */
 static struct predicate *conntrack_filter_part_of(const struct conntrack_parsing *parsing,
                                                   const struct field *field)
 {
@@ -104,7 +104,7 @@ static struct predicate *given(const struct conntrack_parsing *parsing, const ch
     return find_part(parsing, conntrack_filter_field_of(name));
 }
 
-/* All addresses are of one family, and -f names it. */
+/* Checks that all addresses are of one family, which is the family of -f if it was given. */
 static int conntrack_filter_take_family(struct conntrack_parsing *parsing, uint8_t family)
 {
     struct conntrack_filter *filter = &parsing->options->filter;
@@ -131,7 +131,7 @@ static int take_network(struct conntrack_parsing *parsing, const char *argument)
 
 /* --- NAT -------------------------------------------------------------------------------------- */
 
-/* The address is between brackets, or before the only colon, or all of the text. */
+/* Splits address and port: the address is in brackets, before the only colon, or the whole text. */
 static int split_port(const char *text, const char **address, size_t *length, const char **port)
 {
     const char *end;
@@ -154,7 +154,7 @@ static int split_port(const char *text, const char **address, size_t *length, co
     return 0;
 }
 
-/* ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
+/* Parses ADDRESS, ADDRESS:PORT, [ADDRESS]:PORT or :PORT. */
 static int read_nat(const char *text, struct conntrack_nat *nat)
 {
     const char *address, *port;
@@ -199,7 +199,7 @@ static void add_bit(struct predicate *masked, unsigned bit, bool set)
 
 static int take_status_word(const char *word, size_t length, void *status)
 {
-    /* of the kernel's bits those that conntrack's -u takes */
+    /* the status bits that conntrack's -u accepts */
     static const uint32_t taken = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_SRC_NAT |
                                   IPS_DST_NAT | IPS_FIXED_TIMEOUT | IPS_OFFLOAD | IPS_HW_OFFLOAD;
     const bool set = *word != '!';
@@ -215,7 +215,7 @@ static int take_status_word(const char *word, size_t length, void *status)
             add_bit(status, i, set);
             return 0;
         }
-    return conntrack_begins("UNSET", word, length) ? 0 : -EINVAL; /* it is no bit */
+    return conntrack_begins("UNSET", word, length) ? 0 : -EINVAL; /* UNSET is not a bit */
 }
 
 static int take_status(struct conntrack_parsing *parsing, const char *argument)
@@ -232,7 +232,7 @@ static int take_label_word(const char *word, size_t length, void *arg)
     struct conntrack_parsing *parsing = arg;
     int bit = parsing->labels ? labels_bit(parsing->labels, word, length) : -1;
 
-    if (bit < 0) { /* those without a name have a number */
+    if (bit < 0) { /* a label without a name has a number */
         uint64_t number;
         if (length >= 64 || form_number(word, FLOW_LABEL_BITS - 1, &number) != word + length)
             return -EINVAL;
@@ -245,7 +245,7 @@ static int take_label_word(const char *word, size_t length, void *arg)
 static int conntrack_filter_take_labels(struct conntrack_parsing *parsing, const char *argument)
 {
     if (!parsing->labels)
-        (void)labels_create(&parsing->labels, NULL); /* without the file numbers are left */
+        (void)labels_create(&parsing->labels, NULL); /* numbers need no file */
     return conntrack_words(argument, take_label_word, parsing);
 }
 
@@ -274,7 +274,7 @@ static int take_protocol(struct conntrack_parsing *parsing, const char *argument
     uint64_t number = (uint64_t)known;
 
     if (known < 0 && !form_is_number(argument, UINT8_MAX, &number)) {
-        /* with rights lent by the program's file, nothing that nsswitch.conf(5) names may run */
+        /* modules of nsswitch.conf(5) must not run with rights that the program's file gives */
         const struct protoent *entry = rights_elevated() ? NULL : getprotobyname(argument);
         const int found = entry ? entry->p_proto : flow_protocol_of_word(argument);
         if (found < 0 || found > UINT8_MAX)
@@ -303,7 +303,7 @@ static int take_mark(struct conntrack_parsing *parsing, const char *argument)
     return 0;
 }
 
-/* Its number depends on the protocol, which may follow. */
+/* Only remembers the state: its number depends on the protocol, which may follow. */
 static int conntrack_filter_take_state(struct conntrack_parsing *parsing, const char *argument)
 {
     parsing->state = argument;
@@ -311,7 +311,7 @@ static int conntrack_filter_take_state(struct conntrack_parsing *parsing, const 
     return 0;
 }
 
-/* Words that begin so, as in conntrack. */
+/* Accepts every word that begins with the name of a family, as conntrack does. */
 static int take_family_named(struct conntrack_parsing *parsing, const char *argument)
 {
     return strncmp(argument, "ipv4", 4) == 0   ? conntrack_filter_take_family(parsing, AF_INET)
@@ -341,13 +341,13 @@ static int take_events(struct conntrack_parsing *parsing, const char *argument)
     return conntrack_words(argument, conntrack_filter_take_event, &parsing->options->events);
 }
 
-/* --- All of them ------------------------------------------------------------------------------ */
+/* --- Forms of arguments ----------------------------------------------------------------------- */
 
 static const struct filter_form {
-    /* Returns 0, an exit status, or -EINVAL if the argument has another form. */
+    /* Returns 0, an exit status, or -EINVAL if the argument is malformed. */
     int (*take)(struct conntrack_parsing *parsing, const char *argument);
-    const char *takes; /* what arguments are; NULL: numbers up to the option's */
-    const char *words; /* what conntrack says of others */
+    const char *takes; /* accepted arguments, for a message; NULL: numbers up to option->number */
+    const char *words; /* conntrack's message about other arguments */
 } forms[] = {
     [FORM_NUMBER] = {conntrack_filter_take_number, NULL, "Bad parameter `%s'"},
     [FORM_FAMILY] = {take_family_named, "ipv4 or ipv6", "`%s' unsupported protocol"},
@@ -386,9 +386,9 @@ int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument)
                                    form->words, argument);
 }
 
-/* --- What goes with what ---------------------------------------------------------------------- */
+/* --- Combinations of options ------------------------------------------------------------------ */
 
-/* Lists the states that the protocol has. */
+/* Reports an unknown state, and lists the states that the protocol has. */
 static int fail_state(const struct conntrack_parsing *parsing, uint8_t protocol)
 {
     char states[256] = "";
@@ -406,7 +406,7 @@ static int check_state(struct conntrack_parsing *parsing, uint8_t protocol)
     if (!name)
         return 0;
     if (protocol == IPPROTO_TCP && strcasecmp(name, "LISTEN") == 0)
-        name = "SYN_SENT2"; /* which had this name before Linux 2.6.31 */
+        name = "SYN_SENT2"; /* this state was called LISTEN before Linux 2.6.31 */
     state = flow_state_number(protocol, name, strlen(name));
     if (state < 0)
         return fail_state(parsing, protocol);
@@ -415,15 +415,15 @@ static int check_state(struct conntrack_parsing *parsing, uint8_t protocol)
     return 0;
 }
 
-/* An option of a protocol needs that protocol, before or behind it. */
+/* An option of a protocol needs -p with that protocol, before or after the option. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
-    const struct predicate *of = given(parsing, "protocol");
-    const uint8_t number = of ? (uint8_t)of->constant.number : 0;
+    const struct predicate *protocol = given(parsing, "protocol");
+    const uint8_t number = protocol ? (uint8_t)protocol->constant.number : 0;
 
     for (size_t i = 0; i < parsing->given_count; i++) {
         const struct option *option = parsing->given[i];
-        if (option->protocols && !of)
+        if (option->protocols && !protocol)
             return conntrack_fail(parsing, "--%s needs a protocol: -p tcp, for example",
                                   option->name);
         if (option->protocols && !(option->protocols & protocol_bits[number]))
@@ -433,25 +433,25 @@ static int check_protocol(struct conntrack_parsing *parsing)
     return check_state(parsing, number);
 }
 
-/* A mask in place of the network's own. */
+/* Applies --mask-src and --mask-dst instead of the masks of the networks. */
 static int apply_masks(struct conntrack_parsing *parsing)
 {
     for (size_t end = 0; end < COUNT(parsing->masks); end++) {
         const struct address *mask = &parsing->masks[end];
         const char *name = end ? "dst" : "src";
-        struct predicate *of = given(parsing, end ? "orig_dst" : "orig_src");
+        struct predicate *network = given(parsing, end ? "orig_dst" : "orig_src");
         if (mask->family == AF_UNSPEC)
             continue;
-        if (!of)
+        if (!network)
             return conntrack_fail(parsing, "Can't use --mask-%s without --%s", name, name);
-        memcpy(of->mask.address, mask->bytes, sizeof of->mask.address);
+        memcpy(network->mask.address, mask->bytes, sizeof network->mask.address);
         for (size_t i = 0; i < sizeof mask->bytes; i++)
-            of->constant.address.bytes[i] &= mask->bytes[i];
+            network->constant.address.bytes[i] &= mask->bytes[i];
     }
     return 0;
 }
 
-/* True if it is one address, and not a network. */
+/* True if `within` is a single address, and not a network. */
 static bool is_whole(const struct predicate *within)
 {
     const size_t size = address_size(&within->constant.address);
@@ -460,7 +460,7 @@ static bool is_whole(const struct predicate *within)
     return mask_prefix(within->mask.address, size, &prefix) && prefix == 8 * size;
 }
 
-/* What names one flow: a protocol, and for one direction both ends. */
+/* Checks that the options name one flow: a protocol, and both ends of one direction. */
 static int check_tuple(struct conntrack_parsing *parsing)
 {
     static const struct {
@@ -472,7 +472,7 @@ static int check_tuple(struct conntrack_parsing *parsing)
          "you have to specify `--reply-src' and `--reply-dst'",
          "you have to specify `--reply-port-src' and `--reply-port-dst'"},
     };
-    const struct predicate *of = given(parsing, "protocol");
+    const struct predicate *protocol = given(parsing, "protocol");
     const bool by_orig = given(parsing, "orig_src") && given(parsing, "orig_dst");
     const bool by_reply = !by_orig && parsing->options->table != TABLE_EXPECT &&
                           (given(parsing, "reply_src") || given(parsing, "reply_dst"));
@@ -480,14 +480,14 @@ static int check_tuple(struct conntrack_parsing *parsing)
     const struct predicate *src = given(parsing, ways[way].src);
     const struct predicate *dst = given(parsing, ways[way].dst);
 
-    if (!of)
+    if (!protocol)
         return conntrack_fail(parsing,
                               "You need to supply the `--protonum' option for this command");
     if (!src || !dst)
         return conntrack_fail(parsing, "%s", ways[way].no_ends);
     if (!is_whole(src) || !is_whole(dst))
         return conntrack_fail(parsing, "this command needs addresses without a prefix length");
-    if (protocol_bits[of->constant.number] & P_PORTS &&
+    if (protocol_bits[protocol->constant.number] & P_PORTS &&
         (!given(parsing, ways[way].sport) || !given(parsing, ways[way].dport)))
         return conntrack_fail(parsing, "%s", ways[way].no_ports);
     return 0;

@@ -24,7 +24,7 @@ static const char *const groups[] = {"Commands", "Which flows", "How they are sh
 #define WORD(m) .argument = ARGUMENT_WORD, .metavar = (m)
 #define TABLE   WORD("[TABLE]"), .choices = "conntrack expect dying unconfirmed"
 
-/* The commands that options go with; _X: where they are about expectations. */
+/* Commands as bits: each option names the commands that accept it. _X: commands on expectations. */
 #define BIT(command) (1 << 2 * (command))
 enum {
     LIST = BIT(COMMAND_LIST),
@@ -39,13 +39,13 @@ enum {
 };
 #define WITH(these) .commands = (these)
 
-/* The form of the argument, and the field of flows that it is about. */
+/* The form of the argument, and the field of flows that it is compared with. */
 #define BY(its_form, field) .form = FORM_##its_form, COMPARES(field)
 #define NUMBER(field, max)  BY(NUMBER, field), .number = (max)
 #define NETWORK(field)      TAKES("ADDR[/LEN]"), BY(NETWORK, field), WITH(TUPLES)
 #define ZONE(field)         TAKES("ZONE"), NUMBER(field, UINT16_MAX), WITH(FLOWS)
 #define NAT                 WORD("[ADDR][:PORT]"), BY(NAT, NULL), WITH(SEVERAL)
-/* Those of some protocols. */
+/* Options of certain protocols. */
 #define OF_PROTOCOLS(bits) .protocols = (bits), WITH(TUPLES)
 #define PORT(field)        TAKES("PORT"), NUMBER(field, UINT16_MAX), OF_PROTOCOLS(P_PORTS)
 #define KEY(field)         TAKES("KEY"), NUMBER(field, UINT16_MAX), OF_PROTOCOLS(P_GRE)
@@ -64,7 +64,7 @@ static const struct option options_table[] = {
     OPTION('E', "event", GROUP_COMMANDS, "events of flows or expectations until interrupted",
            TABLE),
     OPTION('C', "counter", GROUP_COMMANDS, "number of flows or of expectations", TABLE),
-    OPTION('S', "stats", GROUP_COMMANDS, "counters of each processor", TABLE),
+    OPTION('S', "stats", GROUP_COMMANDS, "counters of each CPU", TABLE),
     LONG(OPTION_USAGE, "usage", GROUP_COMMANDS, "how full the table is, and what limits it"),
     OPTION('f', "family", GROUP_FILTERS, "ipv4 or ipv6", TAKES("FAMILY"), OF("ipv4 ipv6"),
            BY(FAMILY, NULL), WITH(TUPLES | LIST_X)),
@@ -93,9 +93,9 @@ static const struct option options_table[] = {
     OPTION('w', "zone", GROUP_FILTERS, "by zone", ZONE("zone")),
     FILTER(THIS_ROW, "orig-zone", "zone of the original direction", ZONE("own_orig_zone")),
     FILTER(THIS_ROW, "reply-zone", "zone of the reply direction", ZONE("own_reply_zone")),
-    OPTION('n', "src-nat", GROUP_FILTERS, "whose source was translated", NAT),
-    OPTION('g', "dst-nat", GROUP_FILTERS, "whose destination was translated", NAT),
-    OPTION('j', "any-nat", GROUP_FILTERS, "whose source or destination was translated", NAT),
+    OPTION('n', "src-nat", GROUP_FILTERS, "with a translated source address (SNAT)", NAT),
+    OPTION('g', "dst-nat", GROUP_FILTERS, "with a translated destination address (DNAT)", NAT),
+    OPTION('j', "any-nat", GROUP_FILTERS, "with a translated source or destination address", NAT),
     FILTER(THIS_ROW, "sport", "source port, original direction; with -p", PORT("orig_sport")),
     ALIAS(THIS_ROW, "orig-port-src", PORT("orig_sport")),
     FILTER(THIS_ROW, "dport", "destination port, original direction; with -p", PORT("orig_dport")),
@@ -155,11 +155,11 @@ static const struct example examples[] = {
     {"-L", "all flows"},
     {"-L -p tcp --dport 443", "TCP flows to port 443"},
     {"--usage", "how full the table is"},
-    {"--count-by=orig_src", "who has the most flows"},
+    {"--count-by=orig_src", "addresses with the most flows"},
     {"-L -s 192.0.2.0/24", "flows from one network"},
-    {"-L -n", "whose source was translated"},
+    {"-L -n", "flows with source NAT"},
     {"-E -p tcp", "new and ended flows, until ^C"},
-    {"-S", "counters of each processor"},
+    {"-S", "counters of each CPU"},
     {"-L --json", "everything, for programs"},
     {NULL, NULL},
 };
@@ -180,7 +180,7 @@ const struct grammar conntrack_grammar = {
 
 /* --- Taking options --------------------------------------------------------------------------- */
 
-/* A table's name or its beginning. */
+/* Parses the name of a table, or the beginning of a name. */
 static int conntrack_table(const char *text, enum conntrack_table *table)
 {
     static const struct {
@@ -238,7 +238,7 @@ static int refuse_change(const struct conntrack_parsing *parsing, const struct o
 static int conntrack_output(const char *word, size_t length, void *arg)
 {
     struct conntrack_layout *layout = arg;
-    bool ignored = false; /* userspace: the sender of a change is always shown */
+    bool ignored = false; /* userspace has no effect: the sender of a change is always shown */
     const struct {
         const char *word;
         bool *shown;
@@ -285,10 +285,10 @@ static int conntrack_take_option(const struct option *option, const char *argume
     size_t given = 0;
 
     if (option->id == OPTION_OPERAND)
-        return conntrack_fail(parsing,
-                              "`%s' is not an option; a table's name follows -L, -G, -E, -C or -S",
-                              TYPED(argument));
-    if (option->id == 'o' && strchr(argument, '/')) /* --output=FILE of all other commands */
+        return conntrack_fail(
+            parsing, "`%s' is not an option; the name of a table comes after -L, -G, -E, -C or -S",
+            TYPED(argument));
+    if (option->id == 'o' && strchr(argument, '/')) /* a path: --output=FILE of all commands */
         return common_output(&parsing->options->common, argument);
     while (given < parsing->given_count && parsing->given[given]->id != option->id)
         given++;
@@ -310,7 +310,7 @@ static int conntrack_take_option(const struct option *option, const char *argume
     }
 }
 
-/* --- What goes with what ---------------------------------------------------------------------- */
+/* --- Combinations of options ------------------------------------------------------------------ */
 
 #define FLOW_COLUMNS                                                                               \
     "protocol family state timeout orig_src orig_dst orig_sport orig_dport orig_packets "          \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options of conntrack-tools conntrack that only read, and the common ones. */
+/* The options of conntrack-tools' conntrack that only read, and the common options. */
 #ifndef CLI_CONNTRACK_CONNTRACK_OPTIONS_H
 #define CLI_CONNTRACK_CONNTRACK_OPTIONS_H
 
@@ -10,44 +10,38 @@
 #include "fastnet/layouts.h"
 #include "fastnet/predicate.h"
 
-/* --- Which flows or expectations are wanted --------------------------------------------------- */
-
-/* The translation of an end: all of the given members, or any if neither is given. */
+/* An option of NAT: how an end was translated. Without address and port: any translation. */
 struct conntrack_nat {
     bool given, has_address, has_port;
     struct address address;
     uint16_t port; /* host byte order */
 };
 
-/* Options of NAT: of the source, of the destination, of one of both. */
+/* Options of NAT: source, destination, or one of both. */
 enum conntrack_nat_option { NAT_SOURCE, NAT_DESTINATION, NAT_ANY, NAT_OPTIONS };
 
-enum { FILTER_PARTS_MAX = 32 }; /* more than there are fields that options are about */
+enum { FILTER_PARTS_MAX = 32 }; /* more than the number of fields that options compare */
 
-/* Its predicates point at each other: it cannot be copied. */
+/* The filter of the command line. Its predicates point at each other, so it cannot be copied. */
 struct conntrack_filter {
     uint8_t family;                           /* AF_UNSPEC: any */
-    struct predicate parts[FILTER_PARTS_MAX]; /* of the fields that options gave a value */
+    struct predicate parts[FILTER_PARTS_MAX]; /* comparisons of fields with values of options */
     size_t count;
     struct conntrack_nat nat[NAT_OPTIONS];
-    struct predicate_tree where; /* -n, -g and -f at once take 9 of its parts */
-    struct record key;           /* of the flow or expectation that -G asks for */
+    struct predicate_tree where; /* -n, -g and -f together take 9 of its parts */
+    struct record key;           /* the flow or expectation that -G asks for */
 };
 
-/*
- * What was gathered, for rows of this kind; NULL when all are wanted. Of expectations only the
- * family counts.
- */
+/* Returns the predicate for rows of this kind; NULL: all rows. Expectations have only the
+ * family. */
 const struct predicate *conntrack_filter_where(struct conntrack_filter *filter,
                                                const struct kind *kind);
 
-/* The record by which -G asks for one row of this kind. */
+/* Returns the record that describes the one row of -G. */
 const struct record *conntrack_filter_key(struct conntrack_filter *filter, const struct kind *kind);
 
-/* True if it compares more than the family. */
+/* True if the filter compares more than the family. */
 bool conntrack_filter_given(const struct conntrack_filter *filter);
-
-/* --- The command line ------------------------------------------------------------------------- */
 
 enum conntrack_command {
     COMMAND_LIST,
@@ -60,11 +54,11 @@ enum conntrack_command {
 
 enum conntrack_table { TABLE_CONNTRACK, TABLE_EXPECT, TABLE_DYING, TABLE_UNCONFIRMED };
 
-/* What a command lists, of flows or of expectations. */
+/* What a command lists: flows or expectations. */
 struct conntrack_task {
     const struct table *table;
-    const char *columns; /* without --columns */
-    const char *counted; /* the rows that conntrack counts in its last line; NULL: no such line */
+    const char *columns; /* default columns */
+    const char *counted; /* name of the rows in conntrack's last line; NULL: no such line */
 };
 
 struct conntrack_options {
@@ -75,14 +69,14 @@ struct conntrack_options {
     struct conntrack_filter filter;
     struct conntrack_layout layout;
     bool zero;
-    unsigned events; /* one bit (1 << enum flow_event) for each kind */
+    unsigned events; /* bits 1 << enum flow_event: events to show */
     size_t buffer_size;
 };
 
-/* The exit status of a wrong command line: conntrack's PARAMETER_PROBLEM. */
+/* The exit status for a wrong command line: conntrack's PARAMETER_PROBLEM. */
 enum { STATUS_PARAMETER = 2 };
 
-/* As common_parse(). */
+/* Parses a command line of conntrack. Returns PARSED or an exit status. */
 int conntrack_parse(struct conntrack_options *options, int argc, char *const argv[]);
 
 #endif

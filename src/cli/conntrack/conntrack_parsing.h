@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command line of conntrack while it is parsed, as the files that take its options share it. */
+/* A command line of conntrack while it is parsed. The files that handle its options share this. */
 #ifndef CLI_CONNTRACK_CONNTRACK_PARSING_H
 #define CLI_CONNTRACK_CONNTRACK_PARSING_H
 
@@ -10,15 +10,16 @@
 #include "cli/conntrack/conntrack_options.h"
 #include "cli/options.h"
 
-/* Ids of options that mean more than their rows say. */
+/* Ids of options that need code of their own. */
 enum {
     OPTION_MASK_SRC = 256,
     OPTION_MASK_DST,
     OPTION_USAGE,
-    OPTION_CHANGE, /* those that would change the table */
+    OPTION_CHANGE, /* all options that would change the table */
 };
 
-/* Forms of arguments. Without a field, a number is the size of the buffer, and a network a mask. */
+/* Forms of arguments. If an option has no field, its FORM_NUMBER is the size of the receive buffer,
+ * and its FORM_NETWORK is a mask. */
 enum {
     FORM_NUMBER = FORM_OWN,
     FORM_FAMILY,
@@ -33,46 +34,44 @@ enum {
     FORM_EVENTS,
 };
 
-/* Protocols whose options share a name, as bits. */
+/* Protocols, and groups of protocols that share names of options, as bits. */
 enum { P_PORTS = 1, P_TCP = 2, P_SCTP = 4, P_DCCP = 8, P_ICMP = 16, P_ICMPV6 = 32, P_GRE = 64 };
 
-/* --- Words ------------------------------------------------------------------------------------ */
-
-/* Calls fn for each word of a list separated by commas; stops at a result other than 0. */
+/* Calls `fn` for each word of a list with commas, until a result is not 0. Returns that result. */
 int conntrack_words(const char *list, int (*fn)(const char *word, size_t length, void *arg),
                     void *arg);
 
-/* Whether the whole begins with this word, in any case of letters. */
+/* True if `whole` begins with this word; upper and lower case are the same. */
 bool conntrack_begins(const char *whole, const char *word, size_t length);
 
-/* --- While a command line is parsed ----------------------------------------------------------- */
-
-enum { GIVEN_MAX = 96 }; /* more than there are options */
+enum { GIVEN_MAX = 96 }; /* more than the number of options */
 
 struct conntrack_parsing {
     struct conntrack_options *options;
-    const struct option *option; /* the one that is taken */
-    const struct field *field;   /* what it is about, or NULL */
-    const char *state;           /* as typed: its names depend on the protocol, which may follow */
-    struct address masks[2];     /* of OPTION_MASK_SRC and _DST; AF_UNSPEC: not given */
+    const struct option *option; /* the option that is being parsed */
+    const struct field *field;   /* the field that it is compared with, or NULL */
+    const char *state;           /* as typed: the states depend on the protocol, which may follow */
+    struct address masks[2];     /* --mask-src and --mask-dst; AF_UNSPEC: not given */
     struct labels *labels;
     bool has_command;
-    const struct option *given[GIVEN_MAX]; /* each once */
+    const struct option *given[GIVEN_MAX]; /* each option once */
     size_t given_count;
 };
 
-/* Takes an option about which flows are wanted, or how events are read. Returns 0 or a status. */
+/* Handles the argument of -b, -e, or an option that chooses flows. Returns 0 or an exit status. */
 int conntrack_take_form(struct conntrack_parsing *parsing, const char *argument);
 
-/* Says what is wrong, and where help is. Returns STATUS_PARAMETER. */
+/* Reports an error, and where help is. Returns STATUS_PARAMETER. */
 #define conntrack_fail(parsing, ...)                                                               \
     common_complain(&(parsing)->options->common, HELP_OWN, __VA_ARGS__)
 
-/* The same for an option's argument, which stands where `wrong` has a %s (struct misuse). */
+/* Like conntrack_fail(), for the argument of an option: `typed` replaces %s in `wrong` (struct
+ * misuse), and `takes` names the arguments that are accepted. */
 int conntrack_fail_argument(const struct conntrack_parsing *parsing, const char *option,
                             const char *takes, const char *wrong, const char *typed);
 
-/* Checks that the options go together, and sets what depends on several. Returns 0 or a status. */
+/* Checks that the options fit together, and completes the filter where options depend on each
+ * other. Returns 0 or an exit status. */
 int conntrack_check_filter(struct conntrack_parsing *parsing);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet doctor: its command line, and its two listings: what is wrong, and what is exposed. */
+/* fastnet doctor: its command line, and its listings of findings and of exposed sockets. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,20 +15,20 @@
 enum { FOR_MS = 5000 };
 
 struct doctor_command {
-    struct common common;  /* first */
-    uint64_t rules;        /* bit n: doctor_rule(n) is tried */
-    unsigned milliseconds; /* between the two readings */
+    struct common common;  /* must be first */
+    uint64_t rules;        /* bit n: doctor_rule(n) is examined */
+    unsigned milliseconds; /* between the two samples */
     bool list, exposed, nagios, verbose;
 };
 
-/* Exit statuses; those of monitoring plugins with --nagios. */
+/* Exit statuses; with --nagios they are the statuses of monitoring plugins. */
 enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
 enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
 
 enum { OPTION_ONLY = 256, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
 
 enum { WHAT, SHOW, OTHER };
-static const char *const groups[] = {"What to look at", "How it is shown", "About fastnet"};
+static const char *const groups[] = {"What to check", "How it is shown", "About fastnet"};
 
 #define SETS(of_command) .member = offsetof(struct doctor_command, of_command)
 
@@ -68,14 +68,12 @@ const struct grammar doctor_grammar = {
                &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
-    .about = "Finds what is wrong with this machine's network, shows why, and says what to do.\n"
-             "Exit status: 0 healthy, 10 warnings, 20 faults, 1 not all could be looked at.",
+    .about = "Finds what is wrong with this machine's network, shows why, and says what to "
+             "do.\nExit status: 0 nothing found, 10 warnings, 20 faults, 1 not all could be read.",
     .important = "for only skip list exposed c nagios where json ndjson",
     .examples = examples,
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
 };
-
-/* --- The command line ------------------------------------------------------------------------- */
 
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
@@ -110,7 +108,7 @@ static int doctor_take_option(const struct option *option, const char *argument,
     return status;
 }
 
-/* The files of a captured tree stay as they are, so that a second reading says nothing new. */
+/* True if a second sample can differ from the first. The files of a captured tree do not change. */
 static bool has_moving_numbers(const struct common *common)
 {
     struct proc_tree tree;
@@ -129,7 +127,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     int status;
 
     command->rules = UINT64_MAX;
-    command->milliseconds = UINT_MAX; /* until it is known */
+    command->milliseconds = UINT_MAX; /* replaced below if no option sets it */
     status = common_parse(common, &doctor_grammar, argc, argv, doctor_take_option, command);
     if (status != PARSED)
         return status;
@@ -138,11 +136,12 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                 : has_moving_numbers(common) ? FOR_MS
                                                              : 0;
     common->no_header |= command->nagios;
-    common->human &= common->columns || common->count_by; /* sentences are for people */
+    common->human &= common->columns || common->count_by; /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
                            : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != UINT64_MAX ? "--exposed has no rules"
+                           : exposed && command->rules != UINT64_MAX
+                               ? "--exposed cannot be combined with --only or --skip"
                            : exposed && command->nagios
                                ? "--exposed cannot be combined with --nagios"
                            : exposed && command->list ? "--exposed cannot be combined with --list"
@@ -150,8 +149,6 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                                       : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
-
-/* --- What it prints --------------------------------------------------------------------------- */
 
 static int print_rules(const struct doctor_command *command)
 {
@@ -171,7 +168,7 @@ static int by_severity(const struct record *a, const struct record *b)
     return b->finding.severity - a->finding.severity;
 }
 
-/* What was found decides, then whether all could be looked at. */
+/* Findings decide the exit status first, then whether everything could be read. */
 static int status_of(const struct doctor_command *command, const struct doctor_summary *summary,
                      int status)
 {
@@ -203,7 +200,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .milliseconds = &summary->milliseconds,
         .partial = &summary->partial,
     };
-    /* in metrics a sentence would be a label that is another one each time */
+    /* in metrics, a sentence would be a label that changes with each sample */
     const char *columns = common_is_metrics(&command->common)
                               ? "severity rule subject process value limit moved"
                           : command->common.format == FORMAT_PLAIN ? "severity rule subject summary"
@@ -249,12 +246,10 @@ static int diagnose(const struct doctor_command *command)
     return status;
 }
 
-/* --- What is exposed -------------------------------------------------------------------------- */
-
-/* What listens where other machines can reach it: no fault, a list. */
+/* Lists sockets that listen where other machines can reach them. These are not faults. */
 static int list_exposed(const struct doctor_command *command)
 {
-    /* a mapped address is shown, and compared, as IPv4 */
+    /* an IPv4-mapped address is shown and compared as IPv4 */
     static const struct network loopback[] = {{{AF_INET, {127}}, 8}, {{AF_INET6, {[15] = 1}}, 128}};
     const struct field *local = field_named(&kind_socket, "local_address");
     const struct listing_table sctp[] = {{.table = &table_sctp, .unnamed = true},
@@ -289,10 +284,8 @@ int doctor_run(int argc, char *const argv[])
     struct doctor_command command = {.rules = 0};
     const int status = doctor_parse(&command, argc, argv);
 
-    /*
-     * A plugin that is called wrongly knows nothing, so its status must not be that of a fault.
-     * Where the parser stops, --nagios may not have been read yet.
-     */
+    /* A plugin with a wrong command line knows nothing, so its status must not be the status of a
+     * fault. The parser may have stopped before it read --nagios. */
     for (int i = 1; status > STATUS_OK && i < argc; i++)
         if (options_is(doctor_grammar.tables, argv[i], OPTION_NAGIOS))
             return NAGIOS_UNKNOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet drops: which packets the kernel drops, why, and for whom. */
+/* fastnet drops: lists the packets that the kernel drops, with the reasons and the owners. */
 #include "fastnet/drops.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 enum { FOR_MS = 5000 };
 
 struct drops_command {
-    struct common common; /* first */
+    struct common common; /* must be first */
     unsigned milliseconds;
     bool all;
     struct drops *drops;
@@ -28,7 +28,7 @@ static const struct option options_table[] = {
     FOR_OPTION(WHAT, "how long to watch (default 5 seconds)",
                .member = offsetof(struct drops_command, milliseconds),
                .value = "drops are only seen while fastnet watches"),
-    OPTION('a', "all", WHAT, "also drops that nobody misses",
+    OPTION('a', "all", WHAT, "also harmless drops, e.g. data left at close",
            .member = offsetof(struct drops_command, all)),
     INTERVAL_OPTION(SHOW),
     ABOUT_OPTIONS(OTHER),
@@ -36,41 +36,45 @@ static const struct option options_table[] = {
 
 static const struct example examples[] = {
     {"", "what is dropped within 5 s"},
-    {"--for 60 --all-netns", "... in a minute, everywhere"},
-    {"--where 'process != null'", "what programs lose"},
+    {"--for 60 --all-netns", "for a minute, in all netns"},
+    {"--where 'process != null'", "packets that processes lose"},
     {"--count-by reason", "packets for each reason"},
     {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
-    {"-c 10 --ndjson", "again and again, for programs"},
+    {"-c 10 --ndjson", "every 10 s, for programs"},
     {NULL, NULL},
 };
 
 const struct grammar drops_grammar = {
     .name = "drops",
-    .help = "packets that the kernel drops: why, where, and for whom",
+    .help = "packets that the kernel drops: why, where, and which process loses them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_drops, &common_options,
                &common_options_of_owners},
     .kind = &kind_drop,
-    .about = "Watches for packets that the kernel drops, and says why, where, and for whom.",
+    .about = "Lists packets that the kernel drops: why, where, and which process loses them.",
     .important = "for all c all-netns where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: BPF at skb:kfree_skb, counters",
 };
 
-/* --- What has no row -------------------------------------------------------------------------- */
-
-/* A line for people; programs ask for what they want to see. */
+/* Reports packets that have no row. Only lost packets are reported to programs, which ask for
+ * everything else that they want. */
 static void note_totals(const void *arg, struct report *report)
 {
     const struct drops_command *command = arg;
     const struct drops_summary *summary = drops_summary(command->drops);
 
     if (summary->lost)
-        report_loss(report, "%" PRIu64 " packet%s no row: too many different ones were dropped",
-                    summary->lost, summary->lost == 1 ? " has" : "s have");
+        report_loss(
+            report,
+            "%" PRIu64
+            " dropped packet%s in no row: fastnet counts only a limited number of different drops",
+            summary->lost, summary->lost == 1 ? " is" : "s are");
     if (command->common.format != FORMAT_PLAIN)
         return;
     if (summary->harmless)
-        report_note(report, "%" PRIu64 " packet%s that nobody misses: -a lists them",
+        report_note(report,
+                    "%" PRIu64
+                    " harmless drop%s, such as data left in closed sockets: -a lists them",
                     summary->harmless, summary->harmless == 1 ? "" : "s");
     if (summary->elsewhere)
         report_note(report, "%" PRIu64 " packet%s dropped in other network namespaces%s",
@@ -78,8 +82,6 @@ static void note_totals(const void *arg, struct report *report)
                     command->common.all_netns ? ", which are not listed"
                                               : ": --all-netns lists them");
 }
-
-/* --- The listing ------------------------------------------------------------------------------ */
 
 static int drops_most_first(const struct record *a, const struct record *b)
 {
@@ -99,7 +101,7 @@ static int drops_list_rows(const struct drops_command *command)
     struct listing_command listing = {
         .common = common,
         .kind = &kind_drop,
-        /* in a pipe blanks part columns, and sentences have them */
+        /* spaces separate the columns in a pipe, and the sentences of "why" contain spaces */
         .columns = {columns, columns && common_width(common) ? "why" : NULL},
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",
@@ -128,11 +130,11 @@ int drops_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (common->proc_root || common->backend != BACKEND_AUTO)
-        return common_misuse(common, "drops are seen while they happen: %s does not tell them",
-                             common->proc_root ? "a captured tree" : "--backend");
+        return common_misuse(common, "%s cannot be used here: drops are only seen as they happen",
+                             common->proc_root ? "--proc-root" : "--backend");
     if (common_is_metrics(common) && !common->count_by && common->filters.count)
-        return common_misuse(common, "metrics are by reason and function, which filters do not "
-                                     "choose: --count-by makes others");
+        return common_misuse(
+            common, "metrics with a filter also need --count-by (such as --count-by=reason)");
     options = (struct drops_options){
         .milliseconds = command.milliseconds  ? command.milliseconds
                         : common->interval_ms ? common->interval_ms
@@ -145,8 +147,8 @@ int drops_run(int argc, char *const argv[])
     if (!command.drops)
         return no_memory_status(common->program);
     if (isatty(STDERR_FILENO) && !common->explain)
-        fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
-                options.milliseconds / 1000.0);
+        fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
+                common->program, options.milliseconds / 1000.0);
     status = drops_list_rows(&command);
     drops_destroy(command.drops);
     return status;

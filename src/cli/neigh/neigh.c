@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet's own list of all neighbours: its command line, which of them, and which columns. */
+/* fastnet neigh, which lists all neighbours: its command line, its filter, and its columns. */
 #include "cli/neigh/neigh.h"
 
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)", TAKES("DEV"),
          OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
-    OPTION('n', "numeric", COMPATIBILITY, "no effect", SETS(numeric)),
+    OPTION('n', "numeric", COMPATIBILITY, "no effect: addresses are numbers", SETS(numeric)),
     ABOUT_OPTIONS(OTHER),
 };
 
@@ -36,11 +36,11 @@ static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NUL
 
 static const struct example examples[] = {
     {"", "all neighbours"},
-    {"-i eth0", "on one interface"},
-    {"--state=FAILED,INCOMPLETE", "who does not answer"},
-    {"--count-by=interface,state", "how many of each"},
-    {"--host=192.0.2.0/24", "of one network"},
-    {"--proxy", "what this machine answers for"},
+    {"-i eth0", "neighbours on one interface"},
+    {"--state=FAILED,INCOMPLETE", "neighbours that do not answer"},
+    {"--count-by=interface,state", "how many in each state"},
+    {"--host=192.0.2.0/24", "neighbours in one network"},
+    {"--proxy", "addresses it answers for"},
     {"--usage", "how full the tables are"},
     {"--json", "everything, for programs"},
     {NULL, NULL},
@@ -77,7 +77,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
     return PARSED;
 }
 
-/* Whether the interfaces that were named exist; the index of the master is the last. */
+/* Reports an interface of -i or --master that does not exist. *index: the master's, if named. */
 static int find_interfaces(const struct neigh_options *options, uint32_t *index)
 {
     const struct common *common = &options->common;
@@ -104,7 +104,7 @@ static int neigh_list(const struct neigh_options *options)
     const struct listing_table table = {.table = options->inet == options->inet6 ? &table_neighbours
                                                  : options->inet ? &table_neighbours4
                                                                  : &table_neighbours6,
-                                        .missing = "the kernel has no table of these neighbours",
+                                        .missing = "the kernel has no table for these neighbours",
                                         .if_missing = MISSING_ENDS};
     struct listing_command command = {
         .common = &options->common,
@@ -122,14 +122,12 @@ static int neigh_list(const struct neigh_options *options)
     return status ? status : command_run(&command);
 }
 
-/* --- Usage ------------------------------------------------------------------------------------ */
-
 static int list_usage(const struct neigh_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {
         .table = &table_neighbour_usage,
-        .missing = "/proc tells how full the tables are in the first network namespace only",
+        .missing = "only /proc of the first network namespace shows how full the tables are",
         .if_missing = MISSING_ENDS};
     const struct predicate of_family = predicate_number(
         field_named(&kind_neighbour_usage, "family"), options->inet ? AF_INET : AF_INET6);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* neigh's command line, parsed. */
+/* The parsed command line of neigh. */
 #ifndef CLI_NEIGH_NEIGH_H
 #define CLI_NEIGH_NEIGH_H
 
@@ -10,12 +10,12 @@
 struct neigh_options {
     struct common common;
     bool inet, inet6;
-    bool usage;         /* how full the tables are, in place of neighbours */
+    bool usage;         /* list how full the tables are, instead of neighbours */
     bool numeric;       /* accepted, no effect */
-    const char *master; /* as typed, or NULL */
+    const char *master; /* argument of --master, or NULL */
 };
 
-/* As common_parse(). */
+/* Parses a command line of neigh. Returns PARSED or an exit status. */
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[]);
 
 #endif

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * net-tools netstat: its tables of sockets, and its exit statuses. The layout is made by
- * format/socket/layout_netstat.c.
- */
+/* net-tools' netstat: tables of sockets, exit statuses. layout_netstat.c writes the layout. */
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -18,11 +15,11 @@ enum { TABLES_MAX = 12 };
 struct netstat {
     struct netstat_options options;
     struct listing_table tables[TABLES_MAX];
-    struct predicate where[TABLES_MAX][2]; /* of the tables */
+    struct predicate where[TABLES_MAX][2]; /* filters of the tables */
     size_t table_count;
 };
 
-/* Which tables, in netstat's order */
+/* Choosing the tables, in netstat's order */
 
 static void netstat_add_table(struct netstat *netstat, const struct table *table, unsigned section,
                               const char *missing)
@@ -39,14 +36,15 @@ static void netstat_add_table(struct netstat *netstat, const struct table *table
     };
 }
 
-/* The IPv6 table of what was added last: netstat lists it before it ends. */
+/* Adds the IPv6 table of the protocol that was added last: if the IPv4 table is missing, netstat
+ * still lists this table before it ends. */
 static void add_second(struct netstat *netstat, const struct table *table, unsigned section)
 {
     netstat_add_table(netstat, table, section, NULL);
     netstat->tables[netstat->table_count - 1].if_missing = MISSING_IS_PAIRED;
 }
 
-/* The IPv4 table of a protocol, which must be there if it was named, and its IPv6 table. */
+/* Adds the IPv4 table of a protocol, which must exist if the user named it, and its IPv6 table. */
 static void add_protocol(struct netstat *netstat, bool wanted, const struct table *ipv4,
                          const struct table *ipv6, const char *missing)
 {
@@ -61,7 +59,7 @@ static void add_protocol(struct netstat *netstat, bool wanted, const struct tabl
         add_second(netstat, ipv6, SECTION_INTERNET);
 }
 
-/* Only a filter that asks for sockets that are BOUND_INACTIVE lists them. */
+/* True if a filter asks for sockets in BOUND_INACTIVE; only then they are listed. */
 static bool wants_inactive(const struct filters *filters)
 {
     struct where where = {0};
@@ -93,7 +91,7 @@ static void netstat_choose_tables(struct netstat *netstat)
                           "no support for `AF UNIX' on this system.");
 }
 
-/* What the layout needs, and which columns show the same */
+/* Needs of the layout */
 
 static bool lists(const struct netstat *netstat, unsigned section)
 {
@@ -122,14 +120,14 @@ static struct needs netstat_layout_needs(const struct netstat *netstat)
     return needs;
 }
 
-/* Families that few or no kernels of today have, or that Debian's netstat was built without */
+/* Families that hardly any kernel has today, or that Debian's netstat was built without */
 
 static const char *root_of(const struct netstat_options *options)
 {
     return options->common.proc_root ? options->common.proc_root : "/proc";
 }
 
-/* Returns whether netstat would end here with status 1. */
+/* Reports a family that fastnet cannot list. Returns true if netstat would end with status 1. */
 static bool check_old_family(const struct netstat_options *options,
                              const struct netstat_family *family, struct report *report)
 {
@@ -146,7 +144,7 @@ static bool check_old_family(const struct netstat_options *options,
     return named;
 }
 
-/* What netstat looks for besides the tables that fastnet reads: SCTP sockets are only in files. */
+/* Reports tables that netstat has and fastnet has not: SCTP sockets in files, and old families. */
 static void check_other_tables(const void *arg, struct report *report)
 {
     const struct netstat_options *options = arg;
@@ -167,7 +165,7 @@ static void check_other_tables(const void *arg, struct report *report)
     report->partial |= report->ended;
 }
 
-/* In netstat's words, because scripts look for them. */
+/* Reports this in netstat's words, because scripts search for them. */
 static void report_shut_out(struct report *report, const struct owners_summary *summary)
 {
     if (summary->any)
@@ -192,7 +190,7 @@ static int list_sockets(struct netstat *netstat)
     struct listing_command command = {
         .common = &options->common,
         .kind = &kind_socket,
-        /* the names of what the layout would show */
+        /* columns with the content of the layout */
         .columns = {"protocol family state",
                     internet ? "recv_q send_q local_address local_port remote_address remote_port"
                              : NULL,
@@ -216,7 +214,7 @@ static int list_sockets(struct netstat *netstat)
     return command_run(&command);
 }
 
-/* Multicast memberships alone */
+/* Lists only multicast memberships. */
 static int list_groups(const struct netstat_options *options)
 {
     const bool may_be_missing = options->all_protocols;
@@ -255,7 +253,7 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
 
     if (status != PARSED)
         return status;
-    /* groups beside sockets are a section among theirs, but columns are of one kind only */
+    /* The layout can show groups below sockets, but columns are of one kind only. */
     if (options->kind == &kind_group && (options->named_protocols <= 1 || options->common.sort ||
                                          common_uses_columns(&options->common)))
         return list_groups(options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* netstat: its command line, parsed, and what it lists. */
+/* The parsed command line of netstat, and its listings. */
 #ifndef CLI_NETSTAT_NETSTAT_H
 #define CLI_NETSTAT_NETSTAT_H
 
@@ -11,57 +11,55 @@
 
 struct netstat_options {
     struct common common;
-    struct netstat_layout layout; /* what the options say of it, for other tables, too */
+    struct netstat_layout layout; /* options of the layout; other tables use them, too */
     bool all, listening, verbose, numeric;
     bool tcp, udp, udplite, raw, sctp;                                       /* protocols */
     bool inet, inet6, unix_sockets, bluetooth, ipx, ax25, x25, netrom, rose; /* families */
-    unsigned named_protocols; /* how many tables were asked for by name; 0: all there are */
+    unsigned named_protocols; /* number of tables that options name; 0: all tables */
     bool all_protocols; /* a family was named without protocols: missing tables are not an error */
-    unsigned other_tables; /* how many of -r -i -M -s were given */
+    unsigned other_tables; /* number of options among -r -i -I -M -s --summary */
     unsigned extend;       /* how often -e was given */
     bool cache, fib, symbolic, wide;
-    const char *operands[2]; /* the first ones, or NULL */
-    const char *interface;   /* of -I, or NULL */
-    bool too_many_families;  /* for afname; said once */
-    char afname[256]; /* the families that were named, joined by commas, as net-tools keeps them */
-    const struct kind *kind; /* of the last of these tables, or of -g; else of sockets */
+    const char *operands[2]; /* the first two, or NULL */
+    const char *interface;   /* argument of -I, or NULL */
+    bool too_many_families;  /* afname is full, and this was reported */
+    char afname[256];        /* names of the given families with commas, as net-tools keeps them */
+    const struct kind *kind; /* kind of the last of these tables, or of -g; else kind_socket */
 };
 
-/* Address families that net-tools knows. */
+/* An address family that net-tools knows. */
 struct netstat_family {
-    const char *afname; /* as net-tools keeps it */
-    const char *names;  /* of -A, separated by blanks */
-    size_t member;      /* of struct netstat_options: it was named; 0: it has no sockets here */
-    /* Of sockets that few kernels have: their file below the proc root, and how they are called. */
+    const char *afname; /* the name that net-tools keeps */
+    const char *names;  /* names that -A accepts, separated by spaces */
+    size_t member;      /* offset in struct netstat_options: flag that it was named; 0: no flag */
+    /* For families that few kernels have: the file below the proc root, a name for messages. */
     const char *file, *sockets;
-    /* What -r says of a family without routes, and its exit status; or NULL. */
+    /* The message of -r for a family without routes, and its exit status; or NULL. */
     const char *unrouted;
     int status;
 };
 enum { NETSTAT_FAMILIES = 12 };
 extern const struct netstat_family netstat_families[NETSTAT_FAMILIES];
 
-/* They list a table, and return the exit status. */
+/* Each lists a table and returns the exit status. */
 int netstat_routes(const struct netstat_options *options);
 int netstat_interfaces(const struct netstat_options *options);
 int netstat_statistics(const struct netstat_options *options);
 int netstat_masquerade(const struct netstat_options *options);
 
-/* As common_parse(). */
+/* Parses a command line of netstat. Returns PARSED or an exit status. */
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[]);
 
-/* Judges the operands: 0, or the exit status after a line on stderr. */
+/* Checks the operands. Returns 0, or an exit status after a line on stderr. */
 int netstat_operands(const struct netstat_options *options);
 
-/*
- * Sets the predicates of tables of sockets, in the caller's space; NULL: all are shown. netstat
- * goes by the remote end, not by the state. Its files have no sockets that are BOUND_INACTIVE:
- * `inactive` lists them, too.
- */
+/* Sets tables[].where, with memory in `where`; NULL: the table shows all rows. A TCP socket listens
+ * by its state, other sockets if they have no remote end. netstat's files have no sockets in
+ * BOUND_INACTIVE; with `inactive` they are listed, too. */
 void netstat_choose_rows(struct listing_table tables[], size_t count, struct predicate where[][2],
                          enum show show, bool inactive);
 
-/* Whether it asks for sockets that are BOUND_INACTIVE, more than for those in no known state. */
+/* True if `where` accepts BOUND_INACTIVE sockets more surely than sockets in an unknown state. */
 bool netstat_wants_inactive(const struct predicate *where);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* net-tools netstat: interfaces (-i). */
+/* net-tools' netstat: interfaces (-i). */
 #include <net/if.h>
 #include <string.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 
-/* The order of net-tools (lib/nstrcmp.c): a name, its number, then the number of an alias */
+/* The order of net-tools (lib/nstrcmp.c): by name, by its number, then by the number of an alias */
 
 struct name_parts {
-    struct text words;  /* up to the last byte that is no digit */
-    struct text number; /* the digits behind them */
-    struct text alias;  /* digits; empty: it is no alias */
+    struct text words;  /* up to the last byte that is not a digit */
+    struct text number; /* the digits after `words` */
+    struct text alias;  /* digits; empty: not an alias */
 };
 
 static size_t without_digits(const char *text, size_t length)
@@ -51,7 +51,7 @@ static struct text without_zeroes(struct text digits)
     return digits;
 }
 
-/* By their value, else by their zeroes; no digits come first. */
+/* Compares numbers by their values, then by their leading zeroes. An empty text comes first. */
 static int compare_digits(struct text a, struct text b)
 {
     const struct text x = without_zeroes(a), y = without_zeroes(b);
@@ -72,9 +72,9 @@ static int interfaces_compare_names(const struct record *x, const struct record 
     return order ? order : compare_digits(a.alias, b.alias);
 }
 
-/* Which rows */
+/* Choosing the rows */
 
-/* Only netstat's layout shows a label as an interface: its addresses are in another row, too. */
+/* Only netstat's layout shows labels as interfaces; another row has their addresses, too. */
 static void interfaces_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {
@@ -95,7 +95,7 @@ static void interfaces_choose_rows(struct predicate_tree *where,
     }
 }
 
-/* In the words of ifconfig(8) when it is asked for one interface. */
+/* Reports a missing interface in the words of ifconfig(8). */
 static void check_listed(const void *arg, struct report *report)
 {
     const struct netstat_options *options = arg;
@@ -131,6 +131,6 @@ int netstat_interfaces(const struct netstat_options *options)
     };
 
     interfaces_choose_rows(&where, options);
-    table.where = predicate_of(&where); /* not a filter: what has no flags is listed, too */
+    table.where = predicate_of(&where); /* as a filter it would refuse rows without flags */
     return command_run(&command);
 }

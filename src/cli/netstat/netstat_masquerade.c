@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * net-tools netstat: masqueraded connections (-M). The kernel has dropped its file long ago; here
- * they are the connections of connection tracking whose source was translated.
- */
+/* net-tools' netstat: masqueraded connections (-M). The kernel has dropped the file for them long
+ * ago. Here they are the flows of connection tracking whose source was translated. */
 #include <sys/socket.h>
 
 #include "cli/command.h"
@@ -10,7 +8,7 @@
 
 static const char missing[] = "no support for `ip_masquerade' on this system.";
 
-/* Flows whose source was translated: its address, or its port. */
+/* Chooses flows whose source address or source port was translated. */
 static void masquerade_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {
@@ -25,8 +23,8 @@ static void masquerade_choose_rows(struct predicate_tree *where,
                                             options->inet ? AF_INET : AF_INET6));
 }
 
-/* Flows that exist but may not be read: netstat's words stand below the reason, and -c ends. */
-static void say_missing(const void *arg, struct report *report)
+/* If flows exist that may not be read, adds netstat's words below the reason, and ends -c. */
+static void masquerade_report_missing(const void *arg, struct report *report)
 {
     (void)arg;
     if (!report->unreadable || report->listed || report->ended)
@@ -55,7 +53,7 @@ int netstat_masquerade(const struct netstat_options *options)
         .layout_needs = {.fields = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
                          .lookups = (options->layout.numeric_hosts ? 0 : NEED_HOSTS) |
                                     (options->layout.numeric_ports ? 0 : NEED_SERVICES)},
-        .after_each_pass = say_missing,
+        .after_each_pass = masquerade_report_missing,
     };
 
     masquerade_choose_rows(&where, options);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Words that are no options: netstat takes none. As fastnet they are an error that says what was
- * probably meant; as netstat they are ignored, as there.
- */
+/* Words that are not options. Under the name fastnet they are an error, which suggests a correct
+ * command line. Under the name netstat they are ignored, as netstat ignores them. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +14,7 @@
 #include "fastnet/array.h"
 #include "fastnet/interfaces.h"
 
-/* Words of other tools, or of habit; the words of fastnet. */
+/* Words that people know from other tools, and what they can type here instead. */
 static const struct {
     const char *word, *meant;
 } habits[] = {
@@ -27,7 +25,7 @@ static const struct {
     {"processes", "fastnet -p"},    {"continuous", "fastnet -c"},
 };
 
-/* The command, or the long option, that is nearest to the word. */
+/* Finds the command or the long option that is nearest to the word. */
 static bool name_nearest(const struct common *common, const char *word, char meant[FILTERS_MEANT])
 {
     struct misuse command = {.typed = as_text(word)}, option = command;
@@ -45,7 +43,7 @@ static bool name_nearest(const struct common *common, const char *word, char mea
     return command.meant.data || option.meant.data;
 }
 
-/* What can be typed in place of the word; false if nobody knows. next: the operand behind it. */
+/* Finds what can be typed instead of `word`, or returns false. next: the operand after `word`. */
 static bool guess(const struct netstat_options *options, const char *word, const char *next,
                   char meant[FILTERS_MEANT])
 {
@@ -81,8 +79,10 @@ int netstat_operands(const struct netstat_options *options)
         return 0;
     if (!options->common.words) {
         if (isatty(STDERR_FILENO))
-            fprintf(stderr, "%s: '%s' is ignored, as netstat ignores what is no option\n",
-                    options->common.program, TYPED(word));
+            fprintf(
+                stderr,
+                "%s: '%s' is ignored: like netstat, fastnet ignores words that are not options\n",
+                options->common.program, TYPED(word));
         return 0;
     }
     const bool known = guess(options, word, options->operands[1], meant);

@@ -10,7 +10,7 @@
 #include "fastnet/proc_tree.h"
 
 enum {
-    OPTION_FAMILY = 256, /* --inet and its kin */
+    OPTION_FAMILY = 256, /* --inet and similar options */
     OPTION_SUMMARY,
 };
 
@@ -24,7 +24,7 @@ enum { FORM_FAMILY = FORM_OWN };
 #define MEMBER(of_netstat) offsetof(struct netstat_options, of_netstat)
 #define SETS(of_netstat)   .member = MEMBER(of_netstat)
 
-/* In net-tools' order: it shows in the message about an ambiguous abbreviation. */
+/* In net-tools' order, because the message about an ambiguous abbreviation shows this order. */
 static const struct option options_table[] = {
     /* clang-format off */
     FAMILY("ax25"), FAMILY("x25"), FAMILY("ip"), FAMILY("ipx"), FAMILY("appletalk"),
@@ -56,7 +56,7 @@ static const struct option options_table[] = {
     INTERVAL_OPTION(SHOW),
     OPTION('e', "extend", SHOW, "user and inode"),
     OPTION('p', "programs", SHOW, "process and program name", SETS(layout.programs)),
-    OPTION('v', "verbose", SHOW, "say which families the kernel lacks", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "report address families that the kernel lacks", SETS(verbose)),
     OPTION('s', "statistics", TABLES, "counters of the protocols"),
     OPTION('W', "wide", COMPATIBILITY, "no effect: addresses are never cut", SETS(wide)),
     OPTION('n', "numeric", SHOW, "no names for hosts, ports and users", SETS(numeric)),
@@ -71,7 +71,7 @@ static const struct option options_table[] = {
     OPTION('d', NULL, 0, NULL),
 };
 
-/* In a table of its own, so that no abbreviation of netstat's own options becomes ambiguous. */
+/* In a table of their own, so that no abbreviation of netstat's options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
     DELTA_OPTION(0, "with -c, and -i, -s or -M: rates per second"),
@@ -96,7 +96,7 @@ static const struct example examples[] = {
     {"-tn --count-by=state", "how many in each state"},
     {"-rn", "routes"},
     {"-tn --remote-port=443", "connections to port 443"},
-    {"-tn --where='recv_q > 0'", "whose program reads too slowly"},
+    {"-tn --where='recv_q > 0'", "programs that read too slowly"},
     {"-tn --sort=-send_q", "longest send queues first"},
     {"-tn --count-by=remote_address", "how many to each peer"},
     {"-atnp --json", "everything, for programs"},
@@ -113,19 +113,19 @@ const struct grammar netstat_grammar = {
                &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .about = "What this machine is talking to: its sockets, as netstat lists them.",
+    .about = "The sockets of this machine, as netstat lists them.",
     .important = "t u x l a n p r i where",
     .examples = examples,
-    .notes = "fastnet sockets lists them for people: owners first, as wide as the terminal.\n"
-             "fastnet arp, neigh and conntrack list neighbours and flows: see their --help.\n"
-             "fastnet ss lists sockets of every family, with the filters of ss.\n"
-             "fastnet netstat is the same as fastnet, but leaves blanks in names as they are.",
+    .notes = "fastnet sockets lists them for people: owners first, as wide as the "
+             "terminal.\nfastnet arp, neigh and conntrack list neighbours and flows: see their "
+             "--help.\nfastnet ss lists sockets of every family, with the filters of ss.\nfastnet "
+             "netstat is the same as fastnet, but leaves spaces in names as they are.",
     .page = "fastnet",
     .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
     .manner = {.status = STATUS_MISUSE},
 };
 
-/* For routes and counters all names count, in their order. */
+/* Appends a family's name to afname: routes and counters use all names, in their order. */
 static void remember_family(struct netstat_options *options, const char *name)
 {
     size_t length = strlen(options->afname), room = sizeof options->afname;
@@ -139,7 +139,7 @@ static void remember_family(struct netstat_options *options, const char *name)
     options->too_many_families = true;
 }
 
-#define HERE             " not configured in this system."
+#define ABSENT           " not configured in this system."
 #define NO_ROUTING(name) "No routing for address family `" name "'."
 
 const struct netstat_family netstat_families[NETSTAT_FAMILIES] = {
@@ -154,13 +154,13 @@ const struct netstat_family netstat_families[NETSTAT_FAMILIES] = {
     {"ash", "ash", 0, NULL, NULL, NO_ROUTING("ash"), STATUS_MISUSE},
     {"ipx", "ipx", MEMBER(ipx), "net/ipx", "AF IPX",
      "IPX routing not in file /proc/net/ipx/route or /proc/net/ipx_route found.", STATUS_FAILURE},
-    {"ax25", "ax25", MEMBER(ax25), "net/ax25", "AF AX25", "AX.25" HERE, STATUS_FAILURE},
-    {"x25", "x25", MEMBER(x25), "net/x25", "AF X25", "X.25" HERE, STATUS_FAILURE},
-    {"netrom", "netrom", MEMBER(netrom), "net/nr", "AF NETROM", "NET/ROM" HERE, STATUS_FAILURE},
-    {"rose", "rose", MEMBER(rose), "net/rose", "AF ROSE", "ROSE" HERE, STATUS_FAILURE},
+    {"ax25", "ax25", MEMBER(ax25), "net/ax25", "AF AX25", "AX.25" ABSENT, STATUS_FAILURE},
+    {"x25", "x25", MEMBER(x25), "net/x25", "AF X25", "X.25" ABSENT, STATUS_FAILURE},
+    {"netrom", "netrom", MEMBER(netrom), "net/nr", "AF NETROM", "NET/ROM" ABSENT, STATUS_FAILURE},
+    {"rose", "rose", MEMBER(rose), "net/rose", "AF ROSE", "ROSE" ABSENT, STATUS_FAILURE},
 };
 
-/* Each name stands for all that is counted under its family. */
+/* Handles one name of a family. Several names can mean the same family. */
 static bool netstat_take_family(struct netstat_options *options, struct text name)
 {
     for (size_t i = 0; i < NETSTAT_FAMILIES; i++) {
@@ -188,16 +188,16 @@ static int take_families(struct netstat_options *options, const char *names)
     return 0;
 }
 
-/* Other options change nothing. */
+/* Handles options that list another table; ignores all other options. */
 static int take_other_table(struct netstat_options *options, int id)
 {
     size_t i = 0;
 
     while (listed[i].kind && listed[i].id != id)
         i++;
-    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* -g gives way to the others */
+    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* -g replaces no table */
         return 0;
-    /* -i says nothing new after -I=lo */
+    /* -i adds nothing after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);
     options->kind = listed[i].kind;
     return 0;
@@ -214,12 +214,12 @@ static int netstat_take_option(const struct option *option, const char *argument
         options->layout.extended = true;
         options->extend++;
         return 0;
-    case 'I': /* -Ilo, -I=lo and --interfaces=lo name one; without a name all are listed */
+    case 'I': /* -Ilo, -I=lo and --interfaces=lo name an interface; without a name all are listed */
         if (argument && *argument == '=')
             argument++;
         if (argument && *argument) {
             options->interface = argument;
-            options->other_tables -= options->kind == &kind_interface; /* it may follow -i */
+            options->other_tables -= options->kind == &kind_interface; /* counts -i -I=lo once */
         }
         return take_other_table(options, 'I');
     case 'Z':
@@ -236,11 +236,11 @@ static int netstat_take_option(const struct option *option, const char *argument
     }
 }
 
-/* A family without a protocol means all of its protocols, a protocol without one both families. */
+/* A family without protocols means all its protocols; a protocol without families means both. */
 static void netstat_complete(struct netstat_options *options)
 {
     struct netstat_layout *layout = &options->layout;
-    /* a filter says itself which sockets are wanted */
+    /* a filter already says which sockets are wanted */
     const bool all = options->all || options->common.filters.count;
     const bool multicast = options->kind == &kind_group;
     bool protocols =

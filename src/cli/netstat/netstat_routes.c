@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* net-tools netstat: the routing tables (-r). */
+/* net-tools' netstat: the routing tables (-r). */
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -19,7 +19,7 @@ struct routes {
 
 _Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
 
-/* Where the kernel has no IPv6, netstat says so and ends there. A cache is simply empty. */
+/* Adds a table. If the kernel has no IPv6, netstat says so and ends. A missing cache is empty. */
 static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
 {
     static const char *const missing[] = {"INET (IPv4) not configured in this system.",
@@ -40,7 +40,7 @@ static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
     };
 }
 
-/* The families in the order in which they were named, and as often; without a name IPv4. */
+/* Adds the families in the order in which the user named them, perhaps twice; by default IPv4. */
 static int routes_choose_tables(struct routes *routes)
 {
     const struct netstat_options *options = routes->options;
@@ -63,10 +63,8 @@ static int routes_choose_tables(struct routes *routes)
     return 0;
 }
 
-/*
- * --host with one address asks which route the kernel takes there. Returns whether it was typed,
- * and is no filter then.
- */
+/* --host with one address asks for the route that the kernel takes to it. Returns whether it was
+ * typed; then it is removed from the filters. */
 static bool take_destination(struct filters *filters, struct address *destination)
 {
     for (size_t i = 0; i < filters->count; i++) {
@@ -80,13 +78,13 @@ static bool take_destination(struct filters *filters, struct address *destinatio
     return false;
 }
 
-/* Only the kernel knows: its rules, tables and types of routes decide. */
+/* Chooses the table that asks the kernel: only its rules, tables and types of routes decide. */
 static int choose_taken(struct routes *routes, const struct common *common, uint8_t family)
 {
     if (common->backend == BACKEND_PROC || common->proc_root)
-        return common_misuse(common, "--host=ADDRESS asks the kernel for the route that it takes, "
-                                     "and /proc cannot tell (ADDRESS/32, or /128, lists routes "
-                                     "to it)");
+        return common_misuse(
+            common, "--host=ADDRESS asks the kernel which route it takes: this needs netlink, not "
+                    "/proc (--host=ADDRESS/32, or /128, lists routes to the address)");
     routes->table_count = 1;
     routes->layout.sections[0] = (struct route_section){family, false};
     routes->tables[0] = (struct listing_table){.table = family == AF_INET6 ? &table_route6_taken
@@ -122,7 +120,7 @@ int netstat_routes(const struct netstat_options *options)
 
     if (!status && !options->cache && take_destination(&common.filters, &key.route.destination))
         status = choose_taken(&routes, &common, key.route.destination.family);
-    /* in columns, all routes that packets can take; else those of the kernel's files */
+    /* columns show all routes that packets can take, the layout those in the kernel's files */
     const struct predicate part = predicate_number(&field_route_part, ROUTE_NULL);
     const struct predicate usable = {.operation = PREDICATE_NOT, .parts = &part};
     struct listing_command command = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* net-tools netstat: counters of the protocols (-s). */
+/* net-tools' netstat: counters of the protocols (-s). */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,10 +8,8 @@
 #include "cli/personality.h"
 #include "fastnet/array.h"
 
-/*
- * Protocols that an option stands for are shown if it was given; all others always. Without a
- * protocol -s shows all of them.
- */
+/* Chooses the counters of the protocols that options name, or of all protocols if no option names
+ * any. Protocols without an option are always shown. */
 static void statistics_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {
@@ -39,10 +37,10 @@ static void statistics_choose_rows(struct predicate_tree *where,
 
 static int statistics_list(const struct netstat_options *options, bool inet6)
 {
-    /* netstat's layout has an order of its own, and needs all counters for its words */
+    /* netstat's layout has its own order, and its sentences need all counters */
     const bool columns = common_uses_columns(&options->common) || options->common.sort ||
                          options->common.limit || options->common.filters.count;
-    /* a counter that the kernel lacks is no failure */
+    /* a counter that the kernel lacks is not a failure */
     const struct listing_table table = {
         .table = inet6 ? &table_counters6 : &table_counters,
         .missing = inet6 ? "cannot open /proc/net/snmp6: No such file or directory"
@@ -64,7 +62,7 @@ static int statistics_list(const struct netstat_options *options, bool inet6)
 
     statistics_choose_rows(&where, options);
     layout.where = predicate_of(&where);
-    if (columns) /* the layout has to see all of them */
+    if (columns) /* the layout must see all counters, and chooses itself */
         command.listing.where = layout.where;
     return command_run(&command);
 }

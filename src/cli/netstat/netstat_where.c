@@ -7,7 +7,7 @@
 
 #define LISTENING (UINT64_C(1) << TCP_LISTEN)
 
-/* A comparison, or that it is not so. */
+/* Stores a comparison and its negation. Returns the comparison if `wanted`, else the negation. */
 static const struct predicate *netstat_where_choose(struct predicate where[2],
                                                     struct predicate comparison, bool wanted)
 {
@@ -16,7 +16,8 @@ static const struct predicate *netstat_where_choose(struct predicate where[2],
     return &where[!wanted];
 }
 
-/* One bit (1 << TCP_*) a state. Refused ones leave states in that fastnet does not know. */
+/* Wants or refuses states, one bit (1 << TCP_*) for each. If states are refused, sockets in states
+ * that fastnet does not know are still listed. */
 static const struct predicate *choose_states(struct predicate where[2], uint64_t states,
                                              bool wanted)
 {
@@ -30,10 +31,8 @@ static const struct predicate *where_of(struct predicate where[2], const struct 
     const uint64_t inactive = UINT64_C(1) << STATE_BOUND_INACTIVE; /* in no file of netstat */
     const struct address any = {.family = table->family};
 
-    /*
-     * By the state, although netstat goes by the remote port: the kernel finds listeners by it in
-     * no time, and a connection from or to port 0 is listed with the other connections.
-     */
+    /* The state decides, although netstat uses the remote port: the kernel finds listeners by their
+     * state at once, and a connection from or to port 0 is listed with other connections. */
     if (table->protocol == IPPROTO_TCP && show == SHOW_LISTENING)
         return choose_states(where, LISTENING, true);
     if (table->protocol == IPPROTO_TCP)
@@ -43,13 +42,13 @@ static const struct predicate *where_of(struct predicate where[2], const struct 
         return NULL;
     if (table->family == AF_UNIX)
         return choose_states(where, LISTENING, show == SHOW_LISTENING);
-    /* protocols that do not listen: a socket without a peer stands for one that does */
+    /* These protocols do not listen: a socket without a peer counts as listening. */
     return netstat_where_choose(
         where, predicate_address(field_named(&kind_socket, "remote_address"), &any),
         show == SHOW_LISTENING);
 }
 
-/* TCP of both families has one predicate, because their tables are read as one. */
+/* TCP of both families has one predicate, because both tables are read together. */
 void netstat_choose_rows(struct listing_table tables[], size_t count, struct predicate where[][2],
                          enum show show, bool inactive)
 {
@@ -64,7 +63,7 @@ void netstat_choose_rows(struct listing_table tables[], size_t count, struct pre
     }
 }
 
-/* How surely a TCP socket in this state passes: 2 it does, 1 it may, 0 it does not. */
+/* How surely a TCP socket in this state matches: 2 certainly, 1 perhaps, 0 not. */
 static int netstat_where_passes(const struct predicate *where, uint8_t state)
 {
     const struct predicate whole = {.operation = PREDICATE_AND, .parts = where};
@@ -79,8 +78,8 @@ static int netstat_where_passes(const struct predicate *where, uint8_t state)
 
 bool netstat_wants_inactive(const struct predicate *where)
 {
-    enum { UNHEARD_OF = 31 };
+    enum { UNKNOWN_STATE = 31 };
 
     return where && netstat_where_passes(where, STATE_BOUND_INACTIVE) >
-                        netstat_where_passes(where, UNHEARD_OF);
+                        netstat_where_passes(where, UNKNOWN_STATE);
 }

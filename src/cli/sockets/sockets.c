@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fastnet's own list of sockets, for people: who owns them first, and as many columns as the
- * terminal has room for.
- */
+/* fastnet sockets lists sockets for people: owners first, as many columns as fit the terminal. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,11 +15,11 @@
 enum { COMMAND_MAX = 512 };
 
 struct sockets_options {
-    struct common common; /* first */
+    struct common common; /* must be first */
     struct which which;
     bool listening, summary, no_bytes;
-    bool names, extended, timers, info, memory; /* -r -e -o -i -m: columns that are added */
-    bool nothing; /* cppcheck-suppress unusedStructMember ; letters that have no effect */
+    bool names, extended, timers, info, memory; /* -r -e -o -i -m: add columns */
+    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
 };
 
 enum { OPTION_SUMMARY = 256 };
@@ -37,9 +34,9 @@ static const struct option options_table[] = {
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
-    OPTION('a', "all", WHICH, "all of these (default: all but unix sockets)", SETS(which.all)),
-    OPTION('l', "listening", WHICH, "only those that listen", SETS(listening)),
-    LONG(THIS_ROW, "attention", WHICH, "only those that need attention, and why",
+    OPTION('a', "all", WHICH, "all of these (default: all except unix sockets)", SETS(which.all)),
+    OPTION('l', "listening", WHICH, "only listening sockets", SETS(listening)),
+    LONG(THIS_ROW, "attention", WHICH, "only sockets that need attention, and why",
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
@@ -65,18 +62,18 @@ static const struct option options_table[] = {
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};
 
 static const struct example examples[] = {
-    {"", "all but unix sockets"},
-    {"-l", "who listens"},
-    {"--port 443", "on a port, at either end"},
-    {"--process nginx", "of a process"},
-    {"--remote 10.0.0.0/8", "to a network"},
-    {"--state close_wait", "that a process does not close"},
-    {"--attention", "what needs attention, and why"},
-    {"--where 'recv_q > 0'", "whose process reads too slowly"},
+    {"", "all except unix sockets"},
+    {"-l", "listeners"},
+    {"--port 443", "sockets with this port"},
+    {"--process nginx", "sockets of a process"},
+    {"--remote 10.0.0.0/8", "sockets to a network"},
+    {"--state close_wait", "sockets a process should close"},
+    {"--attention", "sockets with problems, and why"},
+    {"--where 'recv_q > 0'", "processes that read too slowly"},
     {"-t --sort -rtt --limit 10", "the slowest connections"},
     {"--columns +user,-activity", "other columns"},
-    {"-t --count-by owners", "how many each process has"},
-    {"--summary", "their number and memory"},
+    {"-t --count-by owners", "number for each process"},
+    {"--summary", "number and memory of sockets"},
     {NULL, NULL},
 };
 
@@ -87,19 +84,15 @@ const struct grammar sockets_grammar = {
                &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
-    .about = "The sockets of this machine: who holds them, whom they talk to, what waits.\n"
-             "fastnet s is short for it.",
+    .about = "The sockets of this machine: which process holds them, their peers and "
+             "queues.\nfastnet s is short for it.",
     .important = "t u x l c port host process columns sort",
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",
 };
 
-/* --- Listing ---------------------------------------------------------------------------------- */
-
-/*
- * The command that lists those of these sockets that need attention, with the options that choose
- * them. NULL if it is too long, or has more than printable ASCII: it must be typed as it is shown.
- */
+/* Writes the command that lists only the sockets of this listing that need attention. Returns NULL
+ * if it is too long, or not printable ASCII: users must be able to type it as it is shown. */
 static const char *command_for_attention(const struct sockets_options *options,
                                          char command[COMMAND_MAX])
 {
@@ -122,11 +115,8 @@ static const char *command_for_attention(const struct sockets_options *options,
     return *at ? NULL : command;
 }
 
-/*
- * A program gets numbers and addresses as they are. People get views of them: no column that all
- * rows leave empty, and users only of listeners, because rows wait in memory for the names of
- * users.
- */
+/* Lists the sockets. Programs get numbers and addresses. People get views, without columns that are
+ * empty in all rows, and users only for listeners: rows wait in memory for names of users. */
 static int sockets_list(const struct sockets_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
@@ -135,13 +125,13 @@ static int sockets_list(const struct sockets_options *options)
     const bool internet = which->all || which->tcp || which->udp || which->raw || !local;
     const bool connected = internet && !options->listening;
     const bool tcp = which->all || which->tcp || !which_is_named(which);
-    const char *chosen = options->common.columns; /* in place of the default ones, or beside them */
-    const bool here = plain && !options->common.proc_root && !options->common.count_by &&
-                      (!chosen || *chosen == '+' || *chosen == '-');
+    const char *chosen = options->common.columns; /* instead of, or added to, default columns */
+    const bool uses_containers = plain && !options->common.proc_root && !options->common.count_by &&
+                                 (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
-        here ? containers_read(NULL) : (struct containers_found){.pods = false};
+        uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
     struct listing_table tables[WHICH_TABLES];
-    struct predicate where[WHICH_TABLES][2]; /* of the tables */
+    struct predicate where[WHICH_TABLES][2]; /* filters of the tables */
     char attention[COMMAND_MAX] = "";
     struct listing_command command = {
         .common = &options->common,
@@ -180,7 +170,7 @@ static int sockets_list(const struct sockets_options *options)
     netstat_choose_rows(tables, command.listing.table_count, where,
                         options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);
     if (local && !options->listening)
-        command.listing.needs.fields |= SOCKET_PENDING; /* netlink alone would leave some out */
+        command.listing.needs.fields |= SOCKET_PENDING; /* or netlink omits some sockets */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
         options->common.backend != BACKEND_PROC)
         command.listing.byte_counts = byte_counts_create();
@@ -190,7 +180,7 @@ static int sockets_list(const struct sockets_options *options)
     return status;
 }
 
-/* Letters of ss and netstat add columns to those that are shown anyway. */
+/* Adds the columns that letters of ss and netstat ask for. */
 static int list_with_letters(struct sockets_options options)
 {
     const struct {
@@ -204,7 +194,7 @@ static int list_with_letters(struct sockets_options options)
         {options.info, ",+congestion,+min_rtt,+rto,+snd_mss,+snd_cwnd,+pacing_rate"},
         {options.memory, ",+mem_rmem,+mem_rcvbuf,+mem_wmem,+mem_sndbuf"},
     };
-    enum { LETTERS_MAX = 256 }; /* more than all of them */
+    enum { LETTERS_MAX = 256 }; /* more than the letters can add */
     const char *chosen = options.common.columns ? options.common.columns : "";
     char columns[4096];
 
@@ -228,7 +218,7 @@ int sockets_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (!options.summary) {
-        options.which.all &= !which_is_named(which); /* hands type -tan for all states of TCP */
+        options.which.all &= !which_is_named(which); /* people type -tan to see all states of TCP */
         return list_with_letters(options);
     }
     return summary_list(&options.common, which_is_named(which) || which->all || options.listening ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ss of iproute2: its filter, its columns, and how a listing is carried out. */
+/* ss of iproute2: its filter, its columns, and its listings. */
 #include "cli/ss/ss.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct ss {
     struct ss_options options;
     struct ss_tables tables;
     struct ss_words words;
-    struct where where;    /* of the filter */
+    struct where where;    /* memory of the filter */
     const char *diag_file; /* TCPDIAG_FILE, or NULL */
 };
 
@@ -36,7 +36,7 @@ static int read_words(struct ss *ss)
     if (error >= 0)
         return 0;
     return common_misuse(&options->common, "-F: '%s': %s", TYPED(path),
-                         error == -EILSEQ ? "it holds NUL bytes, a filter is text"
+                         error == -EILSEQ ? "it has NUL bytes, but a filter is text"
                                           : strerror(-error));
 }
 
@@ -65,7 +65,7 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
         status = common_misuse(&ss->options.common, "%s", ss->where.message);
         return filter.wrong ? STATUS_FAILURE : status;
     }
-    if (filter.mixed) /* what users of ss would not expect */
+    if (filter.mixed) /* users of ss may not expect this */
         fprintf(stderr,
                 "%s: as ss does, the filter is read from left to right: 'a or b and c' is "
                 "'( a or b ) and c'\n",
@@ -80,7 +80,7 @@ static bool has_several(uint32_t bits)
     return bits & (bits - 1);
 }
 
-/* What of the layout follows from other options. */
+/* Sets members of the layout that follow from other options. */
 static void complete_layout(struct ss_options *options)
 {
     struct ss_layout *layout = &options->layout;
@@ -117,7 +117,7 @@ static void complete_layout(struct ss_options *options)
 #define MEMORY_COLUMNS                                                                             \
     "mem_rmem mem_rcvbuf mem_wmem mem_sndbuf mem_forward mem_queued mem_optmem mem_backlog drops"
 
-/* The names of what the layout would show of these tables. */
+/* Chooses columns with the content of the layout, for the selected tables. */
 static void choose_columns(struct listing_command *command, const struct ss *ss)
 {
     const struct ss_layout *layout = &ss->options.layout;
@@ -167,10 +167,8 @@ static void choose_columns(struct listing_command *command, const struct ss *ss)
 
 /* --- -E: sockets as they are closed ----------------------------------------------------------- */
 
-/*
- * With -p ports are numbers: to look up names, rights would be given up that finding the owners of
- * new sockets needs.
- */
+/* Checks -E. With -p ports stay numbers: looking up names gives up rights that finding owners
+ * needs. */
 static int choose_events(struct ss *ss)
 {
     struct ss_options *options = &ss->options;
@@ -178,7 +176,7 @@ static int choose_events(struct ss *ss)
     const bool any = stream_kinds(ss->tables.tables, ss->tables.count);
     const char *conflict = !any ? "only TCP and UDP sockets have events"
                            : common->backend == BACKEND_PROC || common->proc_root
-                               ? "events come by netlink only, not from /proc"
+                               ? "events come only from netlink, not from /proc"
                            : options->dump || common->interval_ms || common->exact
                                ? "cannot be combined with -D, -c or --exact"
                                : NULL;
@@ -190,7 +188,7 @@ static int choose_events(struct ss *ss)
     return 0;
 }
 
-/* States do not matter: all of these sockets are closed. */
+/* Lists sockets when they are closed. Their states do not matter. */
 static int list_events(const struct listing_command *listed)
 {
     const struct listing_table table = {.table = &table_socket_events};
@@ -211,29 +209,27 @@ static int list_events(const struct listing_command *listed)
     return status;
 }
 
-/* --- -s: how many sockets there are ----------------------------------------------------------- */
+/* --- -s: number of sockets -------------------------------------------------------------------- */
 
-/* As ss does, the summary adds numbers that the kernel counts for a namespace and for all of them.
- */
+/* Says that the summary adds numbers of one network namespace and numbers of all, as ss does. */
 static void note_mixture(const void *arg, struct report *report)
 {
     if (*(const bool *)arg && isatty(STDERR_FILENO))
-        report_note(
-            report,
-            "TCP's total, closed and orphaned count all network namespaces of this machine");
+        report_note(report, "the TCP numbers total, closed and orphaned are for all network "
+                            "namespaces of this machine");
 }
 
 static int summarise(const struct ss_options *options)
 {
-    const struct listing_table table = {.table = &table_sockstat,
-                                        .missing = "the kernel does not count its sockets: no "
-                                                   "/proc/net/sockstat",
-                                        .if_missing = MISSING_ENDS};
+    const struct listing_table table = {
+        .table = &table_sockstat,
+        .missing = "cannot count sockets: the kernel has no /proc/net/sockstat",
+        .if_missing = MISSING_ENDS};
     struct common common = options->common;
     bool mixed = false;
     const struct ss_summary_layout layout = {&mixed};
 
-    if (options->listed) /* the filters are those of the sockets */
+    if (options->listed) /* the filters choose sockets, not counters */
         common.filters.count = 0;
     struct listing_command command = {
         .common = &common,
@@ -242,11 +238,10 @@ static int summarise(const struct ss_options *options)
         .listing = {.tables = &table,
                     .table_count = 1,
                     .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
-        /* sorted, limited or filtered counters are shown in columns, because the layout needs all
-         */
+        /* The layout needs all counters: sorted, limited or filtered counters are columns. */
         .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
-        .another = options->listed,
+        .another_follows = options->listed,
         .after_each_pass = note_mixture,
         .arg = &mixed,
     };
@@ -256,7 +251,8 @@ static int summarise(const struct ss_options *options)
 
 /* --- Listing ---------------------------------------------------------------------------------- */
 
-/* The filter may limit the families; -E and -D the tables. *done: there is nothing to list. */
+/* Chooses tables and rows. The filter may limit the families, -E and -D limit the tables. Sets
+ * *done if nothing is left to list. */
 static int ss_choose_rows(struct ss *ss, struct listing_command *command, bool *done)
 {
     int status;
@@ -274,15 +270,15 @@ static int ss_choose_rows(struct ss *ss, struct listing_command *command, bool *
     return ss->options.events ? choose_events(ss) : 0;
 }
 
-/* As ss, which opens the file and does not use it. */
+/* Opens the file of -F, and says that the listing does not use it. ss opens it, too. */
 static int note_unused_filter(struct ss *ss)
 {
     const int status = ss->options.filter_file ? read_words(ss) : 0;
 
     if (ss->options.filter_file && !status)
         fprintf(stderr,
-                "%s: -F: -s alone counts all sockets; to list those of the filter, too, name "
-                "tables or states\n",
+                "%s: -F: -s alone ignores the filter and counts all sockets; name a table or a "
+                "state to list sockets, too\n",
                 ss->options.common.program);
     return status;
 }
@@ -303,14 +299,14 @@ static int ss_list(struct ss *ss)
         return status ? status : summarised;
     complete_layout(&ss->options);
     choose_columns(&command, ss);
-    if (ss->diag_file) /* as ss does: -i and -m both show all that the file has of a socket */
+    if (ss->diag_file) /* as in ss, each of -i and -m shows everything that the file has */
         ss->options.layout.info = ss->options.layout.memory |= ss->options.layout.info;
     command.layout_needs = ss_layout_needs(&ss->options.layout);
     command.listing.maps = ss->options.maps;
     command.listing.map_count = ss->options.map_count;
     if (ss->options.layout.threads)
         command.listing.needs.lookups |= NEED_THREADS;
-    /* rows wait for names, so these are not asked for where no row has any */
+    /* rows wait for names, so names are not looked up if no row has a name */
     if (!ss_selects(&ss->options.selection, SS_TABLES_INET))
         command.layout_needs.lookups &=
             ~(NEED_SERVICES | NEED_EPHEMERAL | NEED_HOSTS | NEED_RPC_PROGRAMS);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's answers about TCP sockets in a file: saved by -D, and read in place of the kernel.
- */
+/* Files with the kernel's answers about TCP sockets: written by -D, read instead of the kernel. */
 #include "cli/ss/ss.h"
 
 #include <errno.h>
@@ -14,12 +13,12 @@
 #include "fastnet/layouts.h"
 #include "fastnet/rights.h"
 
-/* Attributes that inet_diag adds on request. */
+/* Attributes that inet_diag sends only on request. */
 #define ASKED                                                                                      \
     (SOCKET_TCP_INFO | SOCKET_MEMORY | SOCKET_CONGESTION | SOCKET_CC_INFO | SOCKET_TOS |           \
      SOCKET_TCLASS)
 
-/* Only TCP is saved. ss has the same words and status if it is not among the tables. */
+/* Only TCP can be saved. If TCP is not selected, message and status are those of ss. */
 int ss_dump_choose(struct ss_options *options, bool *done)
 {
     const struct common *common = &options->common;
@@ -49,14 +48,14 @@ static int ss_dump_complain(const struct ss_options *options, int error, int sta
     return status;
 }
 
-/* An option that says where to read goes before the environment. */
+/* Options that say where to read have priority over the environment. */
 const char *ss_diag_file(const struct ss_options *options)
 {
     const struct common *common = &options->common;
     const char *path = getenv("TCPDIAG_FILE");
     const char *ignored = common->proc_root                 ? "--proc-root was given"
                           : common->backend != BACKEND_AUTO ? "--backend was given"
-                          : options->events                 ? "-E shows what happens now"
+                          : options->events                 ? "-E shows events, not a file"
                           : rights_elevated() ? "the program has rights that its user lacks"
                                               : NULL;
 
@@ -71,7 +70,7 @@ const char *ss_diag_file(const struct ss_options *options)
     return ignored ? NULL : path;
 }
 
-/* As ss, takes everything that begins with a dash for stdout. */
+/* Opens the file of -D. As in ss, every name that begins with a dash means stdout. */
 static int open_output(struct listing_command *command)
 {
     const struct ss_options *options = command->arg;

@@ -12,7 +12,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/hosts.h"
 
-/* Each costs stack, here or for every row. */
+/* Nesting needs stack in the parser; changes between `and` and `or` need stack for every row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };
 
 /* --- Tokens ----------------------------------------------------------------------------------- */
@@ -40,8 +40,7 @@ static bool begins_condition(enum ss_token token)
     return token >= SS_SRC && token <= SS_AUTOBOUND;
 }
 
-/* For completions: words, because signs mean something to a shell; of those that mean the same,
- * one. */
+/* For completions: words, because a shell interprets signs; one word for each meaning. */
 const struct operands ss_operands[] = {
     {ss_state_words, ss_state_names, NULL},
     {"sport dport", "eq ne ge le gt lt", NULL},
@@ -67,7 +66,7 @@ static void ss_filter_next(struct ss_parser *parser)
         parser->token = SS_END;
         return;
     }
-    for (const char *from = to; *from; from++) { /* a backslash takes the next byte as it is */
+    for (const char *from = to; *from; from++) { /* a backslash quotes the next byte */
         if (*from == '\\' && !*++from)
             break;
         *to++ = *from;
@@ -79,7 +78,7 @@ static void ss_filter_next(struct ss_parser *parser)
             parser->token = tokens[i].token;
 }
 
-/* --- What is wrong ---------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
 static struct predicate *ss_filter_fail_expected(struct ss_parser *parser, const char *expected)
 {
@@ -88,28 +87,28 @@ static struct predicate *ss_filter_fail_expected(struct ss_parser *parser, const
     return ss_fail(parser, "expected %s, not '%s'", expected, TYPED(parser->word));
 }
 
-/* A word that begins no condition, which ss takes for an address: what was probably meant. */
+/* Reports a word that begins no condition, and suggests a condition. ss takes it for an address. */
 static struct predicate *fail_condition(struct ss_parser *parser)
 {
     const char *word = parser->token == SS_WORD ? parser->word : "";
     const char *sign = strpbrk(word, "(!=<>");
-    struct misuse misuse = {.wrong = "no condition '%s'", .typed = as_text(word)};
+    struct misuse misuse = {.wrong = "'%s' is not a condition", .typed = as_text(word)};
     const bool may_be_address =
-        parser->filter->selection->preferred == AF_UNIX || /* any word is a name */
+        parser->filter->selection->preferred == AF_UNIX || /* any word can be a name */
         (!word[strspn(word, "0123456789abcdefABCDEFx.:/[]*")] && strpbrk(word, "0123456789:*"));
 
     if (!parser->filter->failed)
         parser->filter->wrong = *word && !may_be_address;
-    if (sign && sign == word && strchr("(!", *sign)) /* in ss, signs are words of their own */
-        return ss_fail(parser, "no condition '%s'; a blank must stand after '%c'", TYPED(word),
+    if (sign && sign == word && strchr("(!", *sign)) /* in ss, signs are separate words */
+        return ss_fail(parser, "'%s' is not a condition: put a space after '%c'", TYPED(word),
                        *sign);
     if (sign)
-        return ss_fail(parser, "no condition '%s'; blanks must stand around '%c'", TYPED(word),
+        return ss_fail(parser, "'%s' is not a condition: put spaces around '%c'", TYPED(word),
                        *sign);
     if (text_among(ss_state_words, word))
-        return ss_fail(parser, "%s must stand before the other conditions", word);
+        return ss_fail(parser, "%s must come before the other conditions", word);
     if (text_among(ss_state_names, word))
-        return ss_fail(parser, "no condition '%s'; did you mean state %s?", word, word);
+        return ss_fail(parser, "'%s' is not a condition; did you mean state %s?", word, word);
     for (size_t i = 0; i < COUNT(tokens); i++)
         if (begins_condition(tokens[i].token))
             misuse_offer(&misuse, tokens[i].text);
@@ -121,7 +120,7 @@ static struct predicate *fail_condition(struct ss_parser *parser)
 
 /* --- Conditions ------------------------------------------------------------------------------- */
 
-/* As in ss, the mark is 0 where there are none: of sockets without an IP address, and in files. */
+/* Parses a mark. As in ss, sockets without IP addresses, and sockets in files, have mark 0. */
 static struct predicate *parse_mark(struct ss_parser *parser)
 {
     const bool saved = parser->filter->saved;
@@ -133,7 +132,7 @@ static struct predicate *parse_mark(struct ss_parser *parser)
     if (end && *end == '/')
         end = ss_signed_number(end + 1, &mask);
     if (!end || *end)
-        return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, as 0x10/0xff");
+        return ss_fail_value(parser, "a mark is NUMBER or NUMBER/MASK, such as 0x10/0xff");
     marked = ss_compare(parser, predicate_masked(field_named(&kind_socket, "mark"), mark, mask));
     if (mark || (!saved && !parser->others && !ss_lists_others(parser)))
         return marked;
@@ -145,7 +144,7 @@ static struct predicate *parse_mark(struct ss_parser *parser)
 static struct predicate *ss_filter_parse_value(struct ss_parser *parser, enum ss_token condition,
                                                enum ss_token comparison)
 {
-    /* an address is cut in pieces, but messages show the whole word */
+    /* The functions below cut `text` in pieces, but messages show the whole word. */
     char *text = parser_keep(&parser->memory, parser->word, strlen(parser->word));
     uint64_t id;
 
@@ -171,15 +170,13 @@ static struct predicate *ss_filter_parse_value(struct ss_parser *parser, enum ss
     }
 }
 
-/* What follows a condition: comparisons, of which = may be left out, and a value. */
+/* The part after a condition: a comparison, which may be missing if it is =, and a value. */
 static const struct {
-    enum ss_token last; /* comparisons up to this one */
+    enum ss_token last; /* the last comparison that is allowed */
     const char *comparisons, *value;
 } conditions[] = {
-    [SS_SRC] = {SS_EQUAL, "=, or an address without it (not before src or dst is its opposite)",
-                "an address"},
-    [SS_DST] = {SS_EQUAL, "=, or an address without it (not before src or dst is its opposite)",
-                "an address"},
+    [SS_SRC] = {SS_EQUAL, "= or an address (for !=, write not before src or dst)", "an address"},
+    [SS_DST] = {SS_EQUAL, "= or an address (for !=, write not before src or dst)", "an address"},
     [SS_SPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
     [SS_DPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
     [SS_DEV] = {SS_NOT_EQUAL, "= or !=", "an interface"},
@@ -196,7 +193,7 @@ static struct predicate *parse_condition(struct ss_parser *parser)
     if (!begins_condition(condition))
         return fail_condition(parser);
     if (condition == SS_AUTOBOUND) {
-        /* known of every socket, so that the kernel can compare it in every listing */
+        /* Every socket has this field, so the kernel can compare it in every listing. */
         result = parser_add(&parser->memory,
                             predicate_number(field_named(&kind_socket, "autobound"), 1));
         ss_filter_next(parser);
@@ -231,7 +228,7 @@ static struct predicate *parse_term(struct ss_parser *parser)
     if (parser->token != SS_OPEN && parser->token != SS_NOT)
         return parse_condition(parser);
     if (++parser->depth > DEPTH_MAX)
-        return ss_fail(parser, "nested more than %d deep", DEPTH_MAX);
+        return ss_fail(parser, "the filter is nested more than %d deep", DEPTH_MAX);
     if (parser->token == SS_NOT) {
         ss_filter_next(parser);
         inner = parser_negate(&parser->memory, parse_term(parser));
@@ -239,14 +236,14 @@ static struct predicate *parse_term(struct ss_parser *parser)
         ss_filter_next(parser);
         inner = parse_list(parser);
         if (inner && parser->token != SS_CLOSE)
-            return ss_filter_fail_expected(parser, "and, or, a condition or )");
+            return ss_filter_fail_expected(parser, "'and', 'or', a condition or ')'");
         ss_filter_next(parser);
     }
     parser->depth--;
     return inner;
 }
 
-/* From left to right; conditions side by side are joined by and. */
+/* Parses conditions from left to right; adjacent conditions are joined by and. */
 static struct predicate *parse_list(struct ss_parser *parser)
 {
     struct predicate *all = parse_term(parser);
@@ -260,7 +257,7 @@ static struct predicate *parse_list(struct ss_parser *parser)
         if (parser->token == SS_OR || parser->token == SS_AND)
             ss_filter_next(parser);
         if (operation != before && ++parser->changes > CHANGES_MAX)
-            return ss_fail(parser, "and and or change more than %d times", CHANGES_MAX);
+            return ss_fail(parser, "'and' and 'or' alternate more than %d times", CHANGES_MAX);
         part = parse_term(parser);
         if (part && operation == before)
             predicate_add(all, part);
@@ -286,12 +283,12 @@ static struct predicate *ss_filter_parse_text(struct ss_parser *parser)
     if (parser->token != SS_END)
         all = parse_list(parser);
     if (all && parser->token != SS_END)
-        all = ss_filter_fail_expected(parser, "and, or, a condition or the end");
-    filter->failed |= filter->where->message[0]; /* memory */
+        all = ss_filter_fail_expected(parser, "'and', 'or', a condition or the end");
+    filter->failed |= filter->where->message[0]; /* memory may be exhausted */
     return filter->failed ? NULL : all;
 }
 
-/* An address can select another family than the conditions before it were made for. */
+/* Parses again if an address selected another family than earlier conditions expected. */
 const struct predicate *ss_filter_parse(struct ss_filter *filter)
 {
     const struct ss_selection selection = *filter->selection;

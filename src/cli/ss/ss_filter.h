@@ -14,28 +14,28 @@
 #include "cli/ss/ss_words.h"
 #include "cli/where/where.h"
 
-/* As hosts_addresses() of lookup.h. */
+/* A function like hosts_addresses(), which tests replace. */
 typedef int (*ss_resolve_fn)(const char *name, uint8_t family, int home, unsigned milliseconds,
                              struct address addresses[], size_t most);
 
 struct ss_filter {
-    struct where *where;            /* owns the predicates; its message says what is wrong */
-    struct ss_selection *selection; /* a family in front of an address limits it */
+    struct where *where;            /* owns the predicates; its message describes the error */
+    struct ss_selection *selection; /* a family before an address limits it */
     struct ss_words *words;
     ss_resolve_fn resolve;
-    int home;     /* the network namespace that names of hosts are resolved in; 0: this one */
-    bool foreign; /* an index is not that of an interface here: names are compared */
-    bool saved;   /* rows are those of a file, where a mark that it lacks is 0, as in ss */
+    int home; /* descriptor of the network namespace in which hosts are looked up; 0: the current */
+    bool foreign; /* compare names: indexes may be of another machine or netns */
+    bool saved;   /* rows come from a file; as in ss, a mark that the file lacks is 0 */
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */
-    bool failed; /* something is wrong ... */
-    bool wrong;  /* ... with a value: an address, a port, an interface, a mark, a group */
+    bool failed; /* the filter has an error */
+    bool wrong;  /* the error is in a value: an address, a port, an interface, a mark, a group */
 };
 
-/* The words of the language, and those in front of it. */
+/* Words of the language, and of states before it, for completions. */
 extern const struct operands ss_operands[];
 
-/* Returns NULL if there is nothing to compare, or if it failed. */
+/* Returns NULL if the filter is empty or has an error. */
 const struct predicate *ss_filter_parse(struct ss_filter *filter);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Addresses and ports in filters, of every family. In front of an address its family may stand,
- * which then limits the whole listing and is that of the addresses behind it, as in ss.
- */
+/* Addresses and ports in the filters of ss, for every family. A family before an address limits the
+ * whole listing, and is the family of all later addresses, as in ss. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
@@ -17,10 +15,8 @@
 
 enum { PORTS_MAX = 8, ADDRESSES_MAX = 64 };
 
-/*
- * Ports of a service, or one number. None: any port. Where sockets of other families are listed,
- * too, a number may be larger than a port, or negative.
- */
+/* The ports of a service, or one number. Count 0: any port. If sockets of other families are
+ * listed, too, a number may be larger than a port, or negative. */
 struct ports {
     int64_t ports[PORTS_MAX];
     size_t count;
@@ -34,10 +30,8 @@ static const struct {
     {"link:", AF_PACKET}, {"netlink:", AF_NETLINK}, {"vsock:", AF_VSOCK},
 };
 
-/*
- * Takes the family away from the text, and limits the listing to it. Without one it is that of the
- * option that came last; -4 and -6 together are both.
- */
+/* Removes a family from the beginning of the text, and limits the listing to it. If the text names
+ * no family, the last option for a family decides; -4 and -6 together mean both. */
 static uint8_t ss_hosts_take_family(const struct ss_parser *parser, char **text)
 {
     struct ss_selection *selection = parser->filter->selection;
@@ -59,7 +53,7 @@ static uint8_t ss_hosts_take_family(const struct ss_parser *parser, char **text)
     return family;
 }
 
-static const char one_port[] = "only one port can be compared by order";
+static const char one_port[] = "< <= > >= take only one port";
 
 static bool is_inet(uint8_t family)
 {
@@ -76,7 +70,8 @@ static const struct field *column(enum ss_end end, const char *local, const char
     return field_named(&kind_socket, end == SS_LOCAL ? local : remote);
 }
 
-/* Both must hold; NULL is a part that is not asked for, unless something went wrong. */
+/* Joins two conditions by and. If one is NULL, returns the other; if both are NULL, a condition
+ * that is always true. Returns NULL after an error. */
 static struct predicate *both(struct ss_parser *parser, struct predicate *one,
                               struct predicate *other)
 {
@@ -100,7 +95,7 @@ static bool ss_hosts_compares(int64_t left, enum ss_token comparison, int64_t ri
                                        : left == right;
 }
 
-/* A number that the socket may lack, which ss takes for 0. */
+/* Compares a number that a socket may lack: ss then takes it for 0. */
 static struct predicate *ss_hosts_compare_signed(struct ss_parser *parser,
                                                  const struct field *field,
                                                  enum ss_token comparison, int64_t number)
@@ -116,7 +111,7 @@ static struct predicate *ss_hosts_compare_signed(struct ss_parser *parser,
                        parser_negate(&parser->memory, known));
 }
 
-/* Port numbers of netlink from 2^31 on are negative, as they are shown. */
+/* Compares port numbers of netlink. Numbers from 2^31 on are negative, as they are shown. */
 static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token comparison,
                                         int64_t number)
 {
@@ -134,11 +129,11 @@ static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token 
                        ordered, sign);
 }
 
-/* What ss has in place of a port: of unix sockets an inode. NULL: always 0, of netlink -1. */
+/* The number that ss compares instead of a port. NULL: always 0, for netlink -1. */
 static const struct other_port {
     const char *name;
     uint8_t family;
-    const char *fields[2]; /* by end */
+    const char *fields[2]; /* local, remote */
 } other_ports[] = {
     {"unix", AF_UNIX, {"inode", "peer_inode"}}, {"packet", AF_PACKET, {"interface", NULL}},
     {"netlink", AF_NETLINK, {"portid", NULL}},  {"vsock", AF_VSOCK, {"vsock_port", "peer_port"}},
@@ -158,7 +153,7 @@ static struct predicate *compare_other(struct ss_parser *parser, const struct ot
                                    comparison, number);
 }
 
-/* As ss does, also of the sockets of other families that are listed. */
+/* Compares one port; as in ss, also for the listed sockets of other families. */
 static struct predicate *is_one_port(struct ss_parser *parser, enum ss_end end,
                                      enum ss_token comparison, int64_t number)
 {
@@ -209,7 +204,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
         return true;
     if (ss_hosts_take_number(parser, text, ports))
         return ports->count > 0;
-    /* services are those of TCP and UDP: without these tables there are none */
+    /* only TCP and UDP have services, so without their tables no name is a service */
     ports->count = services_ports(NULL, text,
                                   tcp && udp ? "tcp udp"
                                   : tcp      ? "tcp"
@@ -223,7 +218,7 @@ static bool parse_ports(struct ss_parser *parser, const char *text, struct ports
     return ports->count > 0;
 }
 
-/* Finds one of them; NULL: any (of which -1 is a sign, as in ss), or out of memory. */
+/* Accepts each of these ports. Returns NULL for any port (also -1, as in ss), or without memory. */
 static struct predicate *is_port(struct ss_parser *parser, enum ss_end end,
                                  const struct ports *ports)
 {
@@ -259,7 +254,7 @@ static const struct field *address_field(enum ss_end end)
     return column(end, "local_address", "remote_address");
 }
 
-/* Numbers, also hexadecimal ones, are no names, even if a resolver takes them. */
+/* Numbers, also hexadecimal numbers, are not names, even if a resolver accepts them. */
 static bool may_be_name(const char *text)
 {
     struct in_addr address;
@@ -268,7 +263,7 @@ static bool may_be_name(const char *text)
            !inet_aton(text, &address);
 }
 
-/* Any address that a host has in the first family that knows it, as in ss: IPv4 before IPv6. */
+/* Accepts each address of a host in the first family that has any, as in ss: IPv4 before IPv6. */
 static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, const char *name,
                                  uint8_t family)
 {
@@ -285,10 +280,11 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     if (count == -ETIMEDOUT)
         return ss_fail_value(parser, "no name server answers");
     if (count <= 0)
-        return ss_fail_value(parser, family == AF_INET    ? "no IPv4 address, network or host"
-                                     : family == AF_INET6 ? "no IPv6 address, network or host"
-                                                          : "no address, network or host "
-                                                            "(IPv6 in brackets)");
+        return ss_fail_value(parser,
+                             family == AF_INET ? "not an IPv4 address, network or host name"
+                             : family == AF_INET6
+                                 ? "not an IPv6 address, network or host name"
+                                 : "not an address, network or host name (IPv6 in brackets)");
     for (int i = 0; i < count; i++) {
         const struct network network = {addresses[i], (uint8_t)(8 * address_size(&addresses[i]))};
         struct predicate *one = ss_compare(parser, predicate_within(address_field(end), &network));
@@ -297,7 +293,7 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     return all;
 }
 
-/* Any address: NULL. */
+/* Parses an address or a host. Returns NULL for a text that means any address, or on error. */
 static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end, char *text,
                                       uint8_t family)
 {
@@ -311,10 +307,8 @@ static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end,
     return is_host(parser, end, text, family);
 }
 
-/*
- * Cuts the port from the text. It stands behind a ], behind a *, or behind the last colon, but of a
- * network behind its slash. Returns the port, maybe empty; NULL: a bracket is not closed.
- */
+/* Cuts the port off the text: it comes after a ']', a '*' or the last colon, which in a network
+ * must come after the slash. Returns the port, perhaps empty; NULL: a bracket is not closed. */
 static char *cut_port(char **text)
 {
     char *port = *text, *slash;
@@ -339,7 +333,7 @@ static char *cut_port(char **text)
     return port + 1;
 }
 
-/* The address with its device, as ss shows it; ss itself takes no such address. */
+/* Parses an address with its device, as ss shows it, although ss itself does not accept it. */
 static struct predicate *host_with_device(struct ss_parser *parser, enum ss_end end,
                                           const char *text, uint8_t family)
 {
@@ -348,7 +342,7 @@ static struct predicate *host_with_device(struct ss_parser *parser, enum ss_end 
     struct ports ports;
 
     if (!form_end(text, &parts))
-        return ss_fail_value(parser, "no address, network or host (IPv6 in brackets)");
+        return ss_fail_value(parser, "not an address, network or host name (IPv6 in brackets)");
     if (!parse_ports(parser, parts.port ? parts.port : "", &ports))
         return NULL;
     address = inet_address(parser, end, parts.address, family);
@@ -364,10 +358,10 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 
     if (strchr(text, '%'))
         return host_with_device(parser, end, text, family);
-    char *behind = cut_port(&text);
-    if (!behind)
+    char *rest = cut_port(&text);
+    if (!rest)
         return ss_fail_value(parser, "the bracket is not closed");
-    if (!parse_ports(parser, behind, &ports))
+    if (!parse_ports(parser, rest, &ports))
         return NULL;
     address = inet_address(parser, end, text, family);
     port = is_port(parser, end, &ports);
@@ -376,7 +370,7 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 
 /* --- Other families --------------------------------------------------------------------------- */
 
-/* The kernel does not tell the name of the other end, so it is empty there, as in ss. */
+/* Compares the name of a unix socket. As in ss, the other end's name is empty: it is unknown. */
 static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_end end,
                                             const char *pattern)
 {
@@ -388,7 +382,7 @@ static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_en
     return ss_compare(parser, glob);
 }
 
-/* The interface of a packet socket, 0 where it has none. ss takes 0 for that of the other end. */
+/* Compares the interface of a packet socket; 0: no interface. As in ss, the other end has 0. */
 static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
                                    enum ss_token comparison, const char *text)
 {
@@ -406,14 +400,14 @@ static struct predicate *link_port(struct ss_parser *parser, enum ss_end end,
     return ss_hosts_compare_signed(parser, field, comparison, index);
 }
 
-/* ss takes -1 for the port of the other end, and the number -1 for any port. */
+/* Compares ports of netlink. As in ss, the other end has port -1, and -1 means any port. */
 static struct predicate *netlink_port(struct ss_parser *parser, enum ss_end end,
                                       enum ss_token comparison, const char *text)
 {
     uint32_t port = 0;
-    const char *behind = ss_signed_number(text, &port);
+    const char *rest = ss_signed_number(text, &port);
 
-    if (strcmp(text, "kernel") != 0 && (!behind || *behind))
+    if (strcmp(text, "kernel") != 0 && (!rest || *rest))
         return ss_fail_value(parser, "a netlink port is a number or kernel");
     if (comparison == SS_EQUAL && *text == '-' && port == UINT32_MAX)
         return NULL;
@@ -435,13 +429,13 @@ static struct predicate *vsock_port(struct ss_parser *parser, enum ss_end end,
     return ss_compare_number(parser, column(end, "vsock_port", "peer_port"), comparison, number);
 }
 
-/* Addresses in two parts: a protocol, or the CID of a vsock, and a port. */
+/* Addresses with two parts: a protocol or the CID of a vsock, and a port. */
 static const struct two_parts {
     uint8_t family;
-    const char *first[2]; /* columns, by end; NULL: ss takes 0 for that of the other end */
-    int (*named)(const char *name); /* the number of a name, or -1; or NULL */
+    const char *first[2];           /* columns, local and remote; NULL: always 0, as in ss */
+    int (*named)(const char *name); /* returns the number of a name, or -1; may be NULL */
     uint64_t most;
-    const char *wrong; /* what is said of others */
+    const char *wrong; /* message about a wrong first part */
     struct predicate *(*port)(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                               const char *text);
 } two_parts[] = {
@@ -450,7 +444,7 @@ static const struct two_parts {
     {AF_VSOCK, {"cid", "peer_cid"}, NULL, UINT32_MAX, no_vsock, vsock_port},
 };
 
-/* Returns NULL, after a message, if the family has no addresses. */
+/* Returns NULL, after a message, if sockets of the family cannot be compared by addresses. */
 static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t family)
 {
     for (size_t i = 0; i < COUNT(two_parts); i++)
@@ -460,68 +454,69 @@ static const struct two_parts *find_parts(struct ss_parser *parser, uint8_t fami
     return NULL;
 }
 
-/* NULL: any, or wrong. */
+/* Parses the first part. Returns NULL for a text that means any value, or after an error. */
 static struct predicate *first_part(struct ss_parser *parser, enum ss_end end,
-                                    const struct two_parts *of, const char *text)
+                                    const struct two_parts *parts, const char *text)
 {
     uint64_t number;
 
     if (is_any(text))
         return NULL;
-    const int named = of->named ? of->named(text) : -1;
-    if (named < 0 && !form_is_number(text, of->most, &number))
-        return ss_fail_value(parser, of->wrong);
+    const int named = parts->named ? parts->named(text) : -1;
+    if (named < 0 && !form_is_number(text, parts->most, &number))
+        return ss_fail_value(parser, parts->wrong);
     number = named < 0 ? number : (uint64_t)named;
-    if (!of->first[end])
+    if (!parts->first[end])
         return ss_constant(parser, number == 0);
-    return ss_compare_number(parser, field_named(&kind_socket, of->first[end]), SS_EQUAL, number);
+    return ss_compare_number(parser, field_named(&kind_socket, parts->first[end]), SS_EQUAL,
+                             number);
 }
 
-/* NULL: any, or wrong. */
+/* Parses the port. Returns NULL for a text that means any port, or after an error. */
 static struct predicate *second_part(struct ss_parser *parser, enum ss_end end,
-                                     const struct two_parts *of, enum ss_token comparison,
+                                     const struct two_parts *parts, enum ss_token comparison,
                                      const char *text)
 {
     if (!is_any(text))
-        return of->port(parser, end, comparison, text);
+        return parts->port(parser, end, comparison, text);
     return comparison == SS_EQUAL ? NULL : ss_fail_value(parser, one_port);
 }
 
-/* --- Whole conditions ------------------------------------------------------------------------- */
+/* --- Conditions ------------------------------------------------------------------------------- */
 
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text)
 {
     const uint8_t family = ss_hosts_take_family(parser, &text);
-    const struct two_parts *of;
+    const struct two_parts *parts;
     struct predicate *second;
 
     if (is_inet(family))
         return inet_host(parser, end, text, family);
     if (family == AF_UNIX)
         return ss_hosts_unix_name(parser, end, text);
-    of = find_parts(parser, family);
-    if (!of)
+    parts = find_parts(parser, family);
+    if (!parts)
         return NULL;
-    char *behind = text + strcspn(text, ":");
-    if (*behind)
-        *behind++ = '\0';
-    second = second_part(parser, end, of, SS_EQUAL, behind);
-    return both(parser, first_part(parser, end, of, text), second);
+    char *rest = text + strcspn(text, ":");
+    if (*rest)
+        *rest++ = '\0';
+    second = second_part(parser, end, parts, SS_EQUAL, rest);
+    return both(parser, first_part(parser, end, parts, text), second);
 }
 
 struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,
                           char *text)
 {
     const uint8_t family = ss_hosts_take_family(parser, &text);
-    const struct two_parts *of;
+    const struct two_parts *parts;
 
     text += *text == ':';
     if (is_inet(family))
         return inet_port(parser, end, comparison, text);
-    if (family == AF_UNIX && comparison == SS_EQUAL) /* as in ss */
+    if (family == AF_UNIX && comparison == SS_EQUAL) /* in ss, this compares names */
         return ss_hosts_unix_name(parser, end, text);
     if (family == AF_UNIX)
         return ss_fail_value(parser, "unix sockets have no ports (src compares their names)");
-    of = find_parts(parser, family);
-    return of ? both(parser, second_part(parser, end, of, comparison, text), NULL) : NULL;
+    parts = find_parts(parser, family);
+    return parts ? both(parser, second_part(parser, end, parts, comparison, text), NULL) : NULL;
 }

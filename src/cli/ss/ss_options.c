@@ -26,13 +26,13 @@ static const char *const groups[] = {"Which sockets", "How they are shown",
                                      "Where they are read, how often, and the filter",
                                      "About fastnet", "Compatibility"};
 
-/* What a row without more selects. */
+/* Forms of rows that only select a table, a family or states. */
 enum { FORM_TABLE = FORM_OWN, FORM_FAMILY, FORM_STATES };
 #define SELECTS(what, its) .form = FORM_##what, .number = (its)
 
 #define SETS(of_ss) .member = offsetof(struct ss_options, of_ss)
 
-/* In the order of ss: it shows in the message about an ambiguous abbreviation. */
+/* In ss's order, because the message about an ambiguous abbreviation shows this order. */
 static const struct option options_table[] = {
     OPTION('n', "numeric", SHOW, "no names of services, rates as plain numbers",
            SETS(layout.numeric)),
@@ -43,10 +43,10 @@ static const struct option options_table[] = {
     OPTION('m', "memory", SHOW, "memory of the socket", SETS(layout.memory)),
     OPTION('i', "info", SHOW, "details of TCP, MPTCP and SCTP connections", SETS(layout.info)),
     OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(layout.processes)),
-    /* also the beginning of the name above, as in ss, and with an argument a filter */
+    /* Also the beginning of the name above, as in ss. With an argument it is a filter. */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
                OF(CHOICES_PROCESSES), COMPARES("process")),
-    OPTION('T', "threads", SHOW, "processes that hold it open, and their threads",
+    OPTION('T', "threads", SHOW, "processes that hold the socket, and their threads",
            SETS(layout.threads)),
     OPTION('b', "bpf", COMPATIBILITY, "timers, and filters of packet sockets",
            SETS(layout.filters)),
@@ -76,7 +76,7 @@ static const struct option options_table[] = {
     OPTION('s', "summary", SHOW, "how many sockets there are", SETS(summary)),
     OPTION('D', "diag", FROM, "save the kernel's answers about TCP; - is stdout", TAKES("FILE"),
            SETS(dump)),
-    OPTION('F', "filter", FROM, "more of the filter from a file; - is stdin", TAKES("FILE")),
+    OPTION('F', "filter", FROM, "read more of the filter from a file; - is stdin", TAKES("FILE")),
     OPTION_ROW(OPTION_SS_VERSION, 'V', "version", OTHER, "version"),
     OPTION_ROW(OPTION_SS_VERSION, 'v', NULL, COMPATIBILITY, "the same as -V"),
     HELP_OPTIONS(OTHER),
@@ -89,18 +89,18 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "cgroup", SHOW, "control group", SETS(layout.cgroup)),
     OPTION('K', "kill", COMPATIBILITY, "close sockets (refused: use ss of iproute2)"),
     OPTION('H', "no-header", SHOW, "no heading line", SETS(common.no_header)),
-    OPTION('Q', "no-queues", SHOW, "no columns of the queues", SETS(no_queues)),
+    OPTION('Q', "no-queues", SHOW, "no Recv-Q and Send-Q columns", SETS(no_queues)),
     LONG(THIS_ROW, "xdp", COMPATIBILITY, "XDP", SELECTS(FAMILY, AF_XDP)),
     OPTION('M', "mptcp", WHICH, "MPTCP", SELECTS(TABLE, SS_MPTCP)),
     OPTION('O', "oneline", SHOW, "one line for each socket", SETS(layout.one_line)),
     LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(layout.options)),
-    LONG(THIS_ROW, "bpf-maps", SHOW, "what BPF programs keep for each socket",
+    LONG(THIS_ROW, "bpf-maps", SHOW, "values that BPF programs store for each socket",
          SETS(layout.storages)),
-    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "what this BPF map keeps for each socket",
+    LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "values that this BPF map stores for each socket",
          TAKES("ID")),
 };
 
-/* In a table of its own, so that no abbreviation of ss's own options becomes ambiguous. */
+/* These are in a table of their own, so that no abbreviation of ss's options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
     INTERVAL_OPTION(0),
@@ -117,7 +117,7 @@ static const struct example examples[] = {
     {"-s", "how many sockets there are"},
     {"-ti dst 192.0.2.0/24", "TCP details of one network"},
     {"-tn '( sport = 22 or dport = 22 )'", "SSH, both ways"},
-    {"-xp", "unix sockets, and who has them"},
+    {"-xp", "unix sockets, their processes"},
     {"-tn --count-by=remote_address", "how many to each peer"},
     {"-tn --where='rtt > 50ms'", "slow connections"},
     {"-tnp --json", "everything, for programs"},
@@ -133,7 +133,7 @@ const struct grammar ss_grammar = {
     .listed = listed,
     .operands = ss_operands,
     .usage = "[OPTION]... [state STATE | exclude STATE]... [FILTER]",
-    .about = "What this machine is talking to: its sockets, as ss lists them.",
+    .about = "The sockets of this machine, as ss lists them.",
     .important = "t u x l a n p i s where",
     .examples = examples,
     .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, cgroup PATH,\n"
@@ -150,7 +150,7 @@ static int print_version(const struct common *common)
     struct page page;
     int status;
 
-    /* the word behind the dash is what programs look for */
+    /* programs search for the word after the dash */
     fprintf(page_open(&page), "ss utility, iproute2-7.1.0 (fastnet " FASTNET_VERSION ")\n");
     status = page_finish(&page, common->program);
     return status ? status : OPTIONS_ANSWERED;
@@ -177,7 +177,7 @@ static int ss_take_query(struct ss_options *options, const char *list)
                             .typed = {wrong, strcspn(wrong, ",")}, .words = ss_query_names);
 }
 
-/* In the words and with the status of ss. The number may be hexadecimal or octal. */
+/* Handles --bpf-map-id with ss's message and status. The number may be hexadecimal or octal. */
 static int ss_take_map(struct ss_options *options, const char *typed)
 {
     uint64_t id;
@@ -195,7 +195,7 @@ static int ss_take_map(struct ss_options *options, const char *typed)
     return 0;
 }
 
-/* Options that this version lacks, or will never have; with the message of ss if it has one. */
+/* Refuses options that fastnet lacks now or forever, in ss's words if ss has a message for them. */
 static int take_refused(const struct ss_options *options, const struct option *option)
 {
     const char *program = options->common.program;
@@ -208,7 +208,7 @@ static int take_refused(const struct ss_options *options, const struct option *o
                 program, common_original("ss", path));
         return STATUS_REFUSED;
     case 'Z':
-    case 'z': /* where ss shows contexts, fastnet cannot */
+    case 'z': /* ss may show contexts here, fastnet cannot */
         fprintf(stderr, "%s: SELinux %s\n", program,
                 proc_tree_has("/sys/fs", "selinux/enforce") ? "contexts are not supported"
                                                             : "is not enabled.");
@@ -259,7 +259,7 @@ static int ss_take_option(const struct option *option, const char *argument, voi
     }
 }
 
-/* --- States, which stand before the filter ---------------------------------------------------- */
+/* --- States, which come before the filter ----------------------------------------------------- */
 
 static int take_states(struct ss_options *options)
 {
@@ -284,12 +284,11 @@ static int take_states(struct ss_options *options)
     return status;
 }
 
-/* --- Both ------------------------------------------------------------------------------------- */
+/* --- The command line ------------------------------------------------------------------------- */
 
-/*
- * Sockets are listed behind the summary if tables, families, states or a filter were named. Columns
- * of both cannot be shown together, and what repeats or ends otherwise cannot stand behind it.
- */
+/* Refuses options that do not fit -s. Sockets follow the summary if tables, families, states or a
+ * filter were named. Then columns cannot be chosen, because summary and sockets have different
+ * columns, and the listing cannot be repeated or written to a file. */
 static int check_summary(const struct ss_options *options)
 {
     const struct common *common = &options->common;
@@ -297,17 +296,18 @@ static int check_summary(const struct ss_options *options)
     if (options->dump || options->events)
         return common_misuse(common, "-s: cannot be combined with -%c", options->dump ? 'D' : 'E');
     if (options->listed && common->output)
-        return common_misuse(common, "-s: a file of --output has no room for sockets, too");
+        return common_misuse(common,
+                             "-s: --output cannot take the summary and sockets in one file");
     if (options->listed &&
         (common->interval_ms || common->sort || common->limit || common_uses_columns(common)))
-        return common_misuse(common, "-s: %s only without a table, a family, a state and a filter",
+        return common_misuse(common, "-s: %s only if no table, family, state or filter is given",
                              common->interval_ms ? "-c works" : "columns can be chosen");
     return 0;
 }
 
 /* --- The environment -------------------------------------------------------------------------- */
 
-/* Each is a single file for ss of iproute2 (misc/ss.c), which --proc-root has the directory of. */
+/* In ss of iproute2 (misc/ss.c), each names a single file; --proc-root names their directory. */
 static const char *const files_of_ss[] = {
     "PROC_NET_TCP",      "PROC_NET_TCP6",      "PROC_NET_UDP",
     "PROC_NET_UDP6",     "PROC_NET_RAW",       "PROC_NET_RAW6",
@@ -322,10 +322,8 @@ static const char *variable(const char *name)
     return value && *value ? value : NULL;
 }
 
-/*
- * PROC_ROOT stands for --proc-root, but not where an option says where to read. A program with
- * lent rights reads nothing that the environment names.
- */
+/* PROC_ROOT acts like --proc-root, unless an option says where to read. A program with rights that
+ * its user lacks reads no file that the environment names. */
 static int check_environment(const struct common *common)
 {
     const char *root = variable("PROC_ROOT");
@@ -372,20 +370,20 @@ int ss_parse(struct ss_options *options, int argc, char *const argv[])
         status = take_states(options);
     if (status)
         return status;
-    /* as without ss, a filter of columns finds listening sockets, too */
+    /* as in other personalities, a filter of columns finds listening sockets, too */
     if (common->filters.count && !options->selection.states && !options->selection.restricted)
         options->selection.states = SS_STATES_ALL;
     ss_selection_complete(&options->selection);
     if (options->selection.tables)
         return PARSED;
-    /* no mistake for ss, but it deserves a word */
+    /* for ss this is not an error, but ss reports it */
     fprintf(stderr, "%s: no socket tables to show with such filter.\n", common->program);
     return STATUS_OK;
 }
 
 /* --- BPF maps --------------------------------------------------------------------------------- */
 
-/* Without its type, a value is shown as bytes. */
+/* Reads the types of a map's values. Without its type, a value is shown as bytes. */
 static void read_values(struct ss_options *options, int map)
 {
     struct bpf_values *values = &options->values[options->value_count];
@@ -411,7 +409,7 @@ int ss_open_maps(struct ss_options *options)
         if (fd < 0) {
             fprintf(stderr, "%s: cannot get fd for BPF map ID %u: %s\n", program, id,
                     fd == -EPERM         ? "needs CAP_SYS_ADMIN"
-                    : fd == -EMEDIUMTYPE ? "it does not keep storages of sockets"
+                    : fd == -EMEDIUMTYPE ? "it is not a map that stores values for sockets"
                                          : strerror(-fd));
             return STATUS_FAILURE;
         }

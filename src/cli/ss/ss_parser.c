@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What conditions of filters are made of, and what is wrong with them. */
+/* Builds the conditions of ss filters, and reports their errors. */
 #include "cli/ss/ss_parser.h"
 
 #include <stdio.h>
@@ -10,12 +10,12 @@
 
 struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse)
 {
-    char place[40] = "filter, at the end";
+    char subject[40] = "filter, at the end";
 
     parser->filter->failed = true;
     if (parser->token != SS_END)
-        snprintf(place, sizeof place, "filter, word %zu", parser->number);
-    misuse.place = place;
+        snprintf(subject, sizeof subject, "filter, word %zu", parser->number);
+    misuse.subject = subject;
     where_refuse(parser->filter->where, &misuse);
     return NULL;
 }
@@ -27,8 +27,6 @@ struct predicate *ss_fail_value(struct ss_parser *parser, const char *what)
     return ss_fail(parser, "'%s': %s", TYPED(parser->word), what);
 }
 
-/* --- Predicates ------------------------------------------------------------------------------- */
-
 bool ss_lists_others(const struct ss_parser *parser)
 {
     const uint64_t inet = ss_family(AF_INET) | ss_family(AF_INET6);
@@ -36,11 +34,12 @@ bool ss_lists_others(const struct ss_parser *parser)
     return parser->filter->selection->families & ~inet;
 }
 
-/* ss knows two results only, so that `not` lists all other rows. */
-static struct predicate *of_known(struct ss_parser *parser, const struct field *field,
-                                  struct predicate *comparison)
+/* Makes a comparison false, instead of unknown, for rows without the field: ss has only two
+ * results, so its `not` lists all other rows. */
+static struct predicate *require_known(struct ss_parser *parser, const struct field *field,
+                                       struct predicate *comparison)
 {
-    /* what even sockets of IP may lack */
+    /* fields that even sockets of IP may lack */
     const uint64_t absent = SOCKET_INTERFACE | SOCKET_MARK | SOCKET_CGROUP;
 
     if (!parser->others && !ss_lists_others(parser) && !(field->fields & absent))
@@ -51,10 +50,10 @@ static struct predicate *of_known(struct ss_parser *parser, const struct field *
 
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison)
 {
-    return of_known(parser, comparison.field, parser_add(&parser->memory, comparison));
+    return require_known(parser, comparison.field, parser_add(&parser->memory, comparison));
 }
 
-/* At or above is the opposite of below. Where there is no number, neither holds. */
+/* At or above is the opposite of below. For rows without the number, both are false. */
 struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
                                     enum ss_token comparison, uint64_t number)
 {
@@ -68,7 +67,7 @@ struct predicate *ss_compare_number(struct ss_parser *parser, const struct field
     part = parser_add(&parser->memory, order);
     if (comparison == SS_AT_LEAST || comparison == SS_AT_MOST)
         part = parser_negate(&parser->memory, part);
-    return of_known(parser, field, part);
+    return require_known(parser, field, part);
 }
 
 struct predicate *ss_constant(struct ss_parser *parser, bool holds)
@@ -76,8 +75,6 @@ struct predicate *ss_constant(struct ss_parser *parser, bool holds)
     return parser_add(&parser->memory,
                       (struct predicate){.operation = holds ? PREDICATE_AND : PREDICATE_OR});
 }
-
-/* --- Values ----------------------------------------------------------------------------------- */
 
 const char *ss_signed_number(const char *text, uint32_t *number)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files that parse filters. */
+/* Shared by the files that parse filters of ss. */
 #ifndef CLI_SS_SS_PARSER_H
 #define CLI_SS_SS_PARSER_H
 
@@ -14,7 +14,7 @@ enum ss_token {
     SS_AND,
     SS_OR,
     SS_NOT,
-    SS_SRC, /* from here on: the beginnings of conditions */
+    SS_SRC, /* from here on: words that begin conditions */
     SS_DST,
     SS_SPORT,
     SS_DPORT,
@@ -32,43 +32,44 @@ enum ss_token {
 
 struct ss_parser {
     struct ss_filter *filter;
-    struct where_parser memory; /* of predicates: shared with --where */
+    struct where_parser memory; /* memory for predicates, as for --where */
     enum ss_token token;
-    char *word;    /* of the token; kept as long as the predicates */
-    size_t number; /* of the word: 1 is the first */
+    char *word;    /* word of the token; lives as long as the predicates */
+    size_t number; /* number of the word; the first is 1 */
     unsigned depth, changes;
     bool others; /* sockets of other families than IP will be listed */
 };
 
-/* Sets the message, with the place of the word. An earlier message stays. Returns NULL. */
+/* Sets the message, with the position of the word, unless an earlier error set it. Returns NULL. */
 struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse);
-/* The same in words alone, made as printf(3) does. */
+/* Like ss_refuse(), with a message that is formatted as by printf(3). */
 #define ss_fail(parser, ...) ss_refuse(parser, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 
-/* The same for a value: "'WORD': WHAT". */
+/* Like ss_fail(), for the current word: "'WORD': WHAT". */
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);
 
-/* Whether sockets of other families than IP are selected. */
+/* True if sockets of other families than IP are selected. */
 bool ss_lists_others(const struct ss_parser *parser);
 
-/* A comparison that fails, and is not merely unknown, in rows without its field. */
+/* Makes a comparison that is false, instead of unknown, for rows without its field. */
 struct predicate *ss_compare(struct ss_parser *parser, struct predicate comparison);
-/* The same by < > <= >= or =; callers negate the result for != */
+/* Like ss_compare(), with < > <= >= or =. For !=, callers negate the result. */
 struct predicate *ss_compare_number(struct ss_parser *parser, const struct field *field,
                                     enum ss_token comparison, uint64_t number);
 
-/* Holds for every row, or for none. */
+/* Makes a condition that is true for every row, or for no row. */
 struct predicate *ss_constant(struct ss_parser *parser, bool holds);
 
-/* As form_number(), with 32 bits; a negative number is as its bits are. */
+/* Like form_number(), for 32 bits. A negative number is stored in two's complement. */
 const char *ss_signed_number(const char *text, uint32_t *number);
-/* The number of an interface by its name or number; false, after a message: there is none. */
+/* Finds an interface by its name or number. Returns false, after a message, if it does not
+ * exist. */
 bool ss_interface(struct ss_parser *parser, const char *text, uint32_t *index);
 
-/* The device that a socket is bound to, by its name or number; 0 is none. */
+/* Compares the device that a socket is bound to, by name or number; 0: not bound. */
 struct predicate *ss_device(struct ss_parser *parser, const char *text);
 
-/* The conditions on an end of the socket; `text` is changed. */
+/* Make conditions on one end of a socket. They change `text`. */
 enum ss_end { SS_LOCAL, SS_REMOTE };
 struct predicate *ss_host(struct ss_parser *parser, enum ss_end end, char *text);
 struct predicate *ss_port(struct ss_parser *parser, enum ss_end end, enum ss_token comparison,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sources: ss(8), and what ss of iproute2 7.1 lists. */
+/* Sources: ss(8), and the listings of ss of iproute2 7.1. */
 #include "cli/ss/ss_selection.h"
 
 #include <linux/tipc.h>
@@ -22,13 +22,13 @@
 #define FAMILY(family) (UINT64_C(1) << (family))
 #define INET           FAMILY(AF_INET) | FAMILY(AF_INET6)
 
-/* Tables: their names in -A, and their defaults. */
+/* Tables: their names for -A, and their defaults. */
 static const struct {
     const char *name, *other;
     uint64_t families;
     uint32_t states;
-    uint8_t type; /* of sockets, if nothing else tells them from those of other tables */
-} of_table[SS_TABLES] = {
+    uint8_t type; /* socket type, if only the type separates the table from others; else 0 */
+} table_defaults[SS_TABLES] = {
     [SS_NETLINK] = {"netlink", NULL, FAMILY(AF_NETLINK), CLOSED, 0},
     [SS_PACKET_RAW] = {"packet_raw", "p_raw", FAMILY(AF_PACKET), CLOSED, SOCK_RAW},
     [SS_PACKET_DGRAM] = {"packet_dgram", "p_dgr", FAMILY(AF_PACKET), CLOSED, SOCK_DGRAM},
@@ -52,14 +52,14 @@ uint64_t ss_types(uint32_t tables)
     uint64_t types = 0;
 
     for (size_t i = 0; i < SS_TABLES; i++)
-        if (tables >> i & 1 && of_table[i].type)
-            types |= UINT64_C(1) << of_table[i].type;
+        if (tables >> i & 1 && table_defaults[i].type)
+            types |= UINT64_C(1) << table_defaults[i].type;
     return types;
 }
 
-/* The defaults of a family, in the order of the numbers. */
+/* Families: their names and defaults, in the order of their numbers. */
 static const struct {
-    const char *name; /* of -f; NULL: it has none */
+    const char *name; /* for -f */
     uint8_t family;
     uint32_t tables, states;
 } families[] = {
@@ -80,7 +80,7 @@ static void ss_selection_add_tables(struct ss_selection *selection, uint32_t tab
 {
     for (size_t i = 0; i < SS_TABLES; i++)
         if (tables >> i & 1)
-            selection->defaults |= of_table[i].states;
+            selection->defaults |= table_defaults[i].states;
     selection->tables |= tables;
     selection->chosen = true;
 }
@@ -116,7 +116,7 @@ bool ss_select_family_named(struct ss_selection *selection, const char *name)
 
 #define ALL_TABLES (((UINT32_C(1) << SS_TABLES) - 1) & ~TABLE(SS_TIPC))
 
-/* The tables of a word of -A; 0: it means none. */
+/* The tables that a word of -A names; 0: unknown word. */
 static uint32_t tables_named(struct text name)
 {
     static const struct {
@@ -131,8 +131,8 @@ static uint32_t tables_named(struct text name)
         if (text_is(name, several[i].name))
             return several[i].tables;
     for (size_t i = 0; i < SS_TABLES; i++)
-        if (text_is(name, of_table[i].name) ||
-            (of_table[i].other && text_is(name, of_table[i].other)))
+        if (text_is(name, table_defaults[i].name) ||
+            (table_defaults[i].other && text_is(name, table_defaults[i].other)))
             return TABLE(i);
     return 0;
 }
@@ -154,7 +154,7 @@ const char *ss_select_query(struct ss_selection *selection, const char *list)
         const uint32_t tables = tables_named(name);
         if (!tables)
             return word.data;
-        /* groups of tables whose absence is no loss: their names stand for all that exist */
+        /* Groups whose tables may be missing: their names mean all tables that exist. */
         const bool group =
             tables & (tables - 1) && tables != SS_TABLES_PACKET && tables != SS_TABLES_VSOCK;
         if (removed)
@@ -200,7 +200,7 @@ const char ss_state_names[] =
 
 const char ss_state_words[] = "state exclude excl";
 
-/* The first `state` starts from no state, the first `exclude` from all. */
+/* The first `state` begins with no state, the first `exclude` with all states. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded)
 {
     size_t i = 0;
@@ -229,16 +229,16 @@ void ss_selection_complete(struct ss_selection *selection)
         selection->states = selection->states ? selection->states : CONNECTED;
         ss_selection_add_tables(selection, ALL_TABLES);
     }
-    /* where the options leave no state, the default ones are listed, as in ss */
+    /* if the options leave no state, the default states are listed, as in ss */
     if (!selection->states)
         selection->states = selection->defaults;
-    if (selection->states &
-        HALF_OPEN) /* half-open connections, unlike what the manual of ss says */
+    if (selection->states & HALF_OPEN) /* half-open connections; ss(8) says otherwise */
         selection->states |= STATE(TCP_SYN_RECV);
-    /* a table gets its families unless one of them was named; then a family gets its tables */
+    /* A table gets its families unless one was named; then a family without table gets its
+     * tables. */
     for (size_t i = 0; i < SS_TABLES; i++)
-        if (selection->tables >> i & 1 && !(of_table[i].families & selection->families))
-            selection->families |= of_table[i].families;
+        if (selection->tables >> i & 1 && !(table_defaults[i].families & selection->families))
+            selection->families |= table_defaults[i].families;
     for (size_t i = 0; i < COUNT(families); i++)
         if (selection->families & FAMILY(families[i].family) &&
             !(families[i].tables & selection->tables))

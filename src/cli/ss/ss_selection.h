@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which tables, families and states an ss listing shows: the rules of iproute2's ss. */
+/* The tables, families and states that an ss listing shows, by the rules of iproute2's ss. */
 #ifndef CLI_SS_SS_SELECTION_H
 #define CLI_SS_SS_SELECTION_H
 
@@ -35,17 +35,17 @@ enum {
         1 << SS_RAW | 1 << SS_UDP | 1 << SS_TCP | 1 << SS_DCCP | 1 << SS_SCTP | 1 << SS_MPTCP,
 };
 
-/* All states, one bit (1 << TCP_*) each. */
+/* All states, as bits 1 << TCP_*. */
 #define SS_STATES_ALL UINT32_C(0x3fff)
 
-/* Zeroed to start with; then options in their order, states, and ss_selection_complete(). */
+/* Starts as zeroes. Then come options in their order, states, and ss_selection_complete(). */
 struct ss_selection {
     uint32_t tables;   /* bits 1 << enum ss_table */
-    uint32_t named;    /* tables that were asked for by their own names */
+    uint32_t named;    /* tables that options named one by one */
     uint64_t families; /* bits 1 << AF_* */
-    uint32_t states;   /* bits 1 << TCP_*: what -a, -l, -B and `state` choose; 0: by the tables */
-    uint32_t defaults; /* the states that the tables and families have by themselves */
-    uint8_t preferred; /* the family that was named last: that of addresses in the filter */
+    uint32_t states;   /* bits 1 << TCP_*, chosen by -a, -l, -B and `state`; 0: the tables decide */
+    uint32_t defaults; /* default states of the tables and families */
+    uint8_t preferred; /* the family that was named last: the family of addresses in the filter */
     bool chosen;       /* a table or a family was named */
     bool queried;      /* -A was given */
     bool restricted;   /* `state` or `exclude` was given */
@@ -61,27 +61,27 @@ static inline bool ss_selects(const struct ss_selection *selection, uint32_t tab
     return selection->tables & tables;
 }
 
-/* A table or a family by an option of its own. */
+/* Select a table or a family that has its own option. */
 void ss_select_table(struct ss_selection *selection, enum ss_table table);
 void ss_select_family(struct ss_selection *selection, uint8_t family);
 
-/* A name of -f; returns false if there is no such family. */
+/* Selects a family by its name for -f. Returns false if the name is unknown. */
 bool ss_select_family_named(struct ss_selection *selection, const char *name);
 
-/* A list of -A. Returns NULL, or the word in it that is wrong (up to a comma). */
+/* Handles a list of -A. Returns NULL, or the unknown word in it (which ends at a comma). */
 const char *ss_select_query(struct ss_selection *selection, const char *list);
 
-/* A state of `state` or, negated, of `exclude`, in any case of letters. False: no such state. */
+/* Handles a state of `state` or `exclude`; case does not matter. Returns false if it is unknown. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded);
 
-/* The words that a state follows, and the names of states: separated by blanks. */
+/* The words before a state; then the names of states, tables and families. Spaces separate them. */
 extern const char ss_state_words[];
 extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 
-/* Types of sockets, bits 1 << SOCK_*, of tables that differ only in them. */
+/* Returns bits 1 << SOCK_*: the types of sockets in tables that differ only by their types. */
 uint64_t ss_types(uint32_t tables);
 
-/* Fills in defaults. */
+/* Sets defaults where options chose nothing. */
 void ss_selection_complete(struct ss_selection *selection);
 
 #endif

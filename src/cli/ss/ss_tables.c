@@ -7,14 +7,14 @@
 #include "cli/which.h"
 #include "fastnet/array.h"
 
-/* The messages about a table, and about its half of IPv6 alone. */
+/* Messages about a missing table; and about its IPv6 half, if only that is missing. */
 #define MISSING(name)         "the kernel has no " name " sockets"
 #define MISSING_OF_BOTH(name) MISSING(name), MISSING(name) " of IPv6"
 
-/* One table of the kernel, or one of IPv4 and one of IPv6, in the order of the output. */
+/* A table of the kernel, or two for IPv4 and IPv6, in the order of the output. */
 static const struct ss_source {
-    uint32_t tables; /* which of ss's tables its rows belong to */
-    uint8_t family;  /* AF_INET: IPv6, too */
+    uint32_t tables; /* tables of ss to which its rows belong */
+    uint8_t family;  /* AF_INET: also IPv6 */
     const struct table *table, *table6;
     const char *missing, *missing6;
 } sources[] = {
@@ -32,9 +32,7 @@ static const struct ss_source {
     {1 << SS_MPTCP, AF_INET, &table_mptcp, &table_mptcp6, MISSING_OF_BOTH("MPTCP")},
 };
 
-/* --- Which rows ------------------------------------------------------------------------------- */
-
-/* Sockets of these families have no state: ss calls all of them closed. */
+/* True if sockets of this family have no state: ss calls all of them closed. */
 static bool is_stateless(const struct ss_source *source)
 {
     return source->family == AF_NETLINK || source->family == AF_PACKET || source->family == AF_XDP;
@@ -48,10 +46,8 @@ static const struct predicate *ss_tables_choose_rows(struct predicate_tree *wher
     const uint64_t closed = UINT64_C(1) << TCP_CLOSE;
     uint64_t states = selection->states;
 
-    /*
-     * Closed sockets of TCP are in no table, unless they are bound (BOUND_INACTIVE): the kernel is
-     * not asked for them, because it would walk all connections.
-     */
+    /* Closed sockets of TCP are in no table, unless they are bound (BOUND_INACTIVE). The kernel is
+     * not asked for closed sockets, because it would walk all connections. */
     if (source->tables == 1 << SS_TCP)
         states &= ~closed;
     else if (source->tables == 1 << SS_MPTCP && states >> STATE_BOUND_INACTIVE & 1)
@@ -66,9 +62,7 @@ static const struct predicate *ss_tables_choose_rows(struct predicate_tree *wher
     return predicate_of(where);
 }
 
-/* --- Which tables ----------------------------------------------------------------------------- */
-
-/* True if an allowed backend reads the table. */
+/* True if a backend that is allowed can read the table. */
 static bool is_readable(const struct table *table, const struct common *common)
 {
     const enum backend_choice choice = common->proc_root ? BACKEND_PROC : common->backend;
@@ -79,7 +73,7 @@ static bool is_readable(const struct table *table, const struct common *common)
     return false;
 }
 
-/* missing: what is said if a table that was named is missing; NULL: nothing. */
+/* missing: message if the table was named and is missing; NULL: no message. */
 static void ss_tables_add_table(struct ss_tables *tables, const struct table *table, bool named,
                                 const char *missing, const struct predicate *where)
 {
@@ -92,10 +86,8 @@ static void ss_tables_add_table(struct ss_tables *tables, const struct table *ta
     };
 }
 
-/*
- * Adds the tables of the wanted families. Without a name they are listed where there are any.
- * Beside the one of IPv4 the one of IPv6 may be missing, because a kernel may be without IPv6.
- */
+/* Adds the tables of the selected families. A table that was not named is only listed if a backend
+ * can read it. If IPv4 is listed, the IPv6 table may be missing, because a kernel may lack IPv6. */
 static void ss_tables_add_tables(struct ss_tables *tables, const struct ss_source *source,
                                  const struct predicate *where, const struct ss_options *options)
 {
@@ -113,7 +105,7 @@ static void ss_tables_add_tables(struct ss_tables *tables, const struct ss_sourc
                             where);
 }
 
-/* Both families have one predicate, because TCP's tables can be read as one. */
+/* Both families share a predicate, because TCP's tables can be read as one. */
 void ss_choose_tables(struct ss_tables *tables, const struct ss_options *options)
 {
     const struct ss_selection *selection = &options->selection;

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In bytes, so that a file without an end does not take all memory. */
+/* In bytes. A file without an end must not use up all memory. */
 enum { FILE_MAX = 16 << 20 };
 
-/* Keeps the lines that are not skipped, each terminated. Returns their size. */
+/* Removes lines that are empty or begin with # or 0; terminates the others. Returns their bytes. */
 static size_t keep_lines(char *text, size_t size)
 {
     size_t kept = 0, length;
@@ -38,7 +38,7 @@ static int ss_words_read_lines(struct ss_words *words, FILE *file)
         return errno ? -errno : -EIO;
     if (size > FILE_MAX)
         return -EFBIG;
-    if (memchr(words->lines, '\0', size)) /* what follows in its line would be lost */
+    if (memchr(words->lines, '\0', size)) /* the rest of its line would be lost */
         return -EILSEQ;
     words->lines[size] = '\0';
     words->size = keep_lines(words->lines, size);

@@ -8,27 +8,22 @@
 
 #include "fastnet/text.h"
 
-/*
- * Each argument is split at blanks and tabs; a backslash takes the next byte as it is. Zeroed: no
- * words.
- */
+/* Arguments and lines are split at spaces and tabs; \ quotes the next byte. Zeroed: no words. */
 struct ss_words {
     const char *const *arguments; /* borrowed */
     size_t count;
-    char *lines; /* those of the file, each terminated; owned */
+    char *lines; /* lines of the file, each terminated; owned */
     size_t size;
 
-    size_t argument, line; /* read before these */
-    const char *at;        /* inside one, or NULL */
+    size_t argument, line; /* the next argument (index) and line (offset) to read */
+    const char *at;        /* position in an argument or a line, or NULL */
 };
 
-/*
- * Reads a file, "-" for standard input. Lines that begin with # or 0 are skipped. Returns 0 or
- * -errno: -EILSEQ for a byte 0, -EFBIG for more than 16 MiB.
- */
+/* Reads a file; "-" is standard input. Skips empty lines and lines that begin with # or 0. Returns
+ * 0 or -errno: -EILSEQ for a NUL byte, -EFBIG for more than 16 MiB. */
 int ss_words_read(struct ss_words *words, const char *path);
 
-/* The next word, as typed: still with backslashes. Returns false behind the last. */
+/* Finds the next word, still with its backslashes. Returns false after the last word. */
 bool ss_words_next(struct ss_words *words, struct text *word);
 
 void ss_words_finish(struct ss_words *words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys that all tables on a terminal have. */
+/* The keys that all screens have, and the pages of text that they open. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +11,8 @@
 #include "fastnet/command_line.h"
 #include "fastnet/hosts.h"
 
-enum { PAGE_NAME = 24, PAGE_LEAST = 20 /* columns of a value, however narrow the terminal is */ };
-enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* that keys choose */
+enum { PAGE_NAME = 24, PAGE_LEAST = 20 /* smallest width of a value, also on a narrow terminal */ };
+enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* milliseconds that keys can set */
 
 /* --- Pages ------------------------------------------------------------------------------------ */
 
@@ -27,7 +27,7 @@ static char *keys_add_line(struct screen_state *state)
     return page[state->page_count++];
 }
 
-/* A name and a value, which goes on below if it is longer than a line. */
+/* Adds a name and a value. A long value continues on the next lines. */
 static void add_value(struct screen_state *state, const char *name, struct text value)
 {
     const size_t width = state->width > PAGE_NAME + 1 ? state->width - PAGE_NAME - 1 : 0;
@@ -42,7 +42,7 @@ static void add_value(struct screen_state *state, const char *name, struct text 
     }
 }
 
-/* Each value that is known. */
+/* Adds all known values of the record to the page. */
 static int keys_put_values(const struct record *record, void *arg)
 {
     struct screen_state *state = arg;
@@ -76,8 +76,8 @@ static int show_row(struct screen_state *state)
                : 0;
 }
 
-/* How far a key goes down, of `all` lines; 0: it means something else. */
-static long way_of(int key, size_t page, size_t all)
+/* How many lines down a key moves; below 0: up. 0: the key does not move. all: number of lines. */
+static long steps_of(int key, size_t page, size_t all)
 {
     const size_t by = key == KEY_UP || key == KEY_DOWN             ? 1
                       : key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? page
@@ -87,8 +87,8 @@ static long way_of(int key, size_t page, size_t all)
     return key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME ? -(long)by : (long)by;
 }
 
-/* A number from 0 to `most`, or 0 if that is below. */
-static size_t within(long at, long most)
+/* The number `at`, but at most `most` and not below 0. */
+static size_t clamp(long at, long most)
 {
     at = at < most ? at : most;
     return at > 0 ? (size_t)at : 0;
@@ -97,11 +97,11 @@ static size_t within(long at, long most)
 static int take_page_key(struct screen_state *state, int key)
 {
     const size_t room = state->height > 1 ? state->height - 1 : 1;
-    const long way = way_of(key, room, state->page_count);
+    const long down = steps_of(key, room, state->page_count);
 
-    if (!way)
+    if (!down)
         state->page_count = 0;
-    state->page_first = within((long)state->page_first + way, (long)state->page_count - (long)room);
+    state->page_first = clamp((long)state->page_first + down, (long)state->page_count - (long)room);
     return 0;
 }
 
@@ -152,7 +152,7 @@ const struct field *screen_group_column(struct screen_state *state)
             field_compared(command->kind, command->shown[i]->name, strlen(command->shown[i]->name));
     if (is_key(by))
         return by;
-    screen_say(state, true, "all columns are numbers, which differ from row to row");
+    screen_say(state, true, "cannot group: no shown column has text to group by");
     return NULL;
 }
 
@@ -189,7 +189,7 @@ static int set_filter(struct screen_state *state)
     return state->ops->filter(state);
 }
 
-/* Bytes of UTF-8 are typed as they come, and a character goes as a whole. */
+/* A character of UTF-8 is typed as several bytes, and deleted as a whole. */
 static int type_key(struct screen_state *state, int key)
 {
     size_t length = strlen(state->typed);
@@ -198,7 +198,7 @@ static int type_key(struct screen_state *state, int key)
     if (key == KEY_ENTER) {
         state->typing = false;
         const int error = set_filter(state);
-        state->typing = *state->message && error >= 0; /* what is wrong can be mended */
+        state->typing = *state->message && error >= 0; /* the user can correct it */
         return error;
     }
     if (key == KEY_ESCAPE)
@@ -214,21 +214,21 @@ static int type_key(struct screen_state *state, int key)
     return 0;
 }
 
-/* --- Where it stands, and when it looks ------------------------------------------------------- */
+/* --- Position, pause and interval ------------------------------------------------------------- */
 
 static int keys_move(struct screen_state *state)
 {
     const long room = state->shown_count ? (long)state->shown_count : 1;
-    const long at = (long)state->chosen + way_of(state->key, state->height, state->listed);
+    const long at = (long)state->chosen + steps_of(state->key, state->height, state->listed);
     const long beyond = at < 0 ? at : at >= room ? at - room + 1 : 0;
-    const struct screen_row not_there_yet = {.id = 0};
+    const struct screen_row unknown_row = {.id = 0};
     struct live_view *view = state->view;
 
     if (beyond)
-        view->first = within((long)view->first + beyond, (long)state->listed - room);
-    state->chosen = within(at, room - 1);
+        view->first = clamp((long)view->first + beyond, (long)state->listed - room);
+    state->chosen = clamp(at, room - 1);
     state->chosen_row = beyond || !state->shown_count
-                            ? not_there_yet /* the row on that line is chosen */
+                            ? unknown_row /* the next frame chooses the row on that line */
                             : state->rows[(state->held ? view->first : 0) + state->chosen];
     state->follows = state->key != KEY_HOME;
     return 0;
@@ -249,7 +249,7 @@ static int set_interval(struct screen_state *state)
         *interval *= 2;
     else if (state->key == '+' && *interval >= 2 * INTERVAL_LEAST)
         *interval /= 2;
-    state->view->interval = *interval * (CLOCK_SECOND / 1000);
+    state->view->interval = *interval * CLOCK_MILLISECOND;
     state->next = 0;
     return 0;
 }
@@ -288,19 +288,19 @@ const struct key_binding keys_of_order[] = {
     {KEY_LEFT, keys_sort_by, NULL},
     {KEY_RIGHT, keys_sort_by, NULL},
     {'r', reverse, "r|reverse the order"},
-    {'/', type_filter, "/|filter, in the language of --where; an empty one shows all"},
+    {'/', type_filter, "/|type a filter, as for --where; an empty filter shows all rows"},
     {0, NULL, NULL},
 };
-const struct key_binding keys_of_place[] = {
-    {' ', pause_samples, "space|pause: no row changes; they can be scrolled"},
-    {KEY_UP, keys_move, "up, down|choose a row, and follow it; page up, page down, home, end"},
+const struct key_binding keys_of_position[] = {
+    {' ', pause_samples, "space|pause: rows do not change, but can be scrolled"},
+    {KEY_UP, keys_move, "up, down|choose a row, and follow it; also page up/down, home, end"},
     {KEY_DOWN, keys_move, NULL},
     {KEY_PAGE_UP, keys_move, NULL},
     {KEY_PAGE_DOWN, keys_move, NULL},
     {KEY_HOME, keys_move, NULL},
     {KEY_END, keys_move, NULL},
-    {KEY_ENTER, show_row, "Enter|all that is known of the row"},
-    {'+', set_interval, "+ -|look more or less often"},
+    {KEY_ENTER, show_row, "Enter|show everything about the chosen row"},
+    {'+', set_interval, "+ -|refresh more or less often"},
     {'-', set_interval, NULL},
     {0, NULL, NULL},
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a table on a terminal: it waits, looks, and takes keys, until somebody ends it. */
+/* The main loop of a screen: it waits, samples, and takes keys, until its end. */
 #include "cli/terminal/screen.h"
 
 #include "cli/terminal/terminal.h"
@@ -11,7 +11,7 @@
 
 static const uint64_t NOTED = 5 * CLOCK_SECOND;
 
-/* What went wrong is said at the bottom, each thing once; all of it is printed at the end. */
+/* Shows each reported problem once, at the bottom. All are printed at the end. */
 static void note_problem(struct screen_state *state)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -24,13 +24,14 @@ static void note_problem(struct screen_state *state)
     if (state->noted == state->report.count || state->noted == REPORT_LINES || *state->message ||
         state->typing)
         return;
-    const char *line = state->report.lines[state->noted++]; /* with names that others chose */
+    const char *line = state->report.lines[state->noted++]; /* not escaped */
     *escape_text(escaped, line, strlen(line), NULL) = '\0';
     screen_say(state, state->report.partial, escaped);
     state->noted_at = now;
 }
 
-/* Waits for a key, the next look, or events, which are read ten times a second at most. */
+/* Waits for a key, for the time of the next sample, or for events, which are read at most ten times
+ * a second. Returns false if stdin has ended. */
 static bool wait(struct screen_state *state)
 {
     enum { MOST = 255, PAUSE = 10 };
@@ -47,17 +48,17 @@ static bool wait(struct screen_state *state)
     return terminal_wait(until > now ? until - now : 0, descriptors, count);
 }
 
-/* Looks again if it is time, or if events want it. Returns 1 if it did, 0 or -errno. */
-static int terminal_run_look(struct screen_state *state)
+/* Samples if it is time, or if events need it. Returns 1 if it did, 0 or -errno. */
+static int terminal_run_sample(struct screen_state *state)
 {
-    const uint64_t interval = *state->interval_ms * (CLOCK_SECOND / 1000);
+    const uint64_t interval = *state->interval_ms * CLOCK_MILLISECOND;
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     int error = 0;
 
     if (state->paused)
         return 0;
     if (now >= state->next) {
-        error = state->ops->look(state, false);
+        error = state->ops->sample(state, false);
         state->next = state->next + interval > now ? state->next + interval : now + interval;
         return error < 0 ? error : 1;
     }
@@ -65,12 +66,12 @@ static int terminal_run_look(struct screen_state *state)
         error = state->ops->read_events(state);
         state->events_read = now;
         if (error > 0)
-            error = state->ops->look(state, true);
+            error = state->ops->sample(state, true);
     }
     return error < 0 ? error : 0;
 }
 
-static int terminal_run_go_on(struct screen_state *state)
+static int terminal_run_step(struct screen_state *state)
 {
     const bool changed = terminal_changed();
     int error = 0, key;
@@ -79,16 +80,16 @@ static int terminal_run_go_on(struct screen_state *state)
         screen_forget(state->sink);
     while (error >= 0 && !state->quits && (key = terminal_key()) != KEY_NONE) {
         error = screen_take_key(state, key);
-        if (error >= 0) /* the next key may mean a row that is shown now */
+        if (error >= 0) /* the next key acts on rows that are shown by then */
             error = screen_draw(state);
     }
     if (error >= 0)
-        error = terminal_run_look(state);
+        error = terminal_run_sample(state);
     note_problem(state);
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
 
-static int terminal_run_run(struct screen_state *state)
+static int terminal_run_loop(struct screen_state *state)
 {
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC), millisecond = CLOCK_SECOND / 1000;
     const uint64_t end = state->for_ms ? began + state->for_ms * millisecond : UINT64_MAX;
@@ -99,7 +100,7 @@ static int terminal_run_run(struct screen_state *state)
     if (error >= 0)
         error = screen_draw(state);
     while (error >= 0 && !state->quits && clock_nanoseconds(CLOCK_MONOTONIC) < end && wait(state))
-        error = terminal_run_go_on(state);
+        error = terminal_run_step(state);
     return error;
 }
 
@@ -124,7 +125,7 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
         error = terminal_begin();
     if (!error) {
         options->writer->full = WRITER_CAPACITY; /* a frame is one write(2) */
-        error = terminal_run_run(state);
+        error = terminal_run_loop(state);
         terminal_end();
     }
     report_print(&state->report, stderr, program);

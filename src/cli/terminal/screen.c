@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table on a terminal: its frames. */
+/* The frames of a screen. */
 #include "cli/terminal/screen.h"
 
 #include <errno.h>
@@ -33,8 +33,8 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
         said_add(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
         said_add(text, sizeof text, "   the first %" PRIu64, state->command->listing.most);
-    said_add(text, sizeof text, "%s%s%s%s%s", view->totals ? "   totals since it began" : "",
-             view->idle ? "   with idle ones" : "", state->paused ? "   PAUSED" : "",
+    said_add(text, sizeof text, "%s%s%s%s%s", view->totals ? "   totals since top was started" : "",
+             view->idle ? "   with idle sockets" : "", state->paused ? "   PAUSED" : "",
              *note ? "   " : "", note);
     screen_line(state->sink, SCREEN_BOLD, text);
 }
@@ -62,7 +62,7 @@ static int put_bottom(struct screen_state *state)
 
 static bool screen_is_same(const struct screen_row *one, const struct screen_row *other)
 {
-    return one->id && one->id == other->id && one->place == other->place &&
+    return one->id && one->id == other->id && one->netns_index == other->netns_index &&
            one->group == other->group;
 }
 
@@ -80,7 +80,7 @@ bool screen_add_row(struct screen_state *state, struct screen_row row)
     return !state->searching;
 }
 
-/* As many rows as the screen has room for, from the view's first one on. */
+/* Adds rows from the view's first row on, until the screen has `most`. */
 static int add_rows(struct screen_state *state, size_t most)
 {
     struct live_view *view = state->view;
@@ -114,7 +114,7 @@ static bool screen_make_room(struct screen_state *state, size_t count)
     return true;
 }
 
-/* Takes all rows that can be scrolled to, or without memory those of a screen. */
+/* Keeps all rows that the user can scroll to or, if memory is short, the rows of one screen. */
 static int hold_rows(struct screen_state *state)
 {
     struct live_view *view = state->view;
@@ -136,7 +136,7 @@ void screen_renew(struct screen_state *state)
     state->held = false;
 }
 
-/* Where the chosen row is now, among the first MOST rows; or SIZE_MAX. */
+/* Sets state->found to the index of the chosen row, or to SIZE_MAX if it is not among MOST rows. */
 static int search_chosen(struct screen_state *state)
 {
     enum { MOST = 1000 };
@@ -160,11 +160,9 @@ static int search_chosen(struct screen_state *state)
     return error;
 }
 
-/*
- * The highlighted row is that of the chosen socket or group, wherever that is now. If it is not on
- * the screen, but the user chose it, it is scrolled to. If it is gone, the next row is highlighted.
- * Returns 1 if another part of the rows is to be shown, 0 or -errno.
- */
+/* Finds the chosen socket or group, and highlights its row. If the user chose it and it is not on
+ * the screen, scrolls to it. If it is gone, highlights the next row. Returns 1 if the view moved
+ * and must be drawn again, 0 or -errno. */
 static int screen_find_chosen(struct screen_state *state, bool may_scroll)
 {
     const struct screen_row *rows = state->rows + (state->held ? state->view->first : 0);
@@ -193,7 +191,7 @@ static int screen_find_chosen(struct screen_state *state, bool may_scroll)
     return 0;
 }
 
-/* Puts the rows of the view that have room; sets shown_count. */
+/* Draws the rows of the view for which the screen has room. Sets shown_count. */
 static int screen_put_rows(struct screen_state *state)
 {
     struct live_view *view = state->view;
@@ -226,7 +224,7 @@ static int draw_table(struct screen_state *state, bool may_scroll)
     int error = screen_put_rows(state);
 
     if (view->first >= state->listed && view->first) {
-        const size_t least = view->count ? view->count : 1; /* the last row is there, seen or not */
+        const size_t least = view->count ? view->count : 1; /* to show the last row */
         view->first = state->listed > least ? state->listed - least : 0;
         return error < 0 ? error : draw_table(state, may_scroll);
     }

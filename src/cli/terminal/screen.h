@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A table on a terminal that is looked at again and again. Its frames and the keys of all such
- * tables are here; what its rows are, what stands above them, and which keys it has of its own,
- * says the personality (struct screen_ops).
- */
+/* A screen: a table that stays in place on a terminal and is drawn again after each sample. Frames
+ * and common keys are here. A personality adds its rows, the lines above them and its own keys
+ * (struct screen_ops). */
 #ifndef CLI_TERMINAL_SCREEN_H
 #define CLI_TERMINAL_SCREEN_H
 
@@ -12,123 +10,120 @@
 #include "fastnet/screen.h"
 
 enum { FILTER_MAX = 240, PAGE_LINE = 256 };
-enum { HELD_ROWS = 10000 /* that can be scrolled in a pause: about 15 MB */ };
+enum { HELD_ROWS = 10000 /* rows that can be scrolled in a pause: about 15 MB */ };
 
 struct screen_ops;
 
-/* The object that a row shows, at each look. id 0: an object that cannot be found again. */
+/* The object of a row, by which the next frame finds it again. id 0: it cannot be found. */
 struct screen_row {
-    uint64_t id; /* identity of a socket, a group, ... */
-    uint64_t place;
+    uint64_t id; /* identity of a socket, hash of a group */
+    uint64_t netns_index;
     bool group, ended;
 };
 
-/* The first member of the personality's own state, which is zeroed and has set what is above. */
+/* The first member of the personality's state. The personality sets the first five members and
+ * zeroes the others. */
 struct screen_state {
     const struct screen_ops *ops;
     struct listing_command *command;
     struct live_view *view;
-    unsigned *interval_ms, for_ms; /* for_ms: 0: until somebody ends it */
+    unsigned *interval_ms, for_ms; /* for_ms: how long the screen runs; 0: no limit */
 
     struct sink *sink;
-    const struct predicate *where; /* of the command line */
-    struct where typed_where;      /* of `/` */
-    /* The rows of the frame, or of the pause; shown_count: those on the screen. */
+    const struct predicate *where; /* filter of the command line */
+    struct where typed_where;      /* filter that `/` added */
+    /* The rows of the frame, or of the pause. shown_count: how many are on the screen. */
     struct screen_row *rows;
     size_t row_count, row_room, shown_count;
-    bool held;                    /* they stay as they are: it is paused */
-    size_t listed;                /* rows that the view has */
-    size_t chosen;                /* number of the highlighted row on the screen */
-    struct screen_row chosen_row; /* its object, which is followed */
-    bool follows;                 /* also if it leaves the screen, because the user chose it */
-    bool searching;               /* rows are only counted, and compared with the chosen one */
-    size_t found;                 /* number of that row; SIZE_MAX: there is none */
-    size_t sorted;                /* the column */
-    int key;                      /* that was pressed (terminal.h) */
+    bool held;                    /* paused: the rows do not change */
+    size_t listed;                /* number of rows of the view */
+    size_t chosen;                /* line of the highlighted row */
+    struct screen_row chosen_row; /* the object of that row */
+    bool follows;                 /* scroll to it, because the user chose it */
+    bool searching;               /* rows are only compared with the chosen row, not shown */
+    size_t found;                 /* index of the chosen row; SIZE_MAX: not found */
+    size_t sorted;                /* index of the sort column */
+    int key;                      /* the pressed key (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
     char filter[FILTER_MAX + 1], typed[FILTER_MAX + 1];
-    char message[512]; /* at the bottom; empty: keys */
+    char message[512]; /* the bottom line; empty: screen_ops.bottom is shown */
     bool is_problem;
-    /* A page of text in place of the table; count 0: none. */
+    /* A page of text in place of the table. page_count 0: no page. */
     char (*page)[PAGE_LINE];
     size_t page_count, page_capacity, page_first;
-    uint64_t next, events_read; /* CLOCK_MONOTONIC */
+    uint64_t next, events_read; /* next: time of the next sample. Both: CLOCK_MONOTONIC */
     struct report report;
-    size_t noted;      /* lines of the report that were said */
-    uint64_t noted_at; /* ... and the last one when; 0: the message is another one */
+    size_t noted;      /* lines of the report that were shown */
+    uint64_t noted_at; /* when the last line was shown; 0: `message` is another text */
 };
 
-/* A row of a table, which one without press() ends. */
+/* A row of a table of keys. A row without press() ends the table. */
 struct key_binding {
     int key;
     int (*press)(struct screen_state *state);
-    const char *help; /* "KEYS|what they do"; NULL: with the one before */
+    const char *help; /* "KEYS|what they do"; NULL: the row before has the help */
 };
 
-/* All that can fail returns 0 or -errno. */
+/* All functions that can fail return 0 or -errno. */
 struct screen_ops {
-    const char *bottom;                /* the line below the table that names some keys */
-    const struct key_binding *keys[6]; /* tables, as the help has them; NULL ends them */
-    const char *notes;                 /* lines below them in the help, each ends with a newline */
-    /* The first looks; may draw. */
+    const char *bottom;                /* the bottom line, with the main keys */
+    const struct key_binding *keys[6]; /* tables in the order of the help; NULL ends them */
+    const char *notes; /* text at the end of the help; each line ends with a newline */
+    /* Takes the first samples. It may draw. */
     int (*begin)(struct screen_state *state);
-    /* Looks again. all: whatever it costs. */
-    int (*look)(struct screen_state *state, bool all);
-    /* Rows are to have another order, or another filter (listing.where). */
+    /* Takes a sample. all: samples all rows, also if that exceeds the budget. */
+    int (*sample)(struct screen_state *state, bool all);
+    /* Called when the user chose another order, or another filter (listing.where). */
     int (*choose)(struct screen_state *state);
     int (*filter)(struct screen_state *state);
-    /* How many lines stand above the table. Puts them, when rows were shown. */
+    /* The number of lines above the table; draws these lines, after show(). */
     size_t (*count_lines)(const struct screen_state *state);
     void (*put_lines)(struct screen_state *state);
-    /* Hands the rows of the view to the sink if screen_add_row() says so, and sets `listed`. */
+    /* Passes the view's rows for which screen_add_row() returns true to the sink. Sets `listed`. */
     int (*show)(struct screen_state *state);
-    /* Hands the chosen row to fn, with all that is known of it; or nothing. */
+    /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. */
     int (*show_chosen)(struct screen_state *state, record_fn fn, void *arg);
-    /* Descriptors that can be read between two looks, and what reads them: returns 1 if a look is
-     * needed. NULL: there are none. */
+    /* Descriptors to wait for between two samples, and the function that reads them. It returns 1
+     * if a sample is needed. NULL: the screen has no events. */
     size_t (*descriptors)(const struct screen_state *state, int *descriptors, size_t most);
     int (*read_events)(struct screen_state *state);
 };
 
-/* The table, until somebody ends it (run.c). These options are completed. Returns the exit status.
- */
+/* Runs the screen until its end. Completes `options`. Returns the exit status. */
 int screen_run(struct screen_state *state, struct sink_options *options, const struct field *event);
 
 int screen_draw(struct screen_state *state);
 
-/* For ops->show: what the next row is of. Returns whether the sink gets it. */
+/* For ops->show(): adds the next row. Returns whether the sink gets it. */
 bool screen_add_row(struct screen_state *state, struct screen_row row);
 
-/* The order, the filter or the groups are others: in a pause, the rows are those of the next frame
- * from then on. */
+/* After another order, filter or group: in a pause, the next frame takes new rows. */
 void screen_renew(struct screen_state *state);
 
-/* The first line: "fastnet WHAT, every 1 s", and what the view is. */
+/* Draws the first line: "fastnet WHAT, every 1 s", filter, group and modes of the view. */
 void screen_put_first(const struct screen_state *state, const char *what, const char *how_often,
                       const char *note);
 
-/* A message at the bottom, until the next key. */
+/* Shows a message at the bottom, until the next key. */
 void screen_say(struct screen_state *state, bool is_problem, const char *text);
 
-/* A number of bytes, or of anything else, as people read it. */
+/* Formats an amount with a unit prefix, as in "1.5 M". */
 enum { SCREEN_AMOUNT = 32 };
 const char *screen_amount(char room[SCREEN_AMOUNT], double amount);
 
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
-extern const struct key_binding keys_of_order[], keys_of_place[], keys_of_end[];
+extern const struct key_binding keys_of_order[], keys_of_position[], keys_of_end[];
 
-/* Another order or group was chosen. */
+/* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);
 
-/*
- * The column that rows are sorted by, or else the first one that is no number, because numbers
- * differ from row to row. NULL, which is said, if there is none.
- */
+/* The column to group by: the sort column or, if that is a number, the first other column that is
+ * not a number. Numbers differ from row to row. NULL, with a message: all columns are numbers. */
 const struct field *screen_group_column(struct screen_state *state);
 
-/* Does what a key means now. */
+/* Does what the key means now. Returns 0 or -errno. */
 int screen_take_key(struct screen_state *state, int key);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Signals that end the program have a handler that gives the terminal back and lets the signal do
- * what it does. Those that only tell something come while terminal_wait() waits.
- */
+/* If a signal ends the program, its handler first restores the terminal, and then lets the signal
+ * have its usual effect. Signals that only inform (SIGWINCH, SIGCONT, SIGTSTP) are blocked except
+ * in terminal_wait(). */
 #include "cli/terminal/terminal.h"
 
 #include <errno.h>
@@ -18,32 +17,30 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-/*
- * The alternate screen, no cursor, no wrapping at the last column; and back, also from a frame.
- * Where there is no alternate screen (the linux console, screen(1) as it comes), what follows
- * stands below the frame.
- */
-#define TAKE "\033[?1049h\033[?25l\033[?7l"
-#define GIVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[999H\n\033[?1049l"
+/* Escape sequences: the alternate screen, no cursor, no wrapping at the last column; and back, also
+ * from the middle of a frame. If the terminal has no alternate screen (the linux console, screen(1)
+ * by default), later output is below the frame. */
+#define ENTER "\033[?1049h\033[?25l\033[?7l"
+#define LEAVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[999H\n\033[?1049l"
 
-/* At file scope, because a signal handler reaches nothing else. */
+/* At file scope, because a signal handler has no other way to reach them. */
 static struct termios former, raw;
 static volatile sig_atomic_t taken, changed;
-static sigset_t waiting; /* the signals that are blocked while it waits */
+static sigset_t waiting; /* the signals that are blocked in terminal_wait() */
 
 static struct {
     unsigned char bytes[64];
     size_t count, at;
 } input;
 
-/* In the background this stops the program: what goes on then is done again. */
+/* In the background, tcsetattr() stops the program. When the program continues, it tries again. */
 static void terminal_set(const struct termios *to, int when)
 {
     while (tcsetattr(STDIN_FILENO, when, to) < 0 && errno == EINTR)
         ;
 }
 
-static void terminal_say(const char *text, size_t length)
+static void terminal_write(const char *text, size_t length)
 {
     (void)!write(STDOUT_FILENO, text, length);
 }
@@ -51,25 +48,25 @@ static void terminal_say(const char *text, size_t length)
 static void terminal_take(void)
 {
     terminal_set(&raw, TCSADRAIN);
-    terminal_say(TAKE, sizeof TAKE - 1);
+    terminal_write(ENTER, sizeof ENTER - 1);
     taken = 1;
     changed = 1;
 }
 
 void terminal_end(void)
 {
-    enum { PATIENCE_MS = 300 };
+    enum { WRITABLE_MS = 300 };
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
     int reads;
 
     if (!taken)
         return;
     taken = 0;
-    /* whether it takes text now: one that nobody reads must not be waited for */
-    while ((reads = poll(&terminal, 1, PATIENCE_MS)) < 0 && errno == EINTR)
+    /* do not wait for a terminal that nobody reads */
+    while ((reads = poll(&terminal, 1, WRITABLE_MS)) < 0 && errno == EINTR)
         ;
     if (reads > 0)
-        terminal_say(GIVE, sizeof GIVE - 1);
+        terminal_write(LEAVE, sizeof LEAVE - 1);
     terminal_set(&former, reads > 0 ? TCSADRAIN : TCSANOW);
 }
 
@@ -95,7 +92,7 @@ static void set_suspend(void)
     sigaction(SIGTSTP, &action, NULL);
 }
 
-/* It stops inside of this, where the signal has its usual effect, and goes on here. */
+/* The program stops inside of raise(), and continues there. */
 static void suspend(int number)
 {
     const int error = errno;
@@ -103,13 +100,13 @@ static void suspend(int number)
     terminal_end();
     signal(number, SIG_DFL);
     raise(number);
-    /* cppcheck-suppress unreachableCode ; it goes on here */
+    /* cppcheck-suppress unreachableCode ; the program continues here */
     set_suspend();
     terminal_take();
     errno = error;
 }
 
-/* After SIGSTOP, which no program sees, a shell may have changed the terminal. */
+/* A shell may have changed the terminal after SIGSTOP, which no program can catch. */
 static void resume(int number)
 {
     const int error = errno;
@@ -120,7 +117,7 @@ static void resume(int number)
     errno = error;
 }
 
-/* Not of signals that this program was started to ignore. */
+/* Sets a handler, except for a signal that the parent process made this program ignore. */
 static void handle(int number, void (*handler)(int))
 {
     const struct sigaction action = {.sa_handler = handler};
@@ -132,20 +129,20 @@ static void handle(int number, void (*handler)(int))
 
 static void handle_signals(void)
 {
-    /* these do nothing by default, or stop the program and can only be sent to do that */
+    /* these do nothing by default, or stop the program, or cannot be caught */
     static const int others[] = {SIGCHLD, SIGURG, SIGKILL, SIGSTOP, SIGTTIN, SIGTTOU};
-    sigset_t told;
+    sigset_t blocked;
 
-    sigemptyset(&told);
-    sigaddset(&told, SIGWINCH);
-    sigaddset(&told, SIGCONT);
-    sigaddset(&told, SIGTSTP);
-    sigprocmask(SIG_BLOCK, &told, &waiting);
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGWINCH);
+    sigaddset(&blocked, SIGCONT);
+    sigaddset(&blocked, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &blocked, &waiting);
     handle(SIGWINCH, note_change);
     handle(SIGCONT, resume);
     set_suspend();
     for (int number = 1; number <= SIGRTMAX; number++) {
-        bool ends = !sigismember(&told, number);
+        bool ends = !sigismember(&blocked, number);
         for (size_t i = 0; i < COUNT(others); i++)
             ends &= number != others[i];
         if (ends)
@@ -168,7 +165,7 @@ int terminal_begin(void)
     raw = former;
     raw.c_iflag &= ~(tcflag_t)(ICRNL | IXON);
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    raw.c_lflag |= NOFLSH; /* ctrl-Z takes away neither keys nor half of what was written */
+    raw.c_lflag |= NOFLSH; /* ctrl-Z must not discard typed keys or unwritten output */
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     handle_signals();
@@ -196,11 +193,12 @@ bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count)
     input.count = length > 0 ? (size_t)length : 0;
     if (length < 0)
         return errno == EAGAIN || errno == EINTR;
-    /* nothing is no end: a signal's key in the former modes took it away (termios(3), NOFLSH) */
+    /* 0 bytes do not mean the end: a signal key discarded input in former modes (NOFLSH,
+     * termios(3)) */
     return length > 0 || !(pollfds[0].revents & POLLHUP);
 }
 
-/* What terminals send for keys: behind ESC and '[' or 'O'. */
+/* Bytes that terminals send for keys, after ESC and '[' or 'O'. */
 static const struct {
     const char *bytes;
     int key;
@@ -209,7 +207,7 @@ static const struct {
     {"H", KEY_HOME}, {"6~", KEY_PAGE_DOWN}, {"F", KEY_END},   {"1~", KEY_HOME}, {"4~", KEY_END},
 };
 
-/* Behind ESC: a key of these, or nothing for one that means nothing here. */
+/* Takes the bytes after ESC. Returns a key of `sequences`, or KEY_NONE for an unknown sequence. */
 static int take_sequence(void)
 {
     const char *at = (const char *)input.bytes + input.at + 1;
@@ -223,7 +221,7 @@ static int take_sequence(void)
             return sequences[i].key;
         }
     }
-    /* parameters, up to the letter that ends it (ECMA-48) */
+    /* skip parameters, up to the letter that ends the sequence (ECMA-48) */
     for (length = 0; length < left && (at[length] < '@' || at[length] > '~'); length++)
         ;
     input.at += 1 + length + (length < left);

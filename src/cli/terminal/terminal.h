@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The terminal while a program draws on it: raw keys, the alternate screen, and what it was before
- * when the program ends, also by a signal, or is suspended. There is only one.
- */
+/* The terminal while a program draws on it: raw keys and the alternate screen. Its former state is
+ * restored when the program ends, also by a signal, or is suspended. There is only one terminal. */
 #ifndef CLI_TERMINAL_TERMINAL_H
 #define CLI_TERMINAL_TERMINAL_H
 
@@ -10,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keys that are no characters. */
+/* Keys without a character. */
 enum terminal_key {
     KEY_NONE,
     KEY_ENTER = '\r',
@@ -26,29 +24,26 @@ enum terminal_key {
     KEY_END,
 };
 
-/* Whether stdin and stdout are one on which a table can stay in place, with keys. */
+/* Whether stdin and stdout are a terminal that can show a screen and send keys. */
 bool terminal_is_there(void);
 
-/* Takes over the terminal that stdout is. Returns 0 or -errno. */
+/* Takes over the terminal of stdin and stdout. Returns 0 or -errno. */
 int terminal_begin(void);
 
-/* Gives it back. Does nothing if it was not taken. */
+/* Restores the terminal. Does nothing if terminal_begin() did not take it over. */
 void terminal_end(void);
 
-/*
- * Waits for so many nanoseconds at most, for a key or until one of the descriptors can be read.
- * Returns false when stdin, which keys come from, has ended or failed.
- */
+/* Waits for at most this time, for a key, or until one of the descriptors can be read. Returns
+ * false when stdin has ended or failed, so that no more keys will come. */
 bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count);
 
-/* The next key that was pressed: an enum terminal_key or a byte of a character; KEY_NONE: there is
- * none. */
+/* The next key: an enum terminal_key, or a byte of a character. KEY_NONE: no key is left. */
 int terminal_key(void);
 
-/* True once after the terminal may show something else: it was resized, or this was suspended. */
+/* True once after the picture may be lost: the terminal was resized, or this program suspended. */
 bool terminal_changed(void);
 
-/* In columns and lines; 80 x 24 if it does not tell. */
+/* The size in columns and lines; 80 x 24 if the terminal does not report it. */
 void terminal_size(size_t *width, size_t *height);
 
 #endif

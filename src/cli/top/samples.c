@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looks at sockets: which of their counters are remembered, and how often all are looked at. */
+/* Samples of sockets: which counters are remembered, and how often all sockets are sampled. */
 #include "cli/netstat/netstat.h"
 #include "cli/top/top.h"
 #include "fastnet/array.h"
@@ -12,7 +12,7 @@ static void add_rate(struct top *top, const struct field *field)
     const struct field *counter = field && field->rate ? field->of : field;
 
     if (!counter || !counter->counter || field->pair || listing->rate_count == COUNT(top->rates))
-        return; /* both of a pair are there anyway */
+        return; /* all samples have both counters of a pair */
     for (size_t i = 0; i < listing->rate_count; i++)
         if (top->rates[i] == counter)
             return;
@@ -30,10 +30,8 @@ static void add_rates_of(struct top *top, const struct predicate *where)
         add_rates_of(top, part);
 }
 
-/*
- * Sockets that are BOUND_INACTIVE do not move, and have the kernel walk a table of their own, which
- * takes a tenth of a dump: they are left out, unless the filter asks for them.
- */
+/* Chooses counters and rows. Sockets that are BOUND_INACTIVE are left out unless the filter asks
+ * for them: they do not move, and the kernel walks a separate table for them, a tenth of a dump. */
 void top_choose(struct top *top)
 {
     const struct listing_command *command = top->command;
@@ -53,12 +51,12 @@ void top_choose(struct top *top)
     netstat_choose_rows(top->tables, listing->table_count, top->where, SHOW_ALL, top->inactive);
 }
 
-/* --- How often -------------------------------------------------------------------------------- */
+/* --- Budget ----------------------------------------------------------------------------------- */
 
-static bool may_look(struct budget *budget, unsigned interval_ms)
+static bool may_sample_all(struct budget *budget, unsigned interval_ms)
 {
     const struct pace_time now = pace_now();
-    const double most = budget->share * interval_ms * (double)(CLOCK_SECOND / 1000);
+    const double most = budget->share * interval_ms * (double)CLOCK_MILLISECOND;
 
     budget->credit += budget->share * (double)(now.clock - budget->last.clock) -
                       (double)(now.processor - budget->last.processor);
@@ -74,18 +72,18 @@ int top_sample(struct top *top, bool all, struct report *report)
 
     if (ends < 0)
         return ends;
-    top->budget.waits++;
-    if (!may_look(&top->budget, top->interval_ms) && !all && !ends) {
-        if (top->budget.apart <= top->budget.waits)
-            top->budget.apart = top->budget.waits + 1;
+    top->budget.since_all++;
+    if (!may_sample_all(&top->budget, top->interval_ms) && !all && !ends) {
+        if (top->budget.every <= top->budget.since_all)
+            top->budget.every = top->budget.since_all + 1;
         return live_refresh(top->live, report);
     }
-    top->budget.apart = top->budget.waits;
-    top->budget.waits = 0;
+    top->budget.every = top->budget.since_all;
+    top->budget.since_all = 0;
     return live_sample(top->live, report);
 }
 
-void top_count_again(struct top *top)
+void top_start_budget(struct top *top)
 {
     top->budget.last = pace_now();
     top->budget.credit = 0;
@@ -95,16 +93,16 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
 {
     int error;
 
-    if (!top->budget.apart)
+    if (!top->budget.every)
         counts_begin(&top->command->listing, top->counted, report);
     top_choose(top);
     top->live = live_create(top->engine, &top->command->listing, &socket_tracker, stream,
                             stream_kinds(top->tables, top->command->listing.table_count), &error);
     if (!top->live)
         return error;
-    top->view.interval = top->interval_ms * (CLOCK_SECOND / 1000);
+    top->view.interval = top->interval_ms * CLOCK_MILLISECOND;
     live_choose(top->live, &top->view);
     error = top_sample(top, true, report);
-    top_count_again(top);
+    top_start_budget(top);
     return error;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of sockets on a terminal: what stands above it, and the keys that only it has. */
+/* The screen of sockets: the lines above the table, and the keys of this screen alone. */
 #include "cli/terminal/screen.h"
 
 #include <errno.h>
@@ -14,24 +14,24 @@
 #include "fastnet/array.h"
 
 #define TITLES                                                                                     \
-    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RESENT% send_q=SENDQ lived=AGE "       \
+    "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RETRANS% send_q=SENDQ lived=AGE "      \
     "whose=OWNERS "
 
-/* What columns are called, with rates or with totals. */
+/* Headings of columns: with rates, with totals. */
 static const char *const titles[] = {
     TITLES "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s",
     TITLES "bytes_sent_per_second=TX bytes_received_per_second=RX",
 };
 
-/* What rows can stand below, by `t`. */
+/* Columns that `t` groups rows by. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
 
 struct sockets_screen {
-    struct screen_state state; /* first */
+    struct screen_state state; /* must be first */
     struct top *top;
-    struct header *header;
+    struct machine_rates *rates;
     struct live_summary summary;
-    size_t tree; /* in `trees` */
+    size_t tree; /* index in `trees` */
 };
 
 static struct sockets_screen *top_screen_of(const struct screen_state *state)
@@ -56,10 +56,10 @@ static void top_screen_take_row(void *arg, const struct record *record)
 struct sums {
     const struct listing *listing;
     const struct live_group *group;
-    bool rated; /* its rates are known, or are totals */
+    bool rated; /* the group's rates are known, or are totals */
 };
 
-/* The sum of a column over the rows of a group, if it is one of counters or rates. */
+/* The sum of a counter or rate over the rows of a group; NULL for other columns. */
 static const char *text_of_sum(const struct field *column, char room[32], void *arg)
 {
     const struct sums *sums = arg;
@@ -107,15 +107,15 @@ static void put_states(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
-/* There are none after the first look, which has nothing to compare with. */
+/* After the first sample there are no rates, because it has nothing to compare with. */
 static void put_rates(const struct screen_state *state)
 {
     const struct live_summary *summary = &top_screen_of(state)->summary;
     const double *rates = summary->rates;
     char text[2 * HEADER_TEXT], kernel[HEADER_TEXT];
 
-    header_put_kernel(top_screen_of(state)->header, kernel);
-    if (header_has_rates(top_screen_of(state)->header) && (summary->rated || !summary->rows)) {
+    header_put_kernel(top_screen_of(state)->rates, kernel);
+    if (machine_rates_known(top_screen_of(state)->rates) && (summary->rated || !summary->rows)) {
         char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
         snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
                  screen_amount(received, rates[1]), kernel);
@@ -125,11 +125,12 @@ static void put_rates(const struct screen_state *state)
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
-enum { ABOVE = 3 }; /* lines, and behind them interfaces */
+enum { ABOVE = 3 }; /* fixed lines, followed by a line for each interface */
 
 static size_t top_screen_count_lines(const struct screen_state *state)
 {
-    const size_t count = header_interfaces(top_screen_of(state)->header), most = state->height / 6;
+    const size_t count = machine_rates_interfaces(top_screen_of(state)->rates),
+                 most = state->height / 6;
 
     return ABOVE + (count < most ? count : most);
 }
@@ -139,14 +140,14 @@ static void top_screen_put_lines(struct screen_state *state)
     const struct top *top = top_screen_of(state)->top;
     char how_often[64] = "", text[HEADER_TEXT];
 
-    if (top->budget.apart > 1)
+    if (top->budget.every > 1)
         snprintf(how_often, sizeof how_often, " (all sockets: every %.1f s)",
-                 top->budget.apart * (top->interval_ms / 1000.0));
+                 top->budget.every * (top->interval_ms / 1000.0));
     screen_put_first(state, "top", how_often, top->counted);
     put_states(state);
     put_rates(state);
     for (size_t i = ABOVE; i < top_screen_count_lines(state); i++) {
-        header_put_interface(top_screen_of(state)->header, i - ABOVE, text);
+        header_put_interface(top_screen_of(state)->rates, i - ABOVE, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
@@ -169,16 +170,16 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
 
     if (row->group)
         return 0;
-    error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->place,
+    error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->netns_index,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
-        screen_say(state, true, "that socket is gone");
+        screen_say(state, true, "this socket no longer exists");
     return 0;
 }
 
-/* --- Looks ------------------------------------------------------------------------------------ */
+/* --- Samples ---------------------------------------------------------------------------------- */
 
-static int top_screen_look(struct screen_state *state, bool all)
+static int top_screen_sample(struct screen_state *state, bool all)
 {
     struct top *top = top_screen_of(state)->top;
     int error;
@@ -186,18 +187,18 @@ static int top_screen_look(struct screen_state *state, bool all)
     live_choose(top->live, &top->view);
     error = top_sample(top, all, &state->report);
     if (error >= 0)
-        header_read(top_screen_of(state)->header, top->live, top->view.interval / 2);
+        machine_rates_read(top_screen_of(state)->rates, top->live, top->view.interval / 2);
     return error;
 }
 
-/* Ranks are those of the last look, so another order needs a look. */
+/* Ranks are made by a sample, so another order needs a sample. */
 static int top_screen_choose(struct screen_state *state)
 {
-    return top_screen_look(state, true);
+    return top_screen_sample(state, true);
 }
 
-/* Rows of a filter that compares other rates, or asks for other sockets, begin anew, because they
- * were not remembered. */
+/* If the new filter compares other rates, or asks for other sockets, starts with an empty live
+ * store, because the old store did not remember these. */
 static int filter(struct screen_state *state)
 {
     struct top *top = top_screen_of(state)->top;
@@ -210,15 +211,15 @@ static int filter(struct screen_state *state)
     top_choose(top);
     if (listing->rate_count == rate_count && top->inactive == inactive &&
         memcmp(rates, top->rates, rate_count * sizeof *rates) == 0)
-        return top_screen_look(state, true);
+        return top_screen_sample(state, true);
     live_destroy(top->live);
     top->live = NULL;
     return top_begin(top, NULL, &state->report);
 }
 
-static size_t descriptors(const struct screen_state *state, int *of_ends, size_t most)
+static size_t descriptors(const struct screen_state *state, int *fds, size_t most)
 {
-    return live_descriptors(top_screen_of(state)->top->live, of_ends, most);
+    return live_descriptors(top_screen_of(state)->top->live, fds, most);
 }
 
 static int read_ends(struct screen_state *state)
@@ -226,10 +227,8 @@ static int read_ends(struct screen_state *state)
     return live_read_ends(top_screen_of(state)->top->live, &state->report);
 }
 
-/*
- * Looks first without owners, which take longer than all else, unless a filter needs them, so that
- * a table is there at once.
- */
+/* To show a table at once, takes the first sample without owners, whose search takes longest,
+ * unless a filter needs them. */
 static int top_screen_begin(struct screen_state *state)
 {
     struct top *top = top_screen_of(state)->top;
@@ -244,9 +243,9 @@ static int top_screen_begin(struct screen_state *state)
     needs->lookups |= owners;
     if (error >= 0 && owners)
         error = top_sample(top, true, &state->report);
-    top_count_again(top);
+    top_start_budget(top);
     if (error >= 0)
-        header_read(top_screen_of(state)->header, top->live, 0);
+        machine_rates_read(top_screen_of(state)->rates, top->live, 0);
     return error;
 }
 
@@ -263,7 +262,7 @@ static int group_by(struct screen_state *state, const struct field *field, bool 
     return screen_choose(state);
 }
 
-static int plant_tree(struct screen_state *state)
+static int next_tree(struct screen_state *state)
 {
     const char *name;
 
@@ -296,9 +295,9 @@ static int show_totals(struct screen_state *state)
     return screen_choose(state);
 }
 
-#define BOTH_WAYS "bytes_per_second" /* kind.both_ways */
+#define BOTH_WAYS "bytes_per_second" /* column of kind.both_ways */
 
-/* The column that rows are sorted by. Rows below groups come in the order of the groups' names. */
+/* Writes the sort column. Grouped rows are sorted by the names of their groups first. */
 static void put_order(FILE *stream, const struct live_view *view)
 {
     fprintf(stream, " --sort=%s%s%s%s", view->group ? view->group->name : "",
@@ -306,7 +305,7 @@ static void put_order(FILE *stream, const struct live_view *view)
             view->order.field ? view->order.field->name : BOTH_WAYS);
 }
 
-/* Groups: the largest sum of the sorted column comes first, or else the most rows. */
+/* Groups: the largest sum of the sort column comes first or, if it has no sums, the most rows. */
 static void top_screen_put_sums(FILE *stream, const struct live_view *view)
 {
     const struct field *order = view->order.field;
@@ -319,7 +318,7 @@ static void top_screen_put_sums(FILE *stream, const struct live_view *view)
     fprintf(stream, " --sort=-%s", by ? by : "count");
 }
 
-/* What happens to rows, and how old they are, only the stream tells; no listing shows events. */
+/* Whether the view needs events or ages of rows. Only the stream has them, not a listing. */
 static bool needs_stream(const struct listing_command *command, const struct live_view *view)
 {
     uint64_t fields = predicate_needs(command->listing.where).fields;
@@ -331,21 +330,21 @@ static bool needs_stream(const struct listing_command *command, const struct liv
     return fields & (SOCKET_EVENT | SOCKET_AGE);
 }
 
-/* What the command shows otherwise, behind it as a comment of the shell. */
-static const char *difference(const struct live_view *view, bool happens, bool rates)
+/* How the command's output differs from the screen, as a comment of the shell after the command. */
+static const char *difference(const struct live_view *view, bool is_stream, bool rates)
 {
-    if (happens)
-        return " # events, as they come";
+    if (is_stream)
+        return " # events, as they happen";
     if (view->totals)
-        return " # with rates: only top knows these totals";
-    return rates || view->idle ? "" : " # with idle ones";
+        return " # shows rates: only top has these totals";
+    return rates || view->idle ? "" : " # with idle sockets";
 }
 
-/* A listing alone has no rates: those of -c show the same from the second one on. */
+/* Shows the command. With its -c, rates begin with the second listing. */
 static int show_command(struct screen_state *state)
 {
     const struct top *top = top_screen_of(state)->top;
-    const bool happens = needs_stream(top->command, &top->view);
+    const bool is_stream = needs_stream(top->command, &top->view);
     const struct field *order = top->view.group && top->view.folded ? NULL : top->view.order.field;
     const bool rates = !order || !order->counter; /* --delta has no totals to sort by */
     FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
@@ -353,18 +352,18 @@ static int show_command(struct screen_state *state)
     if (!stream)
         return 0;
     state->is_problem = false;
-    fprintf(stream, "fastnet %s", happens ? "top" : "s");
+    fprintf(stream, "fastnet %s", is_stream ? "top" : "s");
     common_put_letters(stream, top->common.grammar->tables[0], 0, &top->common);
     common_put_filters(stream, &top->common);
     if (*state->filter)
         text_put_word(stream, " --where=", state->filter);
     fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0,
-            happens ? " --ndjson"
-            : rates ? " --delta"
-                    : "",
+            is_stream ? " --ndjson"
+            : rates   ? " --delta"
+                      : "",
             top->no_bytes ? " --no-bytes" : "",
-            top->view.idle || happens || !rates ? "" : " --nonzero");
-    if (happens) {
+            top->view.idle || is_stream || !rates ? "" : " --nonzero");
+    if (is_stream) {
         if (top->common.columns)
             text_put_word(stream, " --columns=", top->common.columns);
     } else if (top->view.folded && top->view.group) {
@@ -376,34 +375,32 @@ static int show_command(struct screen_state *state)
     }
     if (top->command->listing.most)
         fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);
-    fputs(difference(&top->view, happens, rates), stream);
+    fputs(difference(&top->view, is_stream, rates), stream);
     fclose(stream);
     return 0;
 }
 
 static const struct key_binding keys[] = {
-    {'t', plant_tree, "t|tree: below processes, units, containers, namespaces, none"},
-    {'g', top_screen_sum_up, "g|sums of groups, by the column that is sorted by"},
-    {'a', show_idle, "a|also sockets that do not move"},
-    {'T', show_totals, "T|totals since it began, in place of rates"},
+    {'t', next_tree, "t|tree: rows by process, unit, container, network namespace; no tree"},
+    {'g', top_screen_sum_up, "g|one row with sums for each value of the sorted column"},
+    {'a', show_idle, "a|also sockets without traffic"},
+    {'T', show_totals, "T|totals since top was started, instead of rates"},
     {0, NULL, NULL},
 };
 static const struct key_binding more_keys[] = {
-    {'y', show_command, "y|the command that lists the same"},
+    {'y', show_command, "y|show the command that lists the same"},
     {0, NULL, NULL},
 };
 
 static const struct screen_ops ops = {
     .bottom = "? help  / filter  < > sort  t tree  g group  a idle  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_place, more_keys, keys_of_end},
-    .notes = "\n"
-             "A new socket has a + before it, one that has ended a - and its totals, for 3 "
-             "seconds.\n"
-             "Rates are those of the last look at the row. The share of an interface's bytes is\n"
-             "\"about\": its bytes have headers, and sockets that have ended are missing.\n"
-             "Bytes of UDP, raw and unix sockets are those that programs moved since it began.\n",
+    .keys = {keys_of_order, keys, keys_of_position, more_keys, keys_of_end},
+    .notes = "\n+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\nA "
+             "rate is from the last sample of its row. The share of an interface's bytes "
+             "is\n\"about\": its bytes include headers, and ended sockets are missing.\nBytes of "
+             "UDP, raw and unix sockets are counted since top was started.\n",
     .begin = top_screen_begin,
-    .look = top_screen_look,
+    .sample = top_screen_sample,
     .choose = top_screen_choose,
     .filter = filter,
     .count_lines = top_screen_count_lines,
@@ -429,8 +426,8 @@ int top_screen(struct top *top, struct writer *writer)
     int status = STATUS_FAILURE;
 
     if (screen)
-        screen->header = header_create(top->command->listing.all_netns);
-    if (screen && screen->header) {
+        screen->rates = machine_rates_create(top->command->listing.all_netns);
+    if (screen && screen->rates) {
         screen->top = top;
         screen->state = (struct screen_state){.ops = &ops,
                                               .command = top->command,
@@ -438,7 +435,7 @@ int top_screen(struct top *top, struct writer *writer)
                                               .interval_ms = &top->interval_ms,
                                               .for_ms = top->for_ms};
         status = screen_run(&screen->state, &options, field_named(&kind_socket, "event"));
-        header_destroy(screen->header);
+        machine_rates_destroy(screen->rates);
     } else {
         fprintf(stderr, "%s: %s\n", top->common.program, strerror(ENOMEM));
     }

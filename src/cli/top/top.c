@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fastnet top: which connections move how much, what was opened and what ended: a table on a
- * terminal, otherwise a stream of events.
- */
+/* fastnet top: which connections move how much, which are opened and which end. On a terminal it is
+ * a screen, otherwise a stream of events. */
 #include "cli/top/top.h"
 
 #include <errno.h>
@@ -33,11 +31,11 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(which.unix_sockets)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
-    LONG(THIS_ROW, "idle", WHICH, "also those that do not move", SETS(idle)),
+    LONG(THIS_ROW, "idle", WHICH, "also sockets without traffic", SETS(idle)),
     INTERVAL_OPTION(SHOW),
-    FOR_OPTION(SHOW, "end after so long (default: never)", SETS(for_ms),
-               .value = "at least two looks are needed"),
-    LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that it may use (default 5)",
+    FOR_OPTION(SHOW, "end after SECONDS (default: never)", SETS(for_ms),
+               .value = "at least two samples are needed"),
+    LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that top may use (default 5)",
          TAKES("PERCENT")),
     LONG(THIS_ROW, "no-bytes", SHOW, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
@@ -48,22 +46,22 @@ static const struct option_table top_table = {groups, COUNT(groups), options_tab
                                               COUNT(options_table)};
 
 static const struct example examples[] = {
-    {"", "what moves now"},
-    {"--port 443", "on a port, at either end"},
-    {"--process nginx", "of a process"},
+    {"", "sockets with traffic now"},
+    {"--port 443", "sockets with this port"},
+    {"--process nginx", "sockets of a process"},
     {"--all-netns", "in all network namespaces"},
-    {"--ndjson --for 60", "a minute, for programs"},
-    {"--where 'event = closed'", "what ends, with its totals"},
+    {"--ndjson --for 60", "1 minute of events, as JSON"},
+    {"--where 'event = closed'", "sockets that end, with totals"},
     {NULL, NULL},
 };
 
 const struct grammar top_grammar = {
     .name = "top",
-    .help = "live: which connections move how much",
+    .help = "live: how much each connection sends and receives",
     .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
-    .about = "Shows which connections move how much, what is opened, and what ends.\n"
-             "On a terminal it is a table (? shows its keys), otherwise a stream of events.",
+    .about = "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
+             "terminal: a table (? shows its keys); otherwise: a stream of events.",
     .important = "for c budget idle port host process all-netns where ndjson",
     .examples = examples,
     .version = "backends: sock_diag netlink",
@@ -78,14 +76,15 @@ static int top_take_option(const struct option *option, const char *argument, vo
         return filters_misuse_operand(&top->common, &kind_socket, argument);
     if (!form_decimal(argument, 100, &percent) || percent < 0.1)
         return common_misuse_typed(&top->common, "--budget",
-                                   "percent of a CPU, 0.1 to 100, not '%s'", as_text(argument));
+                                   "expected percent of a CPU, 0.1 to 100, not '%s'",
+                                   as_text(argument));
     top->budget.share = percent / 100;
     return 0;
 }
 
 /* --- A stream --------------------------------------------------------------------------------- */
 
-/* Waits until then, or until something has ended. Returns false when the user wants to stop. */
+/* Waits until this time, or until a socket has ended. Returns false when the user wants to stop. */
 static bool top_wait_for(const struct top *top, uint64_t until)
 {
     enum { MOST = 256 };
@@ -105,9 +104,9 @@ static bool top_wait_for(const struct top *top, uint64_t until)
 
 static int stream_events(struct top *top, struct sink *sink, struct report *report)
 {
-    const uint64_t interval = top->interval_ms * (CLOCK_SECOND / 1000);
+    const uint64_t interval = top->interval_ms * CLOCK_MILLISECOND;
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
-    const uint64_t end = top->for_ms ? began + top->for_ms * (CLOCK_SECOND / 1000) : UINT64_MAX;
+    const uint64_t end = top->for_ms ? began + top->for_ms * CLOCK_MILLISECOND : UINT64_MAX;
     const struct listing *listing = &top->command->listing;
     uint64_t next = began + interval;
     int error = top_begin(top, sink, report), lost = 0;
@@ -127,7 +126,7 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
         }
         error = top_sample(top, lost, report);
         lost = 0;
-        for (next += interval; next <= now;) /* the machine slept, or a look took longer */
+        for (next += interval; next <= now;) /* the machine slept, or a sample took longer */
             next += interval;
     }
     return error;
@@ -160,7 +159,7 @@ static int top_go_on(struct listing_command *command, struct engine *engine, str
 
     if (status)
         return status;
-    listing->events = NULL; /* looks have an end */
+    listing->events = NULL; /* each sample ends by itself */
     listing->limit = 0;
     top->command = command;
     top->engine = engine;
@@ -180,23 +179,25 @@ static const char *conflict_of(const struct top *top)
     const struct common *common = &top->common;
 
     if (common->proc_root || common->backend == BACKEND_PROC)
-        return "rates come by netlink only, not from /proc";
+        return "rates come only from netlink, not from /proc";
     if (common->exact)
-        return "cannot be combined with --exact: what a look misses is asked for anyway";
+        return "--exact cannot be used here: top already asks again for rows that a sample misses";
     if (common->output)
-        return "--output: it has no end at which a file could be replaced (try >FILE)";
+        return "--output: events never end, so the file would never be replaced (try >FILE)";
     if (common_is_metrics(common))
-        return "metrics are of listings that end (fastnet netstat -t --count-by=state)";
+        return "metrics need a listing that ends (try fastnet netstat -t --count-by=state)";
     if (common->count_by)
-        return "--count-by: events are not counted (try fastnet s -c --count-by=process)";
-    return common->sort && !top->screen ? "--sort: events come as they happen" : NULL;
+        return "--count-by: top does not count rows (try fastnet s -c --count-by=process)";
+    return common->sort && !top->screen
+               ? "--sort: events cannot be sorted, they are printed as they happen"
+               : NULL;
 }
 
 static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
-    const bool has_units = access("/run/systemd/system", F_OK) == 0; /* sd_booted(3) */
+    const bool has_units = access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
     struct listing_command command = {
         .common = &top->common,
         .columns = {top->screen ? "whose" : NULL, top->screen && has_units ? "unit" : NULL,

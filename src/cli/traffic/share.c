@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of an interface's traffic the flows are, in words. */
+/* The share of an interface's traffic that the listed flows have, in words. */
 #include <stdio.h>
 
 #include "cli/traffic/traffic.h"
 
-/* More than all is a difference of clocks, or a tag that the device does not count. */
+/* At most 100: the interface and fastnet read their counters at different times, and not every
+ * interface counts VLAN tags. */
 static double percent(uint64_t part, uint64_t whole)
 {
     return part >= whole ? 100 : 100.0 * (double)part / (double)whole;
 }
 
-const char *traffic_at_most(const struct predicate *where)
+const char *traffic_count_prefix(const struct predicate *where)
 {
     return predicate_needs(where).lookups ? "at most " : "";
 }
@@ -24,6 +25,6 @@ void traffic_put_share(const struct traffic_share *share, const struct predicate
         snprintf(frames, sizeof frames, " and %.3g %% of the frames",
                  percent(share->frames, share->counted_frames));
     snprintf(text, SHARE_TEXT, "these flows are %s%.3g %% of the bytes%s that %s counted%s",
-             traffic_at_most(where), percent(share->bytes, share->counted_bytes), frames,
-             share->name, where ? "; a filter chose them" : "");
+             traffic_count_prefix(where), percent(share->bytes, share->counted_bytes), frames,
+             share->name, where ? " (after the filter)" : "");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fastnet traffic: which packets pass an interface, by flow, and whose they are. */
+/* fastnet traffic: which packets pass an interface, by flow, and which process they belong to. */
 #include "cli/traffic/traffic.h"
 
 #include <net/if.h>
@@ -24,12 +24,12 @@ static const char *const groups[] = {"What to watch", "How it is shown", "About 
                     .number = (most)
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "list once, after so long (not on a terminal: 5)",
+    FOR_OPTION(WHAT, "list once, after SECONDS (5 if not on a terminal)",
                .member = offsetof(struct traffic_command, milliseconds),
                .value = "packets are only seen while fastnet watches"),
-    LONG(THIS_ROW, "flows", WHAT, "so many flows have room (default 65536)",
+    LONG(THIS_ROW, "flows", WHAT, "room for COUNT flows (default 65536)",
          COUNT_OF(flows, PACKET_FLOWS_MAX)),
-    LONG(THIS_ROW, "threads", WHAT, "so many read packets (default: one a processor)",
+    LONG(THIS_ROW, "threads", WHAT, "COUNT threads read packets (default: 1 per CPU)",
          COUNT_OF(threads, PACKET_THREADS_MAX)),
     INTERVAL_OPTION(SHOW),
     ABOUT_OPTIONS(OTHER),
@@ -39,11 +39,11 @@ static const struct operands operands[] = {{NULL, "any", CHOICES_INTERFACES}};
 
 static const struct example examples[] = {
     {"", "flows, live on a terminal"},
-    {"lo --for 60 --limit 20", "of an interface, for a minute"},
+    {"lo --for 60 --limit 20", "flows on lo within 1 minute"},
     {"--count-by dst/24", "packets to each network"},
-    {"--where 'dport = 443'", "to a port"},
-    {"--columns=owners,to,bytes", "whose they are"},
-    {"-c 1 --ndjson", "again and again, for programs"},
+    {"--where 'dport = 443'", "packets to a port"},
+    {"--columns=owners,to,bytes", "processes of the flows"},
+    {"-c 1 --ndjson", "every second, for programs"},
     {NULL, NULL},
 };
 
@@ -55,14 +55,14 @@ const struct grammar traffic_grammar = {
     .kind = &kind_traffic,
     .operands = operands,
     .usage = "[OPTION]... [INTERFACE|any]",
-    .about = "Counts the packets that pass an interface, by flow. Payload is not looked at.\n"
-             "On a terminal it is live (? shows its keys) unless --for is given.",
+    .about = "Counts the packets that pass an interface, by flow. The payload is not read.\nOn a "
+             "terminal the table is refreshed (? shows its keys) unless --for is given.",
     .important = "for c host port where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* What is no option is an interface. */
+/* An argument that is not an option names an interface. */
 static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
@@ -70,17 +70,18 @@ static int traffic_take_option(const struct option *option, const char *argument
     (void)option;
     if (command->interface)
         return common_misuse_typed(&command->common, TYPED(command->interface),
-                                   "one interface is watched, not also '%s'", as_text(argument));
+                                   "only one interface can be watched, not also '%s'",
+                                   as_text(argument));
     command->interface = argument;
     return 0;
 }
 
-/* --- How much that is ------------------------------------------------------------------------- */
+/* --- Shares ----------------------------------------------------------------------------------- */
 
-/* Lines for people. */
+/* Reports shares, unless the output is for programs. */
 static void note_shares(const void *arg, struct report *report)
 {
-    enum { MOST = 8 }; /* interfaces */
+    enum { MOST = 8 }; /* interfaces that are reported at most */
     const struct traffic_command *command = arg;
     const struct traffic_seen *seen = traffic_seen(command->traffic);
     char text[SHARE_TEXT];
@@ -105,36 +106,37 @@ static int traffic_list_rows(struct traffic_command *command)
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
     const bool plain = command->common.format == FORMAT_PLAIN;
 
-    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* there is no table under a heading */
+    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
         command->common.no_header = true;
     command->listing = (struct listing_command){
         .common = &command->common,
         .kind = &kind_traffic,
-        .columns = {command->live ? "protocol from to packets_per_second bytes_per_second packets "
-                                    "frames bytes tcp_flags"
-                    : plain       ? "protocol from to packets frames bytes packets_per_second "
-                                    "bytes_per_second tcp_flags lost"
-                                  : "protocol src dst sport dport packets frames bytes "
-                                    "packets_per_second bytes_per_second tcp_flags lost first last "
-                                    "interface",
+        .columns = {command->screen
+                        ? "protocol from to packets_per_second bytes_per_second packets "
+                          "frames bytes tcp_flags"
+                    : plain ? "protocol from to packets frames bytes packets_per_second "
+                              "bytes_per_second tcp_flags lost"
+                            : "protocol src dst sport dport packets frames bytes "
+                              "packets_per_second bytes_per_second tcp_flags lost first last "
+                              "interface",
                     command->interface ? NULL : "interface"},
         .drop = "lost frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .both_ends = "address",
-        .without = command->live ? NEED_NAMES : 0,
+        .without = command->screen ? NEED_NAMES : 0,
         .listing = {.tables = &table,
                     .table_count = 1,
                     .maker = &maker,
                     .compare = traffic_most_first},
-        .go_on = command->live ? traffic_live : NULL,
+        .go_on = command->screen ? traffic_screen_run : NULL,
         .after_each_pass = note_shares,
         .arg = command,
     };
     return command_run(&command->listing);
 }
 
-/* Whether it is a table that stays in place: on a terminal, if nobody says how long it lasts. */
-static bool is_live(const struct traffic_command *command)
+/* True if a screen is shown: on a terminal, unless --for gives a duration. */
+static bool is_screen(const struct traffic_command *command)
 {
     const struct common *common = &command->common;
     const bool help = common->columns && strcmp(common->columns, "help") == 0;
@@ -143,7 +145,7 @@ static bool is_live(const struct traffic_command *command)
            !common->explain && !help && terminal_is_there();
 }
 
-static int traffic_watch(struct traffic_command *command, uint32_t interface)
+static int traffic_run_command(struct traffic_command *command, uint32_t interface)
 {
     const struct common *common = &command->common;
     const unsigned usual = thread_cpus() < THREADS ? thread_cpus() : THREADS;
@@ -151,12 +153,12 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms
                                               : FOR_MS,
-        .live = command->live,
+        .live = command->screen,
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
                 .flows = command->flows ? (size_t)command->flows : FLOWS,
-                .repeats = command->live || common->interval_ms,
-                .keep_ms = command->live ? LIVE_AGE : 0},
+                .repeats = command->screen || common->interval_ms,
+                .keep_ms = command->screen ? LIVE_AGE : 0},
         .listing = &command->listing.listing,
     };
     int status;
@@ -166,12 +168,12 @@ static int traffic_watch(struct traffic_command *command, uint32_t interface)
     command->traffic = traffic_create(&options);
     if (!command->traffic)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !command->live && !common->explain)
-        fprintf(stderr, "%s: watching for %g s; ctrl-C shows what there is\n", common->program,
-                options.milliseconds / 1000.0);
+    if (isatty(STDERR_FILENO) && !command->screen && !common->explain)
+        fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
+                common->program, options.milliseconds / 1000.0);
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
-    if (!status && (all->lost || all->undescribed)) /* in one of many listings */
+    if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */
         status = STATUS_FAILURE;
     traffic_destroy(command->traffic);
     return status;
@@ -188,14 +190,18 @@ int traffic_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (common->proc_root || common->backend != BACKEND_AUTO)
-        return common_misuse(common, "packets are seen while they pass: %s does not tell them",
-                             common->proc_root ? "a captured tree" : "--backend");
+        return common_misuse(common, "%s cannot be used here: packets are only seen as they pass",
+                             common->proc_root ? "--proc-root" : "--backend");
     if (common->all_netns)
-        return common_misuse(common, "packets are seen in one network namespace: --netns names it");
+        return common_misuse(
+            common,
+            "--all-netns: packets are watched in one network namespace only (try --netns=NAME)");
     if (common->exact)
-        return common_misuse(common, "--exact is for tables that are read: packets pass once");
-    command.live = is_live(&command);
-    if (command.live) {
+        return common_misuse(
+            common,
+            "--exact cannot be used here: it reads a table twice, but a packet passes only once");
+    command.screen = is_screen(&command);
+    if (command.screen) {
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;
         command.common.interval_ms = 0;
     }
@@ -205,5 +211,5 @@ int traffic_run(int argc, char *const argv[])
     if (command.interface && !interface)
         return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
                                    as_text(command.interface));
-    return traffic_watch(&command, interface);
+    return traffic_run_command(&command, interface);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of fastnet traffic share. traffic.c lists, live.c is the table on a terminal. */
+/* Declarations of fastnet traffic. traffic.c lists, traffic_screen.c is the screen. */
 #ifndef CLI_TRAFFIC_TRAFFIC_H
 #define CLI_TRAFFIC_TRAFFIC_H
 
@@ -7,24 +7,25 @@
 #include "fastnet/traffic.h"
 
 struct traffic_command {
-    struct common common;  /* first */
-    const char *interface; /* NULL: any */
+    struct common common;  /* must be first */
+    const char *interface; /* NULL: any interface */
     unsigned milliseconds;
-    uint64_t flows, threads; /* 0: as many as are usual */
-    bool live;
-    unsigned tick_ms; /* live: between two looks */
+    uint64_t flows, threads; /* 0: the default number */
+    bool screen;
+    unsigned tick_ms; /* screen: between two samples */
     struct traffic *traffic;
     struct listing_command listing;
 };
 
-/* How much of what an interface counted these flows are. Its name is not escaped. */
+/* Writes the listed flows' share of an interface's traffic. The interface's name is not escaped. */
 enum { SHARE_TEXT = 200 };
 void traffic_put_share(const struct traffic_share *share, const struct predicate *where,
                        char text[SHARE_TEXT]);
-/* Before a number of flows that a filter chose: they are added up before owners are known. */
-const char *traffic_at_most(const struct predicate *where);
+/* "at most ", or "" if the number of flows is exact. A filter by owners makes it a limit, because
+ * flows are added up before owners are known. */
+const char *traffic_count_prefix(const struct predicate *where);
 
-/* listing_command.go_on */
-int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink);
+/* Runs the screen; a listing_command.go_on. */
+int traffic_screen_run(struct listing_command *command, struct engine *engine, struct sink *sink);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The flows on a terminal. Those of a tick stay until the next one, so each frame lists them anew,
- * by the engine: in another order, counted, or through another filter.
- */
+/* The screen of flows. The flows of a sample stay until the next sample, so each frame runs the
+ * listing again: in another order, counted, or through another filter. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,12 +15,13 @@
 #define USUAL_ORDER "bytes_per_second"
 
 struct flows_screen {
-    struct screen_state state; /* first */
-    struct traffic_command *of;
+    struct screen_state state; /* must be first */
+    struct traffic_command *typed;
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
-    /* Where the rows of a listing go: to the screen, or the chosen one to fn. */
+    /* The sink of a listing. If fn is set, it gets the chosen row; else the screen gets all
+     * rows. */
     struct sink sink;
     record_fn fn;
     void *arg;
@@ -35,7 +34,7 @@ static struct flows_screen *traffic_screen_of(const struct screen_state *state)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* A flow or a group is found again by what its rows have in columns that are keys. */
+/* A hash by which the next frame finds a flow or group again: of its key columns. */
 static uint64_t traffic_screen_id_of(const struct flows_screen *screen, const struct record *record)
 {
     const struct screen_state *state = &screen->state;
@@ -60,9 +59,9 @@ static void traffic_screen_take_row(struct sink *sink, const struct record *reco
     struct flows_screen *screen =
         (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
     struct screen_state *state = &screen->state;
-    const size_t at = state->listed++ - state->view->first; /* wraps: before the first */
+    const size_t at = state->listed++ - state->view->first; /* wraps around for rows before it */
 
-    if (screen->fn && at == state->chosen) /* flows stay in their order until the next look */
+    if (screen->fn && at == state->chosen) /* only a sample changes the order of flows */
         screen->fn(record, screen->arg);
     if (screen->fn || at >= state->view->count)
         return;
@@ -87,7 +86,7 @@ static int traffic_screen_show(struct screen_state *state)
     return traffic_screen_list(traffic_screen_of(state), &state->command->listing);
 }
 
-/* Also what is not shown, but for names, which may take long to look up. */
+/* Passes on all fields, also of hidden columns, except names, which may take long to look up. */
 static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, void *arg)
 {
     struct flows_screen *screen = traffic_screen_of(state);
@@ -108,17 +107,17 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
     return error;
 }
 
-/* --- Looks ------------------------------------------------------------------------------------ */
+/* --- Samples ---------------------------------------------------------------------------------- */
 
-static int traffic_screen_look(struct screen_state *state, bool all)
+static int traffic_screen_sample(struct screen_state *state, bool all)
 {
     (void)all;
-    traffic_begin(traffic_screen_of(state)->of->traffic);
+    traffic_begin(traffic_screen_of(state)->typed->traffic);
     state->command->listing.time = clock_nanoseconds(CLOCK_REALTIME);
     return 0;
 }
 
-/* A column of counts is sorted by itself, all others by the field that stands for them. */
+/* Sorts by view->order or, if flows are counted, by the chosen column itself. */
 static int traffic_screen_choose(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
@@ -141,14 +140,14 @@ static int traffic_screen_begin(struct screen_state *state)
 
 static size_t traffic_screen_count_lines(const struct screen_state *state)
 {
-    const size_t shares = traffic_seen(traffic_screen_of(state)->of->traffic)->share_count;
+    const size_t shares = traffic_seen(traffic_screen_of(state)->typed->traffic)->share_count;
 
     return 2 + (shares < state->height / 6 ? shares : state->height / 6);
 }
 
 static void traffic_screen_put_sums(struct screen_state *state)
 {
-    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->of->traffic);
+    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->typed->traffic);
     const struct flow_totals *sums = &seen->sums;
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
@@ -162,10 +161,10 @@ static void traffic_screen_put_sums(struct screen_state *state)
         snprintf(undescribed, sizeof undescribed, ", %" PRIu64 " frame%s that cannot be described",
                  totals->undescribed, totals->undescribed == 1 ? "" : "s");
     if (totals->forgotten.flows)
-        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s made room for others",
+        snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s removed to make room",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
     snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s%s",
-             traffic_at_most(state->command->listing.where), sums->flows,
+             traffic_count_prefix(state->command->listing.where), sums->flows,
              sums->flows == 1 ? "" : "s",
              totals->elapsed ? screen_amount(packets, (double)sums->packets / seconds) : "-",
              totals->elapsed ? screen_amount(bytes, (double)sums->bytes / seconds) : "-",
@@ -175,7 +174,7 @@ static void traffic_screen_put_sums(struct screen_state *state)
 
 static void traffic_screen_put_lines(struct screen_state *state)
 {
-    const struct traffic_command *command = traffic_screen_of(state)->of;
+    const struct traffic_command *command = traffic_screen_of(state)->typed;
     const char *interface = command->interface;
     char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
     const struct traffic_share *share = traffic_seen(command->traffic)->shares;
@@ -192,11 +191,11 @@ static void traffic_screen_put_lines(struct screen_state *state)
 
 /* --- Keys ------------------------------------------------------------------------------------- */
 
-/* The columns of the listing are others where flows are counted. */
+/* Switches between flows and counts of flows, whose listing has other columns. */
 static int traffic_screen_sum_up(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    struct common *common = &traffic_screen_of(state)->of->common;
+    struct common *common = &traffic_screen_of(state)->typed->common;
     const char *name = state->view->order.field->name;
     const struct field *order = field_compared(command->kind, name, strlen(name));
     const struct field *by = common->count_by ? NULL : screen_group_column(state);
@@ -227,7 +226,8 @@ static int traffic_screen_sum_up(struct screen_state *state)
 }
 
 static const struct key_binding keys[] = {
-    {'g', traffic_screen_sum_up, "g|counts of packets, by the column that is sorted by; and back"},
+    {'g', traffic_screen_sum_up,
+     "g|one row with sums for each value of the sorted column; and back"},
     {0, NULL, NULL},
 };
 
@@ -235,13 +235,11 @@ static const struct key_binding keys[] = {
 
 static const struct screen_ops screen_ops = {
     .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_place, keys_of_end},
-    .notes = "\n"
-             "A flow without packets, or a group of such, has a - before it, for 3 seconds.\n"
-             "Packets still count during a pause.\n"
-             "Payload is not looked at.\n",
+    .keys = {keys_of_order, keys, keys_of_position, keys_of_end},
+    .notes = "\n- marks a flow or a group without new packets, for 3 seconds.\nPackets are still "
+             "counted during a pause.\nThe payload is not read.\n",
     .begin = traffic_screen_begin,
-    .look = traffic_screen_look,
+    .sample = traffic_screen_sample,
     .choose = traffic_screen_choose,
     .filter = traffic_screen_choose,
     .count_lines = traffic_screen_count_lines,
@@ -250,7 +248,7 @@ static const struct screen_ops screen_ops = {
     .show_chosen = traffic_screen_show_chosen,
 };
 
-/* Flows without packets are marked as ended, and groups of only such ones. */
+/* The event that marks a flow without packets, or a group of such flows, as ended. */
 static struct value value_of_event(const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -262,8 +260,8 @@ static struct value value_of_event(const struct cell *cell)
 }
 static const struct field event = {.name = "event", .type = VALUE_TEXT, .value = value_of_event};
 
-/* Without the right to see packets there is no table. */
-int traffic_live(struct listing_command *command, struct engine *engine, struct sink *sink)
+/* Runs the screen, unless the first sample fails because a right is missing. */
+int traffic_screen_run(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct traffic_command *typed =
         (void *)((char *)command - offsetof(struct traffic_command, listing));
@@ -281,7 +279,7 @@ int traffic_live(struct listing_command *command, struct engine *engine, struct 
                   .command = command,
                   .view = &screen.view,
                   .interval_ms = &typed->tick_ms},
-        .of = typed,
+        .typed = typed,
         .engine = engine,
         .writer = sink->writer,
         .view = {.group = *command->listing.count_by, .order = sort->field ? *sort : usual},

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of --where share: memory, and messages. */
+/* Memory and messages for the files of --where. */
 #include "cli/where/constant.h"
 
 #include <stdio.h>
@@ -11,7 +11,7 @@ struct where_part {
     _Alignas(max_align_t) char bytes[];
 };
 
-/* In bytes. With the 16 MiB of a file (ss -F) a filter takes less than 64 MiB. */
+/* In bytes. Even with the 16 MiB of a file (ss -F), a filter takes less than 64 MiB. */
 enum { PARTS_MAX = 44 << 20, MALLOC_ADDS = 16 };
 
 void *parser_keep_bytes(struct where_parser *parser, size_t size)
@@ -77,11 +77,11 @@ void where_refuse(struct where *where, const struct misuse *misuse)
 struct predicate *parser_refuse(struct where_parser *parser, const struct token *token,
                                 struct misuse misuse)
 {
-    char place[32] = "at the end";
+    char subject[32] = "at the end";
 
     if (token->type != TOKEN_END)
-        snprintf(place, sizeof place, "at %zu", (size_t)(token->text.data - parser->start) + 1);
-    misuse.place = place;
+        snprintf(subject, sizeof subject, "at %zu", (size_t)(token->text.data - parser->start) + 1);
+    misuse.subject = subject;
     where_refuse(parser->where, &misuse);
     return NULL;
 }
@@ -103,5 +103,11 @@ struct predicate *constant_refuse(const struct constant *constant, const char *w
 {
     return parser_fail(constant->parser, &constant->token, "%s takes %s, not '%s'",
                        constant->parser->listed ? "it" : constant->field->name, wanted,
-                       TOKEN_SAID(&constant->token));
+                       TOKEN_TYPED(&constant->token));
+}
+
+struct predicate *constant_refuse_order(const struct constant *constant, const char *what)
+{
+    return parser_fail(constant->parser, &constant->token, "%s: %s cannot be compared with < or >",
+                       constant->field->name, what);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of --where share. */
+/* Shared by the files of --where. */
 #ifndef CLI_WHERE_PARSER_H
 #define CLI_WHERE_PARSER_H
 
@@ -28,69 +28,67 @@ enum token_type {
     TOKEN_GLOB,
     TOKEN_IN,
     TOKEN_UNFINISHED, /* a quote without its end */
-    TOKEN_STRANGE,    /* a character that begins nothing */
+    TOKEN_STRANGE,    /* a character that begins no token */
 };
 
-#define TOKEN_BLANKS " \t\n" /* between tokens */
+#define TOKEN_SPACES " \t\n" /* these separate tokens */
 
 struct token {
     enum token_type type;
-    bool negated;     /* a comparison whose opposite the type is: != <= >= !~ !~~ */
-    struct text text; /* as typed; of a quoted one what is between the quotes */
+    bool negated;     /* the comparison is the opposite of the type: != <= >= !~ !~~ */
+    struct text text; /* as typed; for TOKEN_QUOTED without its quotes */
 };
 
 struct where_parser {
     struct where *where;
     const struct kind *kind;
-    const char *start;  /* of the text, for places */
-    const char *before; /* behind the token before */
-    const char *at;     /* behind the token */
+    const char *start;  /* beginning of the text, for positions in messages */
+    const char *before; /* end of the last token */
+    const char *at;     /* end of the current token */
     struct token token;
     unsigned depth;
-    bool viewed; /* the column is a view, whose first field is compared */
-    bool listed; /* an option takes the values: it, and not a column, is what messages are about */
+    bool viewed; /* the column is a view: its first field is compared */
+    bool listed; /* the values are an option's, so messages must not name a column */
 };
 
-/* A word of the language, or TOKEN_WORD. */
+/* The type of a word of the language; TOKEN_WORD for other words. */
 enum token_type token_word_type(struct text word);
 
 /* Reads the next token. */
 void parser_next(struct where_parser *parser);
 
-/* Sets the message. An earlier message stays. */
+/* Sets the message, unless an earlier error set it. */
 void where_refuse(struct where *where, const struct misuse *misuse);
 
-/*
- * Sets the message, with the place of the token: "at 7: ..." or "at the end: ...". Returns NULL.
- * An earlier message stays.
- */
+/* Sets the message, with the position of the token ("at 7: ..." or "at the end: ..."), unless an
+ * earlier error set it. Returns NULL. */
 struct predicate *parser_refuse(struct where_parser *parser, const struct token *token,
                                 struct misuse misuse);
-/* The same in words alone, made as printf(3) does. */
+/* Like parser_refuse(), with a message that is formatted as by printf(3). */
 #define parser_fail(parser, token, ...)                                                            \
     parser_refuse(parser, token, (struct misuse){.wrong = SAID(__VA_ARGS__)})
 
 /* The token's text, escaped, for a message. */
-#define TOKEN_SAID(token) TYPED_BYTES((token)->text.data, (token)->text.length)
+#define TOKEN_TYPED(token) TYPED_BYTES((token)->text.data, (token)->text.length)
 
-/* Memory of the predicates. Both return NULL, with a message, when it is short. */
+/* Memory that lives as long as the predicates. If it is exhausted: NULL, after a message. */
 struct predicate *parser_add(struct where_parser *parser, struct predicate predicate);
 char *parser_keep(struct where_parser *parser, const char *data, size_t length);
 void *parser_keep_bytes(struct where_parser *parser, size_t size);
 
-/* The two joined by and or or, and the opposite of one. NULL if a part is NULL. */
+/* Join two predicates by `and` or `or`; negate a predicate. They return NULL if a part is NULL. */
 struct predicate *parser_join(struct where_parser *parser, enum predicate_operator operation,
                               struct predicate *first, struct predicate *second);
 struct predicate *parser_negate(struct where_parser *parser, struct predicate *part);
 
-/* The word that stands for a number of this field, or for a bit of its flags; NULL if none does. */
+/* The word for a number of this field, or for a bit of its flags; NULL: no word. */
 const char *where_word(const struct field *field, uint64_t number);
-/* The other word for one of its values, or NULL. */
+/* The other word for a value of this field, or NULL. */
 const struct synonym *where_synonym(const struct kind *kind, const struct field *field);
-/* Offers all words of a field that has some. */
+/* Offers all words for values of a field. */
 void where_offer_words(struct misuse *misuse, const struct kind *kind, const struct field *field);
 
-/* One comparison: NULL where the value does not fit the field. */
+/* Makes one comparison. Returns NULL if the value does not fit the field. */
 struct predicate *parser_constant(struct where_parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value);
 

@@ -11,9 +11,10 @@
 #include "cli/options.h"
 #include "cli/where/parser.h"
 
-enum { DEPTH_MAX = 64 }; /* of parentheses and nots: each costs stack, here and for every row */
+/* Limit of nested parentheses and nots: each needs stack, here and for every row. */
+enum { DEPTH_MAX = 64 };
 
-/* What is wrong if a token is none of those that could follow. */
+/* Reports a token that is not among the expected tokens. */
 static struct predicate *where_fail_expected(struct where_parser *parser, const char *expected)
 {
     const struct token *token = &parser->token;
@@ -22,13 +23,11 @@ static struct predicate *where_fail_expected(struct where_parser *parser, const 
         return parser_fail(parser, token, "this quote has no end");
     if (token->type == TOKEN_END)
         return parser_fail(parser, token, "expected %s", expected);
-    return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_SAID(token));
+    return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_TYPED(token));
 }
 
-/*
- * Adds a part to a whole, which is NULL before the first. A whole that is such a list already
- * becomes longer, unless it is one comparison. Returns false if a part is NULL.
- */
+/* Adds a part to *whole, which is NULL before the first part. If *whole is already a list of this
+ * operation, and not a typed comparison, the list grows. Returns false if a part is NULL. */
 static bool where_join(struct where_parser *parser, enum predicate_operator operation,
                        struct predicate **whole, struct predicate *part)
 {
@@ -43,9 +42,9 @@ static bool where_join(struct where_parser *parser, enum predicate_operator oper
 
 /* --- Long lists of numbers -------------------------------------------------------------------- */
 
-enum { GATHERED_MIN = 9 }; /* shorter lists stay as they are: backends know single numbers */
+enum { GATHERED_MIN = 9 }; /* shorter lists are not changed: backends understand single numbers */
 
-/* A number, or FIRST-LAST: not below the first, and not above the last. */
+/* Reads a number or FIRST-LAST, which means: not below the first, and not above the last. */
 static bool take_range(const struct predicate *part, struct number_range *range)
 {
     const struct predicate *below = part->parts;
@@ -64,7 +63,7 @@ static int by_first(const void *left, const void *right)
     return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* Joins those that meet or overlap. Returns how many are left. */
+/* Joins ranges that touch or overlap. Returns the number of ranges that are left. */
 static size_t merge(struct number_range *ranges, size_t count)
 {
     size_t merged = 0;
@@ -80,7 +79,8 @@ static size_t merge(struct number_range *ranges, size_t count)
     return merged + 1;
 }
 
-/* Ranges in order, among which a number is found in a few steps; anything else as it is. */
+/* Turns a long list of numbers into sorted ranges, in which a number is found in a few steps.
+ * Returns other predicates unchanged. */
 static struct predicate *where_gather(struct where_parser *parser, const struct field *field,
                                       struct predicate *either)
 {
@@ -106,7 +106,7 @@ static struct predicate *where_gather(struct where_parser *parser, const struct 
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
 
-/* The name of an option that compares columns, and is none: which columns these are. */
+/* Reports an option that was typed as a column, and its columns. Returns false for other words. */
 static bool fail_short_form(struct where_parser *parser)
 {
     const struct option_table *options = parser->where->options;
@@ -122,8 +122,8 @@ static bool fail_short_form(struct where_parser *parser)
             text_list(names, sizeof names, ", ", name);
     if (*names)
         parser_fail(parser, &parser->token,
-                    "'%.*s' is no column, but the option --%.*s=; columns: %s", (int)word.length,
-                    word.data, (int)word.length, word.data, names);
+                    "'%.*s' is not a column, but the option --%.*s=; the columns are: %s",
+                    (int)word.length, word.data, (int)word.length, word.data, names);
     return *names;
 }
 
@@ -147,7 +147,7 @@ static const struct field *find_column(struct where_parser *parser)
     return NULL;
 }
 
-/* A value; FACTOR * COLUMN may have blanks in it. */
+/* Takes a value. FACTOR * COLUMN may have spaces in it. */
 static struct token where_take_value(struct where_parser *parser)
 {
     struct token value = parser->token;
@@ -163,7 +163,7 @@ static struct token where_take_value(struct where_parser *parser)
     return value;
 }
 
-/* Values by commas, of which one must match. Here words of the language are values, too. */
+/* Parses values with commas, one of which must match. Words of the language are values here. */
 static struct predicate *parse_values(struct where_parser *parser, const struct field *field,
                                       enum token_type comparison)
 {
@@ -181,7 +181,7 @@ static struct predicate *parse_values(struct where_parser *parser, const struct 
         if (parser->token.type != TOKEN_COMMA)
             return where_gather(parser, field, all);
         if (comparison == TOKEN_LESS || comparison == TOKEN_GREATER)
-            return parser_fail(parser, &parser->token, "only one value can be compared by order");
+            return parser_fail(parser, &parser->token, "< <= > >= take only one value");
         parser_next(parser);
     }
 }
@@ -192,7 +192,7 @@ static struct predicate *parse_null(struct where_parser *parser, const struct fi
     struct predicate *known;
 
     if (comparison != TOKEN_EQUAL)
-        return parser_fail(parser, &parser->token, "null has only = and !=");
+        return parser_fail(parser, &parser->token, "null can only be compared with = and !=");
     parser_next(parser);
     known = parser_add(parser, predicate_known(field));
     return parser_negate(parser, known);
@@ -249,7 +249,8 @@ static struct predicate *parse_unary(struct where_parser *parser)
     if (parser->token.type != TOKEN_OPEN && parser->token.type != TOKEN_NOT)
         return parse_comparison(parser);
     if (++parser->depth > DEPTH_MAX)
-        return parser_fail(parser, &parser->token, "nested more than %d deep", DEPTH_MAX);
+        return parser_fail(parser, &parser->token, "the filter is nested more than %d deep",
+                           DEPTH_MAX);
     if (parser->token.type == TOKEN_NOT) {
         parser_next(parser);
         inner = parser_negate(parser, parse_unary(parser));
@@ -257,14 +258,14 @@ static struct predicate *parse_unary(struct where_parser *parser)
         parser_next(parser);
         inner = parse_joined(parser, TOKEN_OR);
         if (inner && parser->token.type != TOKEN_CLOSE)
-            return where_fail_expected(parser, "and, or, or a closing parenthesis");
+            return where_fail_expected(parser, "'and', 'or' or a closing parenthesis");
         parser_next(parser);
     }
     parser->depth--;
     return inner;
 }
 
-/* What "or" joins, which binds less than "and"; or what "and" joins. */
+/* Parses conditions joined by `sign`, which is "or" or "and"; "and" binds closer. */
 static struct predicate *parse_joined(struct where_parser *parser, enum token_type sign)
 {
     const bool any = sign == TOKEN_OR;
@@ -295,25 +296,25 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
     where_start(&parser, where, kind, text);
     all = parse_joined(&parser, TOKEN_OR);
     if (all && parser.token.type != TOKEN_END)
-        return where_fail_expected(&parser, "and, or, or the end");
+        return where_fail_expected(&parser, "'and', 'or' or the end");
     return all;
 }
 
-/* The comparison that these values make with one of the columns. */
+/* Compares one of the columns with the values of an option. */
 static struct predicate *parse_column(struct where_parser *parser, const struct field *field)
 {
     const char *values = parser->before;
     struct predicate *one = parse_values(parser, field, TOKEN_EQUAL);
     const int length = one ? (int)(parser->before - values) : 0;
     const size_t size = strlen(field->name) + sizeof " in " + (size_t)length;
-    char *said = one ? parser_keep_bytes(parser, size) : NULL;
+    char *typed = one ? parser_keep_bytes(parser, size) : NULL;
 
-    if (!said)
+    if (!typed)
         return NULL;
-    snprintf(said, size, "%s %s %.*s", field->name,
+    snprintf(typed, size, "%s %s %.*s", field->name,
              one->operation == PREDICATE_EQUAL || one->operation == PREDICATE_MASKED ? "=" : "in",
              length, values);
-    one->said = (struct text){said, strlen(said)};
+    one->said = (struct text){typed, strlen(typed)};
     return one;
 }
 
@@ -336,9 +337,10 @@ static struct predicate *parse_columns(struct where_parser *parser, const char *
 static struct predicate *fail_columns(struct where *where, const struct kind *kind)
 {
     if (!where->message[0])
-        snprintf(where->message, sizeof where->message,
-                 "%s have none of the columns that this compares (--columns=help lists theirs)",
-                 kind->name);
+        snprintf(
+            where->message, sizeof where->message,
+            "%s have none of the columns that this filter compares (--columns=help lists theirs)",
+            kind->name);
     return NULL;
 }
 
@@ -364,7 +366,7 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     negated = parser.token.type == TOKEN_NOT && parser.token.text.data[0] == '!';
     if (negated)
         parser_next(&parser);
-    if (negated && parser.token.type == TOKEN_NOT) /* one alone would be taken for a name */
+    if (negated && parser.token.type == TOKEN_NOT) /* a second '!' would be taken for a name */
         return where_fail_expected(&parser, "a value");
     all = parse_columns(&parser, columns);
     if (!all)
@@ -396,7 +398,7 @@ const struct predicate *where_both(struct where *where, const struct predicate *
 
     if (!one || !other)
         return one ? one : other;
-    /* copies, because a part is in one list only */
+    /* copies, because a predicate can be part of one list only */
     return parser_join(&parser, PREDICATE_AND, parser_add(&parser, *one),
                        parser_add(&parser, *other));
 }

@@ -18,44 +18,38 @@ enum { WHERE_MESSAGE = 512 };
 
 struct option_table;
 
-/* Owns the predicates that were parsed. Zeroed: none. */
+/* Owns the predicates that were parsed. Zeroed: no predicates. */
 struct where {
     struct where_part *parts;
-    const struct option_table *options; /* their names are no columns, or NULL */
-    bool interfaces_are_here;           /* an address may have only one of this namespace */
-    char message[WHERE_MESSAGE];        /* what was wrong: one line, escaped */
-    size_t size;                        /* bytes of the parts */
+    const struct option_table *options; /* options whose names users take for columns; or NULL */
+    bool interfaces_are_here;    /* an address may only name interfaces of the current netns */
+    char message[WHERE_MESSAGE]; /* the error: one line, escaped */
+    size_t size;                 /* bytes of the parts */
 };
 
-/* Returns NULL, and sets the message, if the text is wrong or memory is short. Borrows the text. */
+/* Parses a condition. Returns NULL and sets the message on errors. Borrows the text. */
 const struct predicate *where_parse(struct where *where, const struct kind *kind, const char *text);
 
-/*
- * The same for a list of values: it holds if one of the columns has one of them. columns: names,
- * separated by blanks, of which the kind has some. A leading '!' negates.
- */
+/* Like where_parse(), for a list of values: one of the columns must have one of the values.
+ * columns: names with spaces between; the kind has at least one. A leading '!' negates the list. */
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 
-/* The same for one column and one text, in which no sign means anything. Borrows the text. */
+/* Like where_parse(), for one column and one text without special signs. Borrows the text. */
 const struct predicate *where_text(struct where *where, const struct kind *kind, const char *column,
                                    const char *text);
 
-/*
- * One of these fields that are rates is above 0. NULL if none of them is a rate, or memory is
- * short.
- */
+/* Makes a condition: one of the fields that are rates is above 0. Returns NULL if no field is a
+ * rate, or if memory is exhausted. */
 const struct predicate *where_moved(struct where *where, const struct field *const *fields,
                                     size_t count);
 
-/* Both must hold. Either may be NULL: always true. NULL, and a message, if memory is short. */
+/* Joins two conditions by and; NULL is always true. Returns NULL, after a message, on errors. */
 const struct predicate *where_both(struct where *where, const struct predicate *one,
                                    const struct predicate *other);
 
-/*
- * Writes a predicate in the language, with comparisons as they were typed: where_parse() makes an
- * equal one of the text, if all its fields are columns of the kind.
- */
+/* Writes a predicate in the language, with comparisons as the user typed them. where_parse() makes
+ * an equal predicate of the text, if all fields are columns of the kind. */
 void where_put(FILE *stream, const struct predicate *where);
 
 void where_finish(struct where *where);

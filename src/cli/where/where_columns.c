@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comparisons of --where with another column in place of a value. */
+/* Comparisons of --where between two columns. */
 #include <ctype.h>
 #include <string.h>
 
@@ -8,22 +8,19 @@
 #include "cli/where/constant.h"
 #include "fastnet/array.h"
 
-/*
- * Why two columns do not compare; NULL: they do. A number without a unit may be of any, and a
- * factor is for numbers.
- */
-static const char *what_differs(const struct field *one, const struct field *other, bool factor)
+/* Why two columns cannot be compared, or NULL. A number without a unit fits any unit. */
+static const char *why_incomparable(const struct field *one, const struct field *other, bool factor)
 {
     const bool numbers = value_is_number(one->type) && value_is_number(other->type);
 
     if (one->owner || other->owner)
-        return "there may be several processes";
+        return "a socket may have several processes";
     if (numbers && one->unit != other->unit && one->unit && other->unit)
         return "their units differ";
     return numbers || (one->type == other->type && !factor) ? NULL : "both must be numbers";
 }
 
-/* What COLUMN or FACTOR*COLUMN names; the factor in millionths. NULL: the text is neither. */
+/* Returns the name in COLUMN or FACTOR*COLUMN, and the factor in millionths. NULL: other text. */
 static const char *column_name(const char *text, uint64_t *factor)
 {
     enum { FACTOR_MAX = 1000000000 };
@@ -34,18 +31,18 @@ static const char *column_name(const char *text, uint64_t *factor)
     if (!isdigit((unsigned char)*text))
         return text;
     text = form_millionths(text, &whole, &millionths);
-    text = text ? text + strspn(text, TOKEN_BLANKS) : "";
+    text = text ? text + strspn(text, TOKEN_SPACES) : "";
     if (*text != '*' || whole > FACTOR_MAX)
         return NULL;
     *factor = whole * FORM_MILLION + millionths;
-    return text + 1 + strspn(text + 1, TOKEN_BLANKS);
+    return text + 1 + strspn(text + 1, TOKEN_SPACES);
 }
 
 static struct predicate *compare_column(const struct constant *constant, const struct field *other,
                                         uint64_t factor)
 {
     const struct field *field = constant->field;
-    const char *differs = what_differs(field, other, factor != FORM_MILLION);
+    const char *differs = why_incomparable(field, other, factor != FORM_MILLION);
     struct predicate comparison = {
         .operation = constant->comparison == TOKEN_LESS      ? PREDICATE_BELOW_COLUMN
                      : constant->comparison == TOKEN_GREATER ? PREDICATE_ABOVE_COLUMN
@@ -54,12 +51,12 @@ static struct predicate *compare_column(const struct constant *constant, const s
         .constant = {.type = VALUE_FINE, .number = factor}};
     struct predicate *known;
 
-    if (differs) /* there may be newlines around the sign */
+    if (differs) /* the text may have newlines around the '*' */
         return parser_fail(constant->parser, &constant->token,
                            "%s cannot be compared with '%s': %s", field->name,
-                           TOKEN_SAID(&constant->token), differs);
+                           TOKEN_TYPED(&constant->token), differs);
     if (field->type == VALUE_ADDRESS && constant->comparison != TOKEN_EQUAL)
-        return constant_refuse(constant, "addresses, which have no order");
+        return constant_refuse_order(constant, "addresses");
     known = parser_add(constant->parser, predicate_known(other));
     if (known)
         predicate_add(&comparison, known);
@@ -68,7 +65,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
 
 bool constant_column(const struct constant *constant, struct predicate **comparison)
 {
-    static const char signs[] = TOKEN_BLANKS "*";
+    static const char signs[] = TOKEN_SPACES "*";
     const struct field *field = constant->field, *other, *swapped = NULL;
     struct where_parser *parser = constant->parser;
     char wrong[NO_COLUMN];
@@ -80,19 +77,19 @@ bool constant_column(const struct constant *constant, struct predicate **compari
         (!value_is_number(field->type) && field->type != VALUE_TIME &&
          field->type != VALUE_ADDRESS))
         return false;
-    const bool alone = name == constant->text; /* no factor stands before it */
+    const bool alone = name == constant->text; /* without a factor */
     const size_t length = strcspn(name, signs);
-    const char *behind = name + length + strspn(name + length, signs);
+    const char *rest = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));
-    if (alone && isdigit((unsigned char)*behind)) /* COLUMN*FACTOR, which users type as well */
+    if (alone && isdigit((unsigned char)*rest)) /* users also type COLUMN*FACTOR */
         swapped = field_compared(parser->kind, name, length);
     if (swapped) {
-        *comparison = parser_fail(parser, &constant->token, "the number comes first: %s*%s", behind,
+        *comparison = parser_fail(parser, &constant->token, "write the number first: %s*%s", rest,
                                   swapped->name);
         return true;
     }
     if (alone && (!other || (field->port && !other->port)))
-        return false; /* a port may be a service */
+        return false; /* the word may be a service */
     *comparison = other ? compare_column(constant, other, factor)
                         : parser_refuse(parser, &constant->token,
                                         misuse_of_column(parser->kind, as_text(name), wrong));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of --where: each must be one that its column can have. */
+/* The values of --where: each must be a value that its column can have. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #include "fastnet/labels.h"
 #include "fastnet/services.h"
 
-/* The numbers that could have a name are below this. */
+/* Only numbers below this can have a name. */
 static uint64_t word_limit(const struct field *field)
 {
     return field->type == VALUE_FLAGS      ? field->flags->count
@@ -25,15 +25,16 @@ static uint64_t word_limit(const struct field *field)
                                            : UINT16_MAX + 1u;
 }
 
-/* Words of a number that has 32 bits, and is nothing without a name, are those of its bits. */
+/* True if the field has words for its numbers. A 32-bit number that is shown without a name has
+ * words for its bits instead. */
 static bool has_words(const struct field *field)
 {
     return field->word && (field->member != MEMBER_UINT32 || field->type == VALUE_NAME);
 }
 
-/* --- What is wrong ---------------------------------------------------------------------------- */
+/* --- Errors ----------------------------------------------------------------------------------- */
 
-/* The names that a field's numbers have, some of them twice. */
+/* The name of a number or a flag of this field. Some names occur twice. */
 static const char *where_word_of(const struct field *field, uint64_t number)
 {
     return field->type == VALUE_FLAGS ? field->flags->names[number] : field->word(number);
@@ -63,7 +64,7 @@ static struct predicate *refuse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
     struct misuse misuse = {.typed = {constant->text, constant->length}};
-    const char *typed = TOKEN_SAID(&constant->token);
+    const char *typed = TOKEN_TYPED(&constant->token);
     char words[160] = "";
     bool more = false;
 
@@ -112,7 +113,7 @@ static struct value a_text(const char *text, size_t length)
 
 enum { PART_MAX = 200 };
 
-/* Two values with this sign between them. False: the text is something else. */
+/* Splits a text in two at the sign. Returns false if the text cannot be split. */
 static bool where_cut(const char *text, char sign, char first[PART_MAX], const char **second)
 {
     const char *at = strchr(text, sign);
@@ -125,11 +126,11 @@ static bool where_cut(const char *text, char sign, char first[PART_MAX], const c
     return true;
 }
 
-/* --- One value, or a range of them ------------------------------------------------------------ */
+/* --- One value, or a range -------------------------------------------------------------------- */
 
 static const struct network mapped = {{AF_INET6, {[10] = 0xff, [11] = 0xff}}, 96};
 
-/* Among addresses of IPv6 there are IPv4-mapped ones, which are not meant. */
+/* Excludes IPv4-mapped addresses, which are among the addresses of IPv6, but not meant. */
 static struct predicate *without_mapped(const struct constant *constant, struct predicate *part)
 {
     struct where_parser *parser = constant->parser;
@@ -138,7 +139,8 @@ static struct predicate *without_mapped(const struct constant *constant, struct 
     return parser_join(parser, PREDICATE_AND, part, parser_negate(parser, in));
 }
 
-/* As networks: of a list of addresses, one and the same must be in one of them. */
+/* Makes a range as networks, for a list of addresses: a single address must be in the range, but
+ * two comparisons could be true for two different addresses. */
 static struct predicate *make_networks(const struct constant *constant, struct address first,
                                        const struct address *last)
 {
@@ -169,7 +171,7 @@ static struct predicate *make_networks(const struct constant *constant, struct a
     return NULL;
 }
 
-/* From the first to the last: not below the first, and not above the last, in this order. */
+/* Makes a range: not below `first` and not above `last`, in this order (see take_range()). */
 static struct predicate *make_range(const struct constant *constant, const struct value *first,
                                     const struct value *last)
 {
@@ -188,7 +190,7 @@ static struct predicate *make_range(const struct constant *constant, const struc
 
 typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);
 
-/* What read() takes, or two of that with a sign between them. Returns false if it is neither. */
+/* Parses a text that read() accepts, or two such texts with '-' between; or returns false. */
 static bool parse_range(const struct constant *constant, read_fn read, struct predicate **made)
 {
     const struct field *field = constant->field;
@@ -209,15 +211,15 @@ static bool parse_range(const struct constant *constant, read_fn read, struct pr
     const bool above =
         addresses ? memcmp(first.address.bytes, last.address.bytes, sizeof first.address.bytes) > 0
                   : first.type != VALUE_SIGNED && first.number > last.number;
-    *made = above
-                ? parser_fail(constant->parser, &constant->token, "this range begins above its end")
-                : make_range(constant, &first, &last);
+    *made = above ? parser_fail(constant->parser, &constant->token,
+                                "the end of this range is below its beginning")
+                  : make_range(constant, &first, &last);
     return true;
 }
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* In the unit of the field: in thousandths or millionths where it has decimals. */
+/* Parses a number in the unit of the field: in thousandths or millionths if it has decimals. */
 static bool parse_number(const struct field *field, const char *text, uint64_t *number)
 {
     const unsigned parts = field->type == VALUE_FINE      ? FORM_MILLION
@@ -230,15 +232,16 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
 static const char *where_numbers_of(const struct field *field)
 {
     if (field->port)
-        return "ports, as 443, 8000-8999 or https";
+        return "ports, such as 443, 8000-8999 or https";
     if (field->unit == UNIT_SECONDS)
-        return "times, as 50ms, 1.5s, 2m or 1h";
+        return "times, such as 50ms, 1.5s, 2m or 1h";
     if (field->unit == UNIT_BYTES)
-        return "numbers of bytes, as 1500 or 64k";
-    return field->type == VALUE_SIGNED ? "numbers, as 7, -7 or 1-9" : "numbers, as 7 or 1-9";
+        return "numbers of bytes, such as 1500 or 64k";
+    return field->type == VALUE_SIGNED ? "numbers, such as 7, -7 or 1-9"
+                                       : "numbers, such as 7 or 1-9";
 }
 
-/* The same as a value of the field, which may be signed; for read_fn. */
+/* A read_fn: a number in the unit of the field, which may be signed. */
 static bool read_number(const struct field *field, const char *text, struct value *value)
 {
     const bool is_signed = field->type == VALUE_SIGNED, negative = is_signed && text[0] == '-';
@@ -268,7 +271,7 @@ static struct predicate *parse_service(const struct constant *constant)
     return all;
 }
 
-/* NUMBER/MASK: the bits of the mask are those of the number. */
+/* Parses NUMBER/MASK: the bits of the mask must have the values of the number. */
 static struct predicate *parse_masked(const struct constant *constant)
 {
     struct predicate masked = {.operation = PREDICATE_MASKED, .field = constant->field};
@@ -284,10 +287,8 @@ static struct predicate *parse_masked(const struct constant *constant)
     return parser_add(constant->parser, masked);
 }
 
-/*
- * NUMBER/NUMBER, as the columns "recv" and "send" show how much there is of what may wait. The
- * backlog of a unix listener is in send_q.
- */
+/* Parses NUMBER/NUMBER, as the columns "recv" and "send" show how much waits, and how much may
+ * wait. The backlog of a unix listener is in send_q. */
 static struct predicate *parse_share(const struct constant *constant)
 {
     static const char *const shares[][4] = {{"recv_q", "backlog", "mem_rcvbuf", "send_q"},
@@ -339,14 +340,14 @@ static struct predicate *parse_boolean(const struct constant *constant)
     return constant_refuse(constant, "= true or = false");
 }
 
-/* Times are shown in microseconds: those that look the same are equal. */
+/* Times are shown in microseconds. Times that are shown alike are equal. */
 static struct predicate *parse_time(const struct constant *constant)
 {
     enum { NS_PER_US = 1000 };
     struct value value = {.type = VALUE_TIME}, last;
 
     if (!form_time(constant->text, &value.number))
-        return constant_refuse(constant, "times, as 2026-11-22T21:30:00Z or 2026-11-22");
+        return constant_refuse(constant, "times, such as 2026-11-22T21:30:00Z or 2026-11-22");
     last = value;
     if (constant->comparison != TOKEN_EQUAL ||
         __builtin_add_overflow(value.number, NS_PER_US - 1, &last.number))
@@ -368,7 +369,7 @@ static bool where_find_word(const struct field *field, const char *text, uint64_
     return false;
 }
 
-/* Digits stand for a number that has a name; for read_fn. */
+/* A read_fn: digits for a number that has a name. */
 static bool read_digits(const struct field *field, const char *text, struct value *value)
 {
     (void)field;
@@ -376,7 +377,7 @@ static bool read_digits(const struct field *field, const char *text, struct valu
     return form_digits(text, &value->number);
 }
 
-/* In any case of letters; a number that can be shown without a name also by its digits. */
+/* Parses a word, in any case. If the number can be shown without a name, also accepts digits. */
 static struct predicate *parse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
@@ -414,7 +415,7 @@ const char *where_word(const struct field *field, uint64_t number)
     return word && *word && where_find_word(field, word, &first) && first == number ? word : NULL;
 }
 
-/* Digits stand for the number of a user or an interface; in quotes they are a name. */
+/* Parses a text. For a user or an interface, digits are its number; quoted digits are a name. */
 static struct predicate *parse_text(const struct constant *constant)
 {
     const bool numbered =
@@ -427,10 +428,8 @@ static struct predicate *parse_text(const struct constant *constant)
     return where_compare(constant, a_text(constant->text, constant->length));
 }
 
-/*
- * What a control group tells, also as people name it: web for web.service, all digits of an id, a
- * pod without its namespace. No value has these forms itself.
- */
+/* Parses a unit, container or pod, also as people write it: web for web.service, all digits of an
+ * id, a pod without its namespace. No value itself looks like that. */
 static struct predicate *parse_of_group(const struct constant *constant)
 {
     const bool is_unit = constant->field->index == offsetof(struct cgroup, unit);
@@ -451,7 +450,7 @@ static struct predicate *parse_of_group(const struct constant *constant)
                       a_text(text, strlen(text)));
 }
 
-/* Undoes escape_text(): \xHH and two backslashes. Returns the length; no longer than it was. */
+/* Reverses escape_text(): \xHH and doubled backslashes. Returns the length, which does not grow. */
 static size_t unescape(char *text, size_t length)
 {
     size_t to = 0;
@@ -472,8 +471,8 @@ static size_t unescape(char *text, size_t length)
     return to;
 }
 
-/* The text that is shown like this one, if it can be another one; or no text, or memory is short.
- */
+/* Returns the text that tables show as the user typed it, if it differs from the typed text.
+ * Otherwise, or if memory is exhausted, its data is NULL. */
 static struct text as_shown(const struct constant *constant)
 {
     char *text = strchr(constant->text, '\\') && constant->comparison == TOKEN_EQUAL
@@ -484,10 +483,9 @@ static struct text as_shown(const struct constant *constant)
     return (struct text){length < constant->length ? text : NULL, length};
 }
 
-/*
- * What is shown with @ is an abstract name, which begins with NUL, or a path; to ~~ both are. In an
- * abstract name, NUL is shown as @, too, and @ as \x40.
- */
+/* Compares the name of a unix socket. If tables show it with @, it is a path, or an abstract name,
+ * which begins with NUL: both are compared (~~ itself does that). In an abstract name, NUL is shown
+ * as @, too, and @ as \x40. */
 static struct predicate *parse_socket_name(const struct constant *constant)
 {
     struct predicate *made = parse_text(constant);
@@ -505,7 +503,7 @@ static struct predicate *parse_socket_name(const struct constant *constant)
     made = parser_join(constant->parser, PREDICATE_OR, made,
                        where_compare(constant, a_text(abstract, length)));
     for (char *at = shown; exact && (at = strchr(at, '@')); at++)
-        *at = '\1'; /* not what \x40 becomes */
+        *at = '\1'; /* marks an @ that was typed, not written as \x40 */
     length = unescape(shown, length);
     for (size_t i = 0; i < length; i++)
         shown[i] = shown[i] == '\1' ? '\0' : shown[i];
@@ -517,7 +515,7 @@ static struct predicate *parse_socket_name(const struct constant *constant)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-/* For read_fn. */
+/* A read_fn: an address. */
 static bool read_address(const struct field *field, const char *text, struct value *value)
 {
     (void)field;
@@ -525,7 +523,7 @@ static bool read_address(const struct field *field, const char *text, struct val
     return form_address(text, strlen(text), FORM_OF_WHERE, &value->address);
 }
 
-/* One address, a network, or all from one to another. NULL: it is none of these. */
+/* Parses an address, a network, or a range of addresses. Returns NULL for other texts. */
 static struct predicate *parse_plain_addresses(const struct constant *constant)
 {
     struct address masked = mapped.address;
@@ -540,7 +538,7 @@ static struct predicate *parse_plain_addresses(const struct constant *constant)
     return has_mapped ? without_mapped(constant, made) : made;
 }
 
-/* The column of the port that belongs to an address, or NULL. */
+/* The column with the port that belongs to an address, or NULL. */
 static const struct field *where_port_of(const struct kind *kind, const char *address)
 {
     static const char *const ends[][2] = {
@@ -557,7 +555,7 @@ static const struct field *where_port_of(const struct kind *kind, const char *ad
     return NULL;
 }
 
-/* The address :: or 0.0.0.0, which tables show as *. */
+/* Compares with :: and 0.0.0.0, which tables show as *. */
 static struct predicate *parse_unspecified(const struct constant *constant)
 {
     struct predicate *all[2];
@@ -569,7 +567,7 @@ static struct predicate *parse_unspecified(const struct constant *constant)
     return parser_join(constant->parser, PREDICATE_OR, all[0], all[1]);
 }
 
-/* The interface of the row. A row without one has no other: the comparison is false then. */
+/* Compares the interface of the row. Without an interface the comparison is false, not unknown. */
 static struct predicate *parse_interface(const struct constant *constant, const char *name)
 {
     struct where_parser *parser = constant->parser;
@@ -582,8 +580,8 @@ static struct predicate *parse_interface(const struct constant *constant, const 
     if (!interface.field)
         return parser_fail(parser, &constant->token, "%s have no interface: %s", parser->kind->name,
                            "type the address without '%'");
-    const bool digits = form_digits(name, &number), here = parser->where->interfaces_are_here;
-    const bool missing = here && interfaces_find(name, &index) < 0;
+    const bool digits = form_digits(name, &number), own = parser->where->interfaces_are_here;
+    const bool missing = own && interfaces_find(name, &index) < 0;
     if (missing && !digits)
         return parser_fail(parser, &constant->token, "no interface has the name '%s'", TYPED(name));
     interface.text = parser_keep(parser, name, strlen(name));
@@ -599,7 +597,7 @@ static struct predicate *parse_interface(const struct constant *constant, const 
                        made);
 }
 
-/* A port of the same end. Tables show * for port 0. */
+/* Compares the port of the same end. Tables show port 0 as *. */
 static struct predicate *parse_port(const struct constant *constant, const char *text)
 {
     struct constant port = *constant;
@@ -607,13 +605,13 @@ static struct predicate *parse_port(const struct constant *constant, const char 
     port.field = where_port_of(constant->parser->kind, constant->field->name);
     if (!port.field)
         return parser_fail(constant->parser, &constant->token, "%s has no port: '%s'",
-                           constant->field->name, TOKEN_SAID(&constant->token));
+                           constant->field->name, TOKEN_TYPED(&constant->token));
     port.text = strcmp(text, "*") == 0 ? "0" : text;
     port.length = strlen(port.text);
     return parse_numbers(&port);
 }
 
-/* The column "local" shows the names of unix sockets, too: their column, or NULL. */
+/* The column "local" also shows names of unix sockets. Returns the column of names, or NULL. */
 static const struct field *shows_paths(const struct where_parser *parser, const struct field *field)
 {
     return parser->viewed && strcmp(field->name, "local_address") == 0
@@ -621,7 +619,7 @@ static const struct field *shows_paths(const struct where_parser *parser, const 
                : NULL;
 }
 
-/* NULL: it looks more like an address with a mistake. */
+/* Parses a name of a unix socket. Returns NULL for an address with a mistake. */
 static struct predicate *parse_path(const struct constant *constant)
 {
     const char *text = constant->text;
@@ -634,7 +632,7 @@ static struct predicate *parse_path(const struct constant *constant)
     return path.field && is_name ? parse_socket_name(&path) : NULL;
 }
 
-/* An address with its interface or its port, as tables show them; any other one alone. */
+/* Parses an address with its interface or port, as tables show them, or an address alone. */
 static struct predicate *parse_addresses(const struct constant *constant)
 {
     struct constant address = *constant;
@@ -653,7 +651,7 @@ static struct predicate *parse_addresses(const struct constant *constant)
         return made;
     if (!made)
         return constant_refuse(
-            constant, "addresses, as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0");
+            constant, "addresses, such as 192.0.2.1, 10.0.0.0/8, 2001:db8::/32 or fe80::1%eth0");
     if (*end.interface)
         made = parser_join(constant->parser, PREDICATE_AND, made,
                            parse_interface(constant, end.interface));
@@ -662,7 +660,7 @@ static struct predicate *parse_addresses(const struct constant *constant)
                : made;
 }
 
-/* That of a tunnel is an IP address. */
+/* Parses a MAC address. For a tunnel, it is an IP address. */
 static struct predicate *parse_lladdr(const struct constant *constant)
 {
     uint8_t bytes[LLADDR_MAX];
@@ -675,14 +673,14 @@ static struct predicate *parse_lladdr(const struct constant *constant)
         memcpy(bytes, ip.address.bytes, count);
     }
     if (!count)
-        return constant_refuse(constant, "link-layer addresses, as 02:00:5e:10:00:ff");
+        return constant_refuse(constant, "MAC addresses, such as 02:00:5e:10:00:ff");
     kept = parser_keep(constant->parser, (const char *)bytes, count);
     return kept ? where_compare(constant,
                                 (struct value){.type = VALUE_LLADDR, .text = {kept, count}})
                 : NULL;
 }
 
-/* --- Sets: one of their elements -------------------------------------------------------------- */
+/* --- Elements of sets ------------------------------------------------------------------------- */
 
 static struct predicate *parse_flag(const struct constant *constant)
 {
@@ -697,7 +695,7 @@ static struct predicate *parse_flag(const struct constant *constant)
     if (!(named && where_find_word(constant->field, constant->text, &bit)) &&
         bit >= VALUE_FLAG_BITS)
         return named ? refuse_word(constant)
-                     : constant_refuse(constant, "names, or bits below 128");
+                     : constant_refuse(constant, "names, or bit numbers below 128");
     masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
     return parser_add(constant->parser, masked);
 }
@@ -712,10 +710,10 @@ static struct predicate *parse_owner(const struct constant *constant)
                : parse_text(constant);
 }
 
-/* --- By the type of the field ----------------------------------------------------------------- */
+/* --- Parsers by type -------------------------------------------------------------------------- */
 
-/* What values of the field are, if they have no order; else NULL. */
-static const char *what_has_no_order(const struct field *field)
+/* What the values of the field are, if they have no order; else NULL. */
+static const char *unordered_values(const struct field *field)
 {
     const bool words = field->type == VALUE_FLAGS ? field->flags && field->flags->count
                                                   : has_words(field) && field->type != VALUE_OWNERS;
@@ -723,10 +721,10 @@ static const char *what_has_no_order(const struct field *field)
     if (value_is_number(field->type) || field->type == VALUE_TIME)
         return NULL;
     if (field->type == VALUE_BOOLEAN)
-        return "= true or = false";
+        return "true and false";
     if (field->type == VALUE_ADDRESS || field->type == VALUE_NETWORKS)
-        return "addresses, which have no order";
-    return words ? "words, which have no order" : "text, which has no order";
+        return "addresses";
+    return words ? "words" : "texts";
 }
 
 static struct predicate *parse_named(const struct constant *constant)
@@ -736,7 +734,7 @@ static struct predicate *parse_named(const struct constant *constant)
     return has_words(constant->field) ? parse_word(constant) : parse_text(constant);
 }
 
-/* Not of groups, and not of views, for which another column is compared. */
+/* Without VALUE_VIEW (another column is compared) and VALUE_NETWORK (only groups have it). */
 static struct predicate *(*const parsers[])(const struct constant *constant) = {
     [VALUE_NUMBER] = parse_numbers,
     [VALUE_DECIMAL] = parse_numbers,
@@ -758,10 +756,10 @@ static struct predicate *(*const parsers[])(const struct constant *constant) = {
 static struct predicate *parse_by_type(const struct constant *constant)
 {
     const enum value_type type = constant->field->type;
-    const char *unordered = what_has_no_order(constant->field);
+    const char *unordered = unordered_values(constant->field);
 
     if (unordered && (constant->comparison == TOKEN_LESS || constant->comparison == TOKEN_GREATER))
-        return constant_refuse(constant, unordered);
+        return constant_refuse_order(constant, unordered);
     if (is_pattern(constant->comparison) && type != VALUE_SOCKET_NAME)
         return parse_text(constant);
     return parsers[type] ? parsers[type](constant) : NULL;
@@ -775,13 +773,11 @@ static bool takes_text(const struct constant *constant)
            type == VALUE_SOCKET_NAME;
 }
 
-/*
- * What tables show as -: nothing is known, the text is empty, or nothing is in the set. Text that
- * is - itself is shown as \x2d.
- */
+/* A dash, which tables show if the value is unknown, the text is empty, or the set is empty. A text
+ * that is a dash itself is shown as \x2d. */
 static struct predicate *parse_dash(struct where_parser *parser, const struct field *field)
 {
-    const struct field *one = field; /* of owners: a column of the first one */
+    const struct field *one = field; /* for owners: a column of the first owner */
 
     while (field->type == VALUE_OWNERS && one > parser->kind->fields && one[-1].owner)
         one--;
@@ -805,7 +801,7 @@ static struct predicate *parse_dash(struct where_parser *parser, const struct fi
     return parser_join(parser, PREDICATE_OR, none, parser_add(parser, empty));
 }
 
-/* A value of the column, or of another column that it is compared with. */
+/* Parses a value of the column, or another column to compare it with. */
 static struct predicate *where_parse_value(struct constant *constant)
 {
     const struct field *field = constant->field;
@@ -819,14 +815,15 @@ static struct predicate *where_parse_value(struct constant *constant)
         return constant_refuse(constant, "the name of a machine (--host= takes addresses)");
     if (field->owner && (comparison == TOKEN_EQUAL || is_pattern(comparison))) {
         if (field->type == VALUE_NUMBER && !read_digits(field, constant->text, &ignored))
-            return constant_refuse(constant, "numbers of processes, as 812");
-        if (field->type == VALUE_NUMBER) /* in quotes, too: it is no name */
+            return constant_refuse(constant, "process ids, such as 812");
+        if (field->type == VALUE_NUMBER) /* also in quotes, because it is not a name */
             constant->token.type = TOKEN_WORD;
         constant->field = field_owners(field);
     }
     if (is_pattern(comparison) &&
         (value_is_number(field->type) || field->type == VALUE_BOOLEAN || field->type == VALUE_TIME))
-        return constant_refuse(constant, "numbers, which have no pattern");
+        return parser_fail(constant->parser, &constant->token,
+                           "%s has no text to compare with a pattern", field->name);
     made = parse_by_type(constant);
     const struct text shown =
         made && takes_text(constant) ? as_shown(constant) : (struct text){NULL, 0};
@@ -837,7 +834,7 @@ static struct predicate *where_parse_value(struct constant *constant)
     return parser_join(constant->parser, PREDICATE_OR, made, parse_by_type(constant));
 }
 
-/* COLUMN=VALUE,... as a view shows several columns. NULL: it is something else. */
+/* Parses COLUMN=VALUE,... as a view shows several columns. Returns NULL for other texts. */
 static struct predicate *parse_parts(const struct constant *constant)
 {
     struct where_parser *parser = constant->parser;
@@ -877,7 +874,7 @@ struct predicate *parser_constant(struct where_parser *parser, const struct fiel
         return parse_dash(parser, field);
     for (size_t i = 0; i < value->text.length; i++) {
         text[constant.length++] = value->text.data[i];
-        i += quote && value->text.data[i] == quote; /* the second of two */
+        i += quote && value->text.data[i] == quote; /* skip the second of two quotes */
     }
     text[constant.length] = '\0';
     constant.text = text;

@@ -1,28 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Predicates as text: the words that were typed, or node by node what an option made. */
+/* Writes predicates as text: as the user typed them, or node by node if an option made them. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "cli/where/parser.h"
 
-/* Blanks between the tokens may be newlines, which end a line of --explain: one blank is enough. */
-static void put_said(FILE *stream, struct text said)
+/* Gaps between tokens may be newlines, which would end a line of --explain: writes one space. */
+static void put_typed(FILE *stream, struct text typed)
 {
     char quote = '\0';
 
-    for (size_t i = 0; i < said.length; i++) {
-        const char c = said.data[i];
-        const bool blank = !quote && strchr(TOKEN_BLANKS, c);
+    for (size_t i = 0; i < typed.length; i++) {
+        const char c = typed.data[i];
+        const bool space = !quote && strchr(TOKEN_SPACES, c);
         if (c == '\'' || c == '"')
             quote = !quote ? c : c == quote ? '\0' : quote;
-        if (!blank)
+        if (!space)
             fputc(c, stream);
-        else if (i + 1 < said.length && !strchr(TOKEN_BLANKS, said.data[i + 1]))
+        else if (i + 1 < typed.length && !strchr(TOKEN_SPACES, typed.data[i + 1]))
             fputc(' ', stream);
     }
 }
 
-/* In quotes, unless the tokens would be one word, and no digits, which may mean a number. */
+/* Writes a text in quotes, unless it is one word, and not digits, which may mean a number. */
 static void where_text_put_text(FILE *stream, const char *text)
 {
     static const char plain[] =
@@ -36,7 +36,7 @@ static void where_text_put_text(FILE *stream, const char *text)
     fputs(bare ? "" : "'", stream);
 }
 
-/* A number, or the word that stands for it. */
+/* Writes a number, or the word for it. */
 static void where_text_put_number(FILE *stream, const struct field *field, uint64_t number)
 {
     const char *word = where_word(field, number);
@@ -49,7 +49,7 @@ static void where_text_put_number(FILE *stream, const struct field *field, uint6
         fprintf(stream, "%" PRIu64, number);
 }
 
-/* ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the ones of the mask are not its first bits. */
+/* Writes ADDRESS, ADDRESS/LENGTH, or ADDRESS/MASK if the mask is not the first bits. */
 static void where_text_put_address(FILE *stream, const struct predicate *made)
 {
     const struct address *address = &made->constant.address;
@@ -67,7 +67,7 @@ static void where_text_put_address(FILE *stream, const struct predicate *made)
     fprintf(stream, "/%s", text);
 }
 
-/* Each flag is a condition. */
+/* Writes each flag as a condition. */
 static void put_flags(FILE *stream, const struct predicate *made)
 {
     const char *between = "";
@@ -113,20 +113,20 @@ static void put_comparison(FILE *stream, const struct predicate *made, bool nega
         where_text_put_number(stream, made->field, number);
 }
 
-/* What holds it decides whether it needs parentheses. */
+/* inside: the operation around the predicate, which decides whether it needs parentheses. */
 static void where_text_put(FILE *stream, const struct predicate *predicate,
                            enum predicate_operator inside)
 {
     const struct predicate *part = predicate->parts;
-    const bool said = predicate->said.length, any = predicate->operation == PREDICATE_OR;
+    const bool typed = predicate->said.length, any = predicate->operation == PREDICATE_OR;
     const bool flags = predicate->constant.type == VALUE_FLAGS;
     const bool joined = any || predicate->operation == PREDICATE_AND || flags;
     const bool parentheses =
-        !said && joined && (inside == PREDICATE_NOT || (any && inside == PREDICATE_AND));
+        !typed && joined && (inside == PREDICATE_NOT || (any && inside == PREDICATE_AND));
 
     fputs(parentheses ? "(" : "", stream);
-    if (said)
-        put_said(stream, predicate->said);
+    if (typed)
+        put_typed(stream, predicate->said);
     else if (flags)
         put_flags(stream, predicate);
     else if (predicate->field)

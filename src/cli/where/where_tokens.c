@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The tokens of --where. */
+/* Splits a text of --where into tokens. */
 #include <string.h>
 #include <strings.h>
 
@@ -11,7 +11,7 @@ static const struct where_word {
     enum token_type type;
     bool negated;
 } signs[] = {
-    /* longer ones before those that they begin with */
+    /* a longer sign comes before a sign that it begins with */
     {"==", TOKEN_EQUAL, false},  {"=", TOKEN_EQUAL, false}, {"!=", TOKEN_EQUAL, true},
     {"!~~", TOKEN_GLOB, true},   {"!~", TOKEN_LIKE, true},  {"!", TOKEN_NOT, false},
     {"<=", TOKEN_GREATER, true}, {"<", TOKEN_LESS, false},  {">=", TOKEN_LESS, true},
@@ -49,8 +49,8 @@ static const char *take_sign(struct token *token, const char *at)
 
 void parser_next(struct where_parser *parser)
 {
-    static const char ends[] = TOKEN_BLANKS "()'\",=!<>~&|";
-    const char *at = parser->at + strspn(parser->at, TOKEN_BLANKS);
+    static const char ends[] = TOKEN_SPACES "()'\",=!<>~&|";
+    const char *at = parser->at + strspn(parser->at, TOKEN_SPACES);
     const size_t length = strcspn(at, ends);
 
     parser->before = parser->at;
@@ -63,7 +63,7 @@ void parser_next(struct where_parser *parser)
         parser->at = at;
     } else if (*at == '\'' || *at == '"') {
         const char quote = *at++, *end = at;
-        while (*end && (*end != quote || end[1] == quote)) /* two of them stand for one */
+        while (*end && (*end != quote || end[1] == quote)) /* two quotes mean a quote in the text */
             end += *end == quote ? 2 : 1;
         parser->token =
             (struct token){*end ? TOKEN_QUOTED : TOKEN_UNFINISHED, false, {at, (size_t)(end - at)}};

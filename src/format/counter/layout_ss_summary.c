@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The summary of ss of iproute2 7.1 (-s), from the counters of sockstat, sockstat6 and snmp. It has
- * no rows: it is written when all counters are there.
- */
+/* The summary of ss of iproute2 7.1 (-s), from the counters of sockstat, sockstat6 and snmp. Rows
+ * only store their counters; all is written at the end, when the counters are complete. */
 #include <string.h>
 
 #include "fastnet/kernel_number.h"
@@ -10,7 +8,7 @@
 #include "fastnet/text.h"
 #include "text/put.h"
 
-/* A number of sockets, or the difference of two. */
+/* A number of sockets, or the difference of two such numbers. */
 struct number {
     bool known;
     int64_t value;
@@ -20,7 +18,7 @@ struct ss_summary_sink {
     struct sink sink;
     struct ss_summary_layout layout;
     struct number counts[KERNEL_NUMBERS];
-    bool any, inet6; /* there was a counter; one of IPv6 */
+    bool any, inet6; /* whether a row has come; whether one row of IPv6 has */
 };
 
 static void ss_summary_forget(struct ss_summary_sink *summary)
@@ -43,7 +41,7 @@ static void ss_summary_row(struct sink *sink, const struct record *record)
     struct ss_summary_sink *summary = (struct ss_summary_sink *)sink;
 
     const enum kernel_number number = kernel_number_of(counter);
-    /* the kernel counts in 32 bits */
+    /* the kernel counts with 32 bits */
     const int64_t value = (int64_t)(counter->magnitude & UINT32_MAX);
 
     summary->any = true;
@@ -76,7 +74,7 @@ static char *ss_summary_put_cell(char *dst, struct number number)
     return text_pad(ss_summary_put_count(dst, number), dst, WIDTH);
 }
 
-/* A line of the table: the sum, IPv4, IPv6. */
+/* Writes a line of the table: name, sum, IPv4, IPv6. */
 static void ss_summary_put_transport(struct writer *writer, const char *name, struct number inet,
                                      struct number inet6)
 {
@@ -90,7 +88,7 @@ static void ss_summary_put_transport(struct writer *writer, const char *name, st
     writer_commit(writer, PUT(dst, "\n"));
 }
 
-/* Time-waits are not among the sockets that are allocated or in use; ss counts them as closed. */
+/* Writes TCP's line. TIME_WAIT counts as closed: it is not among sockets allocated or in use. */
 static void ss_summary_put_tcp(struct writer *writer, const struct number counts[KERNEL_NUMBERS])
 {
     const struct number total = plus(counts[TCP_ALLOCATED], counts[TCP_WAITING]);
@@ -109,7 +107,7 @@ static void ss_summary_put_tcp(struct writer *writer, const struct number counts
     writer_commit(writer, PUT(dst, ")\n"));
 }
 
-/* Also before the counters of another network namespace. */
+/* Writes the summary: at the end, and before the counters of another network namespace. */
 static void put_summary(struct sink *sink)
 {
     struct ss_summary_sink *summary = (struct ss_summary_sink *)sink;
@@ -121,7 +119,7 @@ static void put_summary(struct sink *sink)
     if (!summary->any)
         return;
     for (size_t i = TCP_IN_USE; i < FRAGMENTS6 && !summary->inet6; i += 2)
-        counts[i + 1].known = true; /* a kernel without IPv6 has no such sockets */
+        counts[i + 1].known = true; /* a kernel without IPv6 has 0 such sockets */
     for (size_t i = TCP_IN_USE; i < FRAGMENTS; i += 2) {
         inet = plus(inet, counts[i]);
         inet6 = plus(inet6, counts[i + 1]);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The counters of net-tools 2.10 netstat -s: a title for each protocol, then a line for each
- * counter in the words of netstat. If netstat does not know a counter, the line has the kernel's
- * name and the indentation of the line before it; and there is no line if the counter is 0.
- */
+/* The counters of net-tools 2.10 netstat -s: a title for each protocol, then a line for each
+ * counter in the words of netstat. For a counter that netstat does not know, the line has the
+ * kernel's name and the indentation of the line before it, and is left out if the counter is 0. */
 
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
@@ -13,8 +11,8 @@
 struct statistics_sink {
     struct sink sink;
     struct statistics_layout layout;
-    enum statistics_kind histogram;       /* that the line before was in, or 0 */
-    const struct statistics_table *table; /* of the protocol, NULL if netstat does not know it */
+    enum statistics_kind histogram;       /* histogram of the last line, or 0 */
+    const struct statistics_table *table; /* words of a protocol; NULL: unknown to netstat */
 };
 
 static void statistics_begin(struct sink *sink)
@@ -30,7 +28,8 @@ static void statistics_put_indent(const struct statistics_sink *statistics)
     writer_puts(statistics->sink.writer, statistics->histogram ? "        " : "    ");
 }
 
-/* A histogram's title is indented as the line before it, so that the second is inside the first. */
+/* Writes the title of a histogram when its first counter comes. The title has the indentation of
+ * the line before it, so the second histogram is inside of the first, as in netstat. */
 static void enter_histogram(struct statistics_sink *statistics, enum statistics_kind kind)
 {
     static const char *const titles[] = {[STATISTICS_INPUT] = "ICMP input histogram:\n",
@@ -44,14 +43,14 @@ static void enter_histogram(struct statistics_sink *statistics, enum statistics_
     statistics->histogram = is_inside ? kind : 0;
 }
 
-/* text NULL: netstat has no words for the counter. */
+/* Writes the line of a counter. text: netstat's words; NULL: netstat does not know the counter. */
 static void put_counter(struct statistics_sink *statistics, const struct record *record,
                         const struct statistics_text *text)
 {
     struct writer *writer = statistics->sink.writer;
     const struct counter_record *counter = &record->counter;
     const bool known = record->has & COUNTER_VALUE;
-    /* netstat shows a number below zero without a sign, as the number that its bits are then */
+    /* netstat shows the bits of a negative number as a number without a sign */
     const uint64_t number = counter->negative ? 0 - counter->magnitude : counter->magnitude;
 
     if (text)
@@ -80,7 +79,7 @@ static void statistics_row(struct sink *sink, const struct record *record)
 
     if (counter->first) {
         statistics->table = statistics_table_of(counter->protocol);
-        if (statistics->table) /* a protocol that netstat does not know leaves it as it is */
+        if (statistics->table) /* a protocol that netstat does not know keeps the indentation */
             statistics->histogram = 0;
         if (statistics->layout.header && shown) {
             text_put(sink->writer, counter->protocol, NULL, PART_TEXT);

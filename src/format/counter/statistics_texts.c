@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The counters that net-tools 2.10 knows, and its words for them, with their spelling errors,
- * because scripts match them. net-tools does a binary search in a table that is not sorted
- * everywhere, so that it never finds some names (Forwarding, TCPTimeouts, TCPSackRecovery ...); and
- * one name has a blank too many (Icmp6OutRouterAdvertisements). It shows these as names that it
- * does not know, so they are not in these tables.
- */
+/* The counters that net-tools 2.10 knows, and its words for them, with spelling errors, because
+ * scripts match them. net-tools does a binary search in a table that is not sorted everywhere, so
+ * it never finds some names (Forwarding, TCPTimeouts, TCPSackRecovery ...);
+ * Icmp6OutRouterAdvertisements has a space too many. Such names are unknown to it, so these tables
+ * lack them. */
 #include "format/counter/statistics_texts.h"
 #include "fastnet/array.h"
 
 /* clang-format off */
-/* The words are behind the value, around it or before it. */
+/* The words are after the value, around it or before it. */
 #define ALWAYS(name, after)         {name, "", after, STATISTICS_ALWAYS}
 #define NONZERO(name, after)        {name, "", after, STATISTICS_NONZERO}
 #define AROUND(name, before, after) {name, before, after, STATISTICS_NONZERO}

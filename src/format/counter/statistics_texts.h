@@ -9,16 +9,16 @@
 
 enum statistics_kind {
     STATISTICS_ALWAYS,
-    STATISTICS_NONZERO, /* shown unless it is 0 */
-    STATISTICS_INPUT,   /* of the ICMP input histogram: shown unless it is 0, the title always */
-    STATISTICS_OUTPUT,  /* ... and of the output histogram */
+    STATISTICS_NONZERO, /* shown unless the value is 0 */
+    STATISTICS_INPUT,   /* in the ICMP input histogram, unless 0; the title always */
+    STATISTICS_OUTPUT,  /* in the ICMP output histogram, likewise */
     STATISTICS_HIDDEN,
 };
 
-/* Without pointers, which the loader would have to write whenever the program starts. */
+/* Arrays instead of pointers: the loader would have to relocate pointers at every start. */
 struct statistics_text {
     char name[32];
-    char before[40], after[80]; /* the text around the value */
+    char before[40], after[80]; /* words before and after the value */
     enum statistics_kind kind;
 };
 
@@ -28,10 +28,10 @@ struct statistics_table {
     size_t count;
 };
 
-/* NULL: netstat does not know the protocol. */
+/* Returns NULL if netstat does not know the protocol. */
 const struct statistics_table *statistics_table_of(struct text protocol);
 
-/* NULL: netstat does not know the counter, or does not find it. */
+/* Returns NULL if netstat does not know the counter, or does not find it in its table. */
 const struct statistics_text *statistics_text_of(const struct statistics_table *table,
                                                  struct text name);
 

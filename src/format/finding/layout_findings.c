@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings for people: for each a sentence, the evidence and the advice; and a last line. */
+/* Findings for people: for each a sentence, evidence and advice. The last line counts them. */
 #include <stdio.h>
 
 #include "fastnet/array.h"
@@ -18,7 +18,7 @@ enum {
 struct findings_sink {
     struct sink sink;
     struct findings_layout layout;
-    char rule[RULE_NAME_MAX], command[COMMAND_MAX]; /* of the finding before, terminated */
+    char rule[RULE_NAME_MAX], command[COMMAND_MAX]; /* rule and command of the last finding */
 };
 
 static void findings_begin(struct sink *sink)
@@ -30,7 +30,7 @@ static void findings_begin(struct sink *sink)
 
 enum { INDENT = sizeof "    evidence: " - 1 };
 
-/* Fills lines of the terminal's width. at: where the first word stands; further lines indent. */
+/* Wraps a text at the terminal's width. at: column of the first word; further lines indent. */
 static char *put_wrapped(char *dst, const struct findings_sink *findings, size_t at,
                          struct text text)
 {
@@ -62,10 +62,8 @@ static char *findings_put_part(char *dst, const struct findings_sink *findings, 
     return put_wrapped(dst, findings, INDENT, text);
 }
 
-/*
- * Texts that findings of one rule share are written with the first one; a command only if it
- * differs. Commands are not wrapped, because they are copied.
- */
+/* Writes advice and source only for the first of several findings of one rule, and a command only
+ * if it differs from the last command. Commands are not wrapped, because users copy them. */
 static char *findings_put_help(char *dst, struct findings_sink *findings,
                                const struct finding_record *finding)
 {
@@ -87,7 +85,7 @@ static char *findings_put_help(char *dst, struct findings_sink *findings,
     return findings_put_part(dst, findings, "rule: ", finding->rule);
 }
 
-/* The first line says how bad it is, in a sentence. */
+/* Writes a finding. The first line is its severity and a sentence. */
 static void findings_row(struct sink *sink, const struct record *record)
 {
     static const char *const colours[SEVERITIES] = {
@@ -107,14 +105,14 @@ static void findings_row(struct sink *sink, const struct record *record)
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
-/* "2 faults" */
+/* Writes "2 faults". */
 static char *findings_put_count(char *dst, uint64_t count, const char *what)
 {
     dst = put_string(PUT(text_u64(dst, count), " "), what);
     return count == 1 ? dst : PUT(dst, "s");
 }
 
-/* "1 fault, 2 warnings" */
+/* Writes "1 fault, 2 warnings". */
 static char *put_counts(char *dst, const uint64_t counts[SEVERITIES])
 {
     dst = findings_put_count(dst, counts[SEVERITY_FAULT], "fault");
@@ -133,9 +131,9 @@ static void findings_end(struct sink *sink)
     if (layout->counts[SEVERITY_FAULT] + layout->counts[SEVERITY_WARNING])
         dst = put_counts(dst, layout->counts);
     else if (*layout->partial)
-        dst = PUT(dst, "nothing was found, but not all could be looked at");
+        dst = PUT(dst, "nothing found, but not all could be checked");
     else
-        dst = PUT(dst, "nothing is wrong");
+        dst = PUT(dst, "nothing found");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
     dst = findings_put_count(PUT(dst, " ("), *layout->rules, "rule");
@@ -154,10 +152,10 @@ const struct sink_ops sink_findings = {
 /* --- For monitoring: one line, the worst finding, and their numbers --------------------------- */
 
 struct line_sink {
-    struct findings_sink findings; /* first */
-    char worst[SUMMARY_MAX];       /* its sentence; of many characters the first ones */
+    struct findings_sink findings; /* first member, for casts */
+    char worst[SUMMARY_MAX];       /* the sentence of the worst finding, cut to SUMMARY_MAX bytes */
     size_t length;
-    struct netns netns; /* of that, with --all-netns; id 0: it is of the whole machine */
+    struct netns netns; /* netns of the worst finding; id 0: no netns is named */
 };
 
 static void findings_line_begin(struct sink *sink)
@@ -167,7 +165,7 @@ static void findings_line_begin(struct sink *sink)
     ((struct line_sink *)sink)->netns.id = 0;
 }
 
-/* Findings come in their order, the worst first. */
+/* Keeps the first finding, which is the worst: findings come sorted. */
 static void line_row(struct sink *sink, const struct record *record)
 {
     struct line_sink *line = (struct line_sink *)sink;
@@ -182,7 +180,7 @@ static void line_row(struct sink *sink, const struct record *record)
     }
 }
 
-/* Numbers follow behind a bar (Monitoring Plugins' guidelines), so a bar in a name is escaped. */
+/* Writes the line. Numbers follow a '|' (Monitoring Plugins), so a '|' in a name is escaped. */
 static void findings_line_end(struct sink *sink)
 {
     const struct line_sink *line = (const struct line_sink *)sink;
@@ -235,7 +233,7 @@ void findings_metrics(struct writer *writer, const void *findings_layout)
         {"fastnet_doctor_findings{severity=\"warning\"} ", layout->counts[SEVERITY_WARNING]},
         {"fastnet_doctor_findings{severity=\"past\"} ", layout->counts[SEVERITY_PAST]},
         {GAUGE("rules", "how many rules were tried") " ", *layout->rules},
-        {GAUGE("complete", "1 if all could be looked at, else 0") " ", !*layout->partial},
+        {GAUGE("complete", "1 if all could be checked, else 0") " ", !*layout->partial},
     };
 
     for (size_t i = 0; i < COUNT(metrics); i++) {

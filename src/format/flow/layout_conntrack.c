@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of conntrack-tools 1.4.7, and of libnetfilter_conntrack 1.0.9, which it prints with.
- * What others chose is escaped, and nothing is cut.
- */
+/* The layout of conntrack-tools 1.4.7, which prints with libnetfilter_conntrack 1.0.9. Texts that
+ * others chose are escaped, and nothing is cut. */
 #include "format/flow/layout_conntrack_forms.h"
 
 static void conntrack_row(struct sink *sink, const struct record *record)
@@ -14,7 +12,7 @@ static void conntrack_row(struct sink *sink, const struct record *record)
     const struct flow_row from = {conntrack, record};
     char *dst;
 
-    /* the header of a document, before its first row */
+    /* the declaration and root element of an XML document, before the first row */
     if (xml && !conntrack->root &&
         (record->kind == &kind_flow || record->kind == &kind_expectation)) {
         conntrack->root = record->kind == &kind_flow ? "conntrack" : "expect";

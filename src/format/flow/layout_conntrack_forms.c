@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the forms of conntrack's layout share. */
+/* Functions that the forms of conntrack's layout share. */
 #include "format/flow/layout_conntrack_forms.h"
 
 #include "fastnet/clock.h"
@@ -36,7 +36,7 @@ char *put_labels(char *dst, const struct flow_row *row, const void *member)
 {
     static const struct flow_words {
         const char *open, *first, *next, *end, *close, *delimiters;
-    } line = {"labels", "=", ",", "", " ", " ,"}, /* just "labels" if none has a name */
+    } line = {"labels", "=", ",", "", " ", " ,"}, /* only "labels" if no label has a name */
         xml = {"<labels>", "<label>", "<label>", "</label>", "</labels>", XML_DELIMITERS};
     const struct flow_words *form = row->conntrack->layout.xml ? &xml : &line;
     const struct labels *known = row->conntrack->sink.context->labels;
@@ -102,7 +102,7 @@ char *put_delta(char *dst, const struct flow_row *row, const void *member)
 
     if (!(row->record->has & FLOW_STOP) || (!xml && !stop))
         return text_u64(dst, (uint64_t)time(NULL) - start / CLOCK_SECOND);
-    /* XML: they are subtracted before they are cut to seconds */
+    /* XML cuts the difference to seconds; lines cut both times before they subtract */
     return text_u64(dst, xml ? (stop - start) / CLOCK_SECOND
                              : stop / CLOCK_SECOND - start / CLOCK_SECOND);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The forms of conntrack's layout (line, XML, save), and what they share. A form is a table of
- * pieces, in the order in which they stand in the row.
- */
+/* The forms of conntrack's layout (line, XML, save), and the parts they share. A form is a table of
+ * pieces, in the order in which they are written. */
 #ifndef FORMAT_FLOW_LAYOUT_CONNTRACK_FORMS_H
 #define FORMAT_FLOW_LAYOUT_CONNTRACK_FORMS_H
 
@@ -14,12 +12,11 @@
 #include "text/put.h"
 
 enum {
-    /* A text up to this long is written where it stands; a longer one in pieces. */
+    /* A text up to this long is written into the row's room, a longer text in pieces. */
     SHORT_TEXT_MAX = 128,
-    /*
-     * The most that a row takes from one reserve to the next: an XML flow with every element and
-     * the widest values (below 2 KiB, see the tests), and three short texts at their longest.
-     */
+    /* Upper bound for the bytes between two calls of writer_reserve(): an XML flow with all
+     * elements and the widest values (below 2 KiB, see the tests), and three short texts,
+     * escaped. */
     ROW_MAX = 2048 + 3 * ESCAPE_FACTOR * SHORT_TEXT_MAX,
 };
 
@@ -28,84 +25,81 @@ _Static_assert(ROW_MAX <= (int)WRITER_RESERVE_MAX, "a row fits the reserve");
 struct conntrack_sink {
     struct sink sink;
     struct conntrack_layout layout;
-    const char *root; /* XML: the element that is open, NULL before the first row */
+    const char *root; /* XML: the open root element; NULL before the first row */
 };
 
-/* What pieces are written from. */
+/* The data that pieces are written from. */
 struct flow_row {
     const struct conntrack_sink *conntrack;
     const struct record *record;
 };
 
-/* Each writes one row. dst has room for ROW_MAX bytes; returned is its end, without a line end. */
+/* Writes one row to dst, which has room for ROW_MAX bytes. Returns the end, without a newline. */
 typedef char *row_fn(char *dst, const struct flow_row *row);
 row_fn line_flow, line_expectation, xml_flow, xml_expectation, save_flow;
 
-/* With their line ends. */
+/* These functions write their newlines, too. */
 char *line_statistics(char *dst, const struct record *record);
 char *block_usage(char *dst, const struct record *record);
 
 /* --- Pieces ----------------------------------------------------------------------------------- */
 
-/*
- * A piece is words, a member of the record, and further words. It is left out unless the record has
- * all of the fields and any of the others, the layout the option, and the member these bits.
- */
+/* A piece is words, a member of the record, and further words. It is written only if the record has
+ * all bits of `fields` and (unless `any` is 0) a bit of `any`, if the option is set, and if the
+ * member's bits in `mask` equal `bits`. */
 struct piece {
     enum { PIECE_WORDS, PIECE_NUMBER, PIECE_NAME, PIECE_ADDRESS, PIECE_TEXT, PIECE_OWN } form;
     uint16_t member, size;
-    uint16_t option; /* bytes from the start of a conntrack_sink to its bool; 0: none */
+    uint16_t option; /* offset of a bool in struct conntrack_sink; 0: no option is needed */
     uint32_t mask, bits;
-    uint64_t fields, any; /* any 0: these do not count */
+    uint64_t fields, any; /* presence bits; any 0: only `fields` counts */
     struct text before, after;
-    const char *delimiters;                    /* of PIECE_TEXT, which others chose */
-    char *(*name)(char *dst, uint64_t number); /* of PIECE_NAME */
+    const char *delimiters;                    /* PIECE_TEXT: characters to escape */
+    char *(*name)(char *dst, uint64_t number); /* PIECE_NAME: writes a number's name */
     char *(*own)(char *dst, const struct flow_row *row, const void *member);
 };
 
-/* Rows of a table. Behind the words and the member stand the fields, and what else counts. */
+/* A row of a table of pieces. After the words and the member come `fields` and more conditions. */
 /* clang-format off */
 #define PIECE(its_form, its_before, path, its_after, ...)                                          \
     {.form = PIECE_##its_form, .before = TEXT_LITERAL(its_before), .after = TEXT_LITERAL(its_after),\
      .member = offsetof(struct record, path), .size = sizeof(((struct record *)NULL)->path),       \
      .fields = __VA_ARGS__}
 /* clang-format on */
-/* What a function makes of the member's number, or of more than one member. */
+/* Pieces that a function writes: from the member's number, or from the member and the whole row. */
 #define NAME(function, before, path, after, ...)                                                   \
     PIECE(NAME, before, path, after, __VA_ARGS__, .name = (function))
 #define OWN(function, before, path, after, ...)                                                    \
     PIECE(OWN, before, path, after, __VA_ARGS__, .own = (function))
-/* Only with this word of -o, with any of these fields, or if these bits of the member are so. */
-#define WITH(word)      .option = offsetof(struct conntrack_sink, layout.word)
-#define ANY(of)         .any = (of)
-#define BITS(some, are) .mask = (some), .bits = (are)
-/* Words that no member follows. */
-#define IF(words, path, ...)        PIECE(WORDS, words, path, "", __VA_ARGS__)
-#define IF_EVENT(words, path, is)   IF(words, path, FLOW_EVENT, BITS(UINT8_MAX, is))
-#define IF_STATUS(words, some, are) IF(words, flow.status, FLOW_STATUS, BITS(some, are))
+/* Conditions: this word of -o; any of these fields; this value in these bits of the member. */
+#define WITH(word)           .option = offsetof(struct conntrack_sink, layout.word)
+#define ANY(some)            .any = (some)
+#define BITS(in_mask, value) .mask = (in_mask), .bits = (value)
+/* Words without a member. */
+#define IF(words, path, ...)             PIECE(WORDS, words, path, "", __VA_ARGS__)
+#define IF_EVENT(words, path, value)     IF(words, path, FLOW_EVENT, BITS(UINT8_MAX, value))
+#define IF_STATUS(words, in_mask, value) IF(words, flow.status, FLOW_STATUS, BITS(in_mask, value))
 
 /* --- Parts of rows ---------------------------------------------------------------------------- */
 
-/*
- * A text that others chose, with these delimiters escaped, too. dst is from a reserve of ROW_MAX
- * bytes. If the text is too long for that, the returned place is from a reserve of its own.
- */
+/* Writes a text that others chose; escapes these delimiters, too. dst is from a reserve of ROW_MAX
+ * bytes. If the text is too long for it, the returned end is in a new reserve of that size. */
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
                   const char *delimiters);
 
-/* Characters that have a meaning in XML (5th edition, 2.4). */
+/* Characters with a meaning in XML (5th edition, 2.4). */
 #define XML_DELIMITERS "<>&\""
 
-/* The names of these bits, joined by commas; bits without a name are left out. */
+/* Writes the names of these bits, separated by commas, without bits that have no name. */
 char *put_bit_names(char *dst, const struct flag_names *names, uint32_t bits);
 
-/* The labels of a flow that have a name. */
+/* Writes those labels of a flow that have a name. */
 char *put_labels(char *dst, const struct flow_row *row, const void *flow);
 
-/* How a row of -E that a process caused ends. */
+/* Writes the port id and name of the process that caused an event, for the end of a row of -E. */
 char *put_sender(char *dst, const struct flow_row *row, const void *sender);
 
-/* "NONE" for a state without a name, "unknown" for a protocol. */
+/* Names of a state and of a protocol; without a name "NONE" and "unknown". */
 static inline char *put_state_name(char *dst, uint8_t protocol, uint8_t state)
 {
     const struct text name = flow_state_name(protocol, state);
@@ -120,28 +114,25 @@ static inline char *put_protocol_name(char *dst, uint8_t protocol)
     return name.data ? put_text(dst, name) : PUT(dst, "unknown");
 }
 
-/* A number, and the blank that ends it. */
+/* Writes a number and a space. */
 static inline char *put_number(char *dst, uint64_t number)
 {
     return PUT(text_u64(dst, number), " ");
 }
 
-/* A moment, in nanoseconds since 1970, by the local clock. */
+/* Converts nanoseconds since 1970 to local time. */
 struct tm local_time(uint64_t moment);
 
-/* When a row was received, nanoseconds since 1970: `received` if it is an event, else now. */
+/* Returns when a row was received, ns since 1970: `received` for an event, otherwise now. */
 uint64_t row_received(const struct record *record, uint64_t received);
 
-/* Whole seconds from the start of a flow to its stop, or until now. */
+/* Writes whole seconds from the start of a flow to its stop, or to now. */
 char *put_delta(char *dst, const struct flow_row *row, const void *start);
 
-/* The state of a flow, by the names of its protocol. */
+/* Writes the name that a flow's protocol gives to its state. */
 char *put_state(char *dst, const struct flow_row *row, const void *state);
 
-/*
- * Writes pieces. Callers name a table that the compiler knows: told to unroll the loop, it makes
- * straight code of it.
- */
+/* Writes the pieces of a constant table: the compiler unrolls the loop and drops its tests. */
 #ifdef __clang__
 #define UNROLLED _Pragma("unroll")
 #else

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flows and expectations as lines: what conntrack prints unless an option says otherwise. */
+/* Flows and expectations as lines, conntrack's default form. */
 #include "format/flow/layout_conntrack_forms.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -7,7 +7,7 @@
 
 #include "fastnet/clock.h"
 
-/* A number that fills the width: zeroes before it, or blanks behind it. */
+/* Pads a number to the width: with zeroes before it, or with spaces after it. */
 static char *put_filled(char *dst, uint64_t number, size_t width, char fill)
 {
     char *stop = text_u64(dst, number);
@@ -19,11 +19,11 @@ static char *put_filled(char *dst, uint64_t number, size_t width, char fill)
     return stop;
 }
 
-/* sec.usec */
+/* Writes SECONDS.MICROSECONDS. */
 static char *put_received(char *dst, const struct flow_row *row, const void *received)
 {
     const uint64_t moment = row_received(row->record, *(const uint64_t *)received);
-    /* conntrack fills with blanks for expectations: its format lacks a point */
+    /* like conntrack: its printf(3) format for expectations lacks the '.' of the precision */
     const char fill = row->record->kind == &kind_flow ? '0' : ' ';
 
     dst = PUT(put_filled(dst, moment / CLOCK_SECOND, 8, fill), ".");
@@ -65,7 +65,7 @@ static char *line_put_family(char *dst, uint64_t family)
                                 : put_number(PUT(dst, "unknown  "), family);
 }
 
-/* As ctime(3): Fri Nov 20 13:21:18 2026 */
+/* Writes a time in the form of ctime(3): Fri Nov 20 13:21:18 2026. */
 static char *line_put_date(char *dst, uint64_t moment)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -86,7 +86,7 @@ static char *put_flag_names(char *dst, uint64_t flags)
     return flags ? PUT(put_bit_names(dst, &expectation_flag_names, (uint32_t)flags), " ") : dst;
 }
 
-/* Each with the blank that ends it. */
+/* Pieces that end with a space. */
 #define NUMBER(name, path, ...)  PIECE(NUMBER, name, path, " ", __VA_ARGS__)
 #define ADDRESS(name, path, ...) PIECE(ADDRESS, name, path, " ", __VA_ARGS__)
 #define TEXT(name, path, ...)    PIECE(TEXT, name, path, " ", __VA_ARGS__, .delimiters = " ")
@@ -97,11 +97,11 @@ static char *put_flag_names(char *dst, uint64_t flags)
 #define TUPLE(prefix, path, ...)                                                                   \
     ADDRESS(prefix "src=", path.src, __VA_ARGS__), ADDRESS(prefix "dst=", path.dst, __VA_ARGS__),  \
         OWN(line_put_transport, "", path, "", __VA_ARGS__)
-#define WAY(of, zone_word)                                                                         \
-    TUPLE("", flow.way[of].tuple, FLOW_ORIG << (of)),                                              \
-        NUMBER(zone_word, flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                              \
-        NUMBER("packets=", flow.way[of].packets, FLOW_ORIG_COUNTERS << (of)),                      \
-        NUMBER("bytes=", flow.way[of].bytes, FLOW_ORIG_COUNTERS << (of))
+#define WAY(dir, zone_word)                                                                        \
+    TUPLE("", flow.way[dir].tuple, FLOW_ORIG << (dir)),                                            \
+        NUMBER(zone_word, flow.way[dir].zone, FLOW_ORIG_ZONE << (dir)),                            \
+        NUMBER("packets=", flow.way[dir].packets, FLOW_ORIG_COUNTERS << (dir)),                    \
+        NUMBER("bytes=", flow.way[dir].bytes, FLOW_ORIG_COUNTERS << (dir))
 
 static const struct piece flow_pieces[] = {
     OWN(put_received, "[", flow.received, "]\t", FLOW_EVENT, WITH(timestamp)),
@@ -144,7 +144,7 @@ static const struct piece expectation_pieces[] = {
     TEXT("helper=", expectation.helper, FLOW_HELPER),
 };
 
-/* The last blank is none of the row. */
+/* The row ends before the space of its last piece. */
 char *line_flow(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, flow_pieces) - 1;

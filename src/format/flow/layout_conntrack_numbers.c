@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters of the processors, the number of entries, and how full the table is. */
+/* Counters per CPU, the number of entries, and how full the table is. */
 #include "fastnet/field.h"
 #include "fastnet/kernel_abi.h"
 #include "format/flow/layout_conntrack_forms.h"
 
-/* The columns have the names of conntrack's counters, and are in their order. */
+/* Writes the counters of a CPU, with conntrack's names and in its order. */
 char *line_statistics(char *dst, const struct record *record)
 {
     const struct flow_statistics_record *statistics = &record->statistics;
-    enum { LATER = 4 }; /* counters of later kernels, as in conntrack */
+    enum { LATER = 4 }; /* counters of later kernels: "unknown1" to "unknown4" */
 
     dst = PUT(dst, "cpu=");
     dst = PUT(text_pad(text_u64(dst, statistics->cpu), dst, 4), "\t");
@@ -26,7 +26,7 @@ char *line_statistics(char *dst, const struct record *record)
     return PUT(dst, "\n");
 }
 
-/* A field of how full the table is; zero: what 0 means, unless it is a number like others. */
+/* Writes a field of the table's usage. zero: text for the number 0; NULL: write 0. */
 static char *conntrack_put_usage(char *dst, const char *name, const char *zero,
                                  const struct record *record)
 {

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * -o save: flows as the options that make them again. As in the original, marks, labels and helpers
- * are left out.
- */
+/* -o save: flows as options that create them again, without marks, labels or helpers. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
 #include "format/flow/layout_conntrack_forms.h"
 
-/* A listed flow (not an event) becomes a command that adds it. */
+/* Writes the command: for an event its type; for a listed flow -A, which adds it. */
 static char *put_command(char *dst, const struct flow_row *row, const void *member)
 {
     const uint8_t event = (row->record->has & FLOW_EVENT) ? *(const uint8_t *)member : FLOW_NEW;
@@ -16,7 +13,7 @@ static char *put_command(char *dst, const struct flow_row *row, const void *memb
     return put_string(dst, event == FLOW_UPDATE ? "-U " : event == FLOW_DESTROY ? "-D " : "-A ");
 }
 
-/* The bits that conntrack's -u can set. */
+/* Writes only the bits that conntrack's -u can set. */
 static char *put_status(char *dst, uint64_t status)
 {
     const uint32_t settable = IPS_EXPECTED | IPS_SEEN_REPLY | IPS_ASSURED | IPS_FIXED_TIMEOUT;
@@ -25,7 +22,7 @@ static char *put_status(char *dst, uint64_t status)
     return set ? put_bit_names(dst, &flow_status_names, set) : PUT(dst, "UNSET");
 }
 
-/* True if NAT changed an address, so that the reply has another one than the original direction. */
+/* Whether NAT changed an address: `reply` and `orig` differ. done: the status bit of this NAT. */
 static bool save_is_translated(const struct record *record, uint32_t done,
                                const struct address *reply, const struct address *orig)
 {
@@ -44,10 +41,8 @@ static char *put_reply(char *dst, const struct flow_row *row, const void *member
     return put_address(snat ? PUT(dst, " -n ") : PUT(dst, " -q "), &reply->dst);
 }
 
-/*
- * The ports of a direction, or its keys, behind the options for them. If the kernel tracks the
- * protocol without them, the flow has none, and the same flow is made without them.
- */
+/* Writes the ports or GRE keys of a direction after their options. If the kernel tracks the
+ * protocol without ports, nothing is written, and the options create the same flow. */
 static inline char *save_put_ports(char *dst, const struct flow_direction *direction,
                                    const char *src, const char *dst_option)
 {
@@ -84,16 +79,15 @@ static char *save_put_protocol(char *dst, const struct flow_row *row, const void
     return save_put_ports(dst, &way[WAY_REPLY], "--reply-key-src ", "--reply-key-dst ");
 }
 
-/*
- * conntrack reads the bytes of a tag on the wire as a number in the order of this machine, both
- * here and in its options. Only if both do the same does the option make the same tag again.
- */
+/* Writes an SCTP verification tag. conntrack reads its bytes as a number in the byte order of this
+ * machine, both when it prints a tag and in its options. This function does the same: otherwise the
+ * option would create another tag. */
 static char *put_tag(char *dst, uint64_t tag)
 {
     return text_u64(dst, htonl((uint32_t)tag));
 }
 
-/* Each with the blank that ends it. */
+/* Pieces that end with a space. */
 #define NUMBER(name, path, ...)  PIECE(NUMBER, name, path, " ", __VA_ARGS__)
 #define ADDRESS(name, path, ...) PIECE(ADDRESS, name, path, " ", __VA_ARGS__)
 
@@ -119,5 +113,5 @@ static const struct piece flow_pieces[] = {
 
 char *save_flow(char *dst, const struct flow_row *row)
 {
-    return PUT_PIECES(dst, row, flow_pieces) - 1; /* the last blank */
+    return PUT_PIECES(dst, row, flow_pieces) - 1; /* without the last space */
 }

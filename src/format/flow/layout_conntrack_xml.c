@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flows and expectations as XML elements, each on a line of its own. */
+/* Flows and expectations as XML elements, one per line. */
 #include "format/flow/layout_conntrack_forms.h"
 
 #include <linux/netfilter/nf_conntrack_common.h>
@@ -21,7 +21,7 @@ static char *open_transport(char *dst, uint64_t protocol)
     return PUT(put_protocol_name(PUT(dst, "\" protoname=\""), (uint8_t)protocol), "\">");
 }
 
-/* The original says nothing of ICMP. */
+/* Writes ports or GRE keys. Like conntrack, writes nothing for ICMP. */
 static char *xml_put_ports(char *dst, const struct flow_row *row, const void *member)
 {
     const struct flow_tuple *tuple = member;
@@ -39,16 +39,14 @@ static char *xml_put_ports(char *dst, const struct flow_row *row, const void *me
     return dst;
 }
 
-/*
- * libnetfilter_conntrack 1.0.9 uses the names of TCP's states for SCTP and DCCP, too, so that an
- * established association reads FIN_WAIT. Programs that read this XML expect that.
- */
+/* Writes the name of a state. libnetfilter_conntrack 1.0.9 uses TCP's names for SCTP and DCCP, too,
+ * so an established association has the state FIN_WAIT. Programs that read this XML expect that. */
 static char *put_tcp_state(char *dst, uint64_t state)
 {
     return put_state_name(dst, IPPROTO_TCP, (uint8_t)state);
 }
 
-/* Each is an element. */
+/* Pieces that are XML elements. */
 #define NUMBER(tag, path, ...)  PIECE(NUMBER, "<" tag ">", path, "</" tag ">", __VA_ARGS__)
 #define ADDRESS(tag, path, ...) PIECE(ADDRESS, "<" tag ">", path, "</" tag ">", __VA_ARGS__)
 #define TEXT(tag, path, ...)                                                                       \
@@ -61,18 +59,18 @@ static char *put_tcp_state(char *dst, uint64_t state)
         IF_EVENT(" type=\"destroy\"", path, FLOW_DESTROY), ALWAYS(">")
 #define ADDRESSES(path, ...)                                                                       \
     ADDRESS("src", path.src, __VA_ARGS__), ADDRESS("dst", path.dst, __VA_ARGS__)
-#define WAY(of)                                                                                    \
-    NAME(open_network, "", flow.family, "", FLOW_ORIG << (of)),                                    \
-        ADDRESSES(flow.way[of].tuple, FLOW_ORIG << (of)),                                          \
-        NAME(open_transport, "</layer3>", flow.way[of].tuple.protocol, "", FLOW_ORIG << (of)),     \
-        OWN(xml_put_ports, "", flow.way[of].tuple, "</layer4>", FLOW_ORIG << (of)),                \
-        NUMBER("zone", flow.way[of].zone, FLOW_ORIG_ZONE << (of)),                                 \
-        IF("<counters>", kind, FLOW_ORIG_COUNTERS << (of)),                                        \
-        NUMBER("packets", flow.way[of].packets, FLOW_ORIG_COUNTERS << (of)),                       \
-        NUMBER("bytes", flow.way[of].bytes, FLOW_ORIG_COUNTERS << (of)),                           \
-        IF("</counters>", kind, FLOW_ORIG_COUNTERS << (of)), ALWAYS("</meta>")
+#define WAY(dir)                                                                                   \
+    NAME(open_network, "", flow.family, "", FLOW_ORIG << (dir)),                                   \
+        ADDRESSES(flow.way[dir].tuple, FLOW_ORIG << (dir)),                                        \
+        NAME(open_transport, "</layer3>", flow.way[dir].tuple.protocol, "", FLOW_ORIG << (dir)),   \
+        OWN(xml_put_ports, "", flow.way[dir].tuple, "</layer4>", FLOW_ORIG << (dir)),              \
+        NUMBER("zone", flow.way[dir].zone, FLOW_ORIG_ZONE << (dir)),                               \
+        IF("<counters>", kind, FLOW_ORIG_COUNTERS << (dir)),                                       \
+        NUMBER("packets", flow.way[dir].packets, FLOW_ORIG_COUNTERS << (dir)),                     \
+        NUMBER("bytes", flow.way[dir].bytes, FLOW_ORIG_COUNTERS << (dir)),                         \
+        IF("</counters>", kind, FLOW_ORIG_COUNTERS << (dir)), ALWAYS("</meta>")
 
-/* Minutes and seconds have two digits. The day of the week is 1 on Sundays. */
+/* Writes a local time: minutes and seconds with two digits, the day of the week from 1 (Sunday). */
 static char *put_when(char *dst, const struct flow_row *row, const void *member)
 {
     const struct tm tm = local_time(row_received(row->record, *(const uint64_t *)member));
@@ -87,7 +85,7 @@ static char *put_when(char *dst, const struct flow_row *row, const void *member)
     return PUT(dst, "</year></when>");
 }
 
-/* Fields of no direction: a flow that has none of them, texts apart, gets no element for them. */
+/* Condition of the element "independent": a field without a direction that is not a text. */
 #define INDEPENDENT                                                                                \
     ANY(FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE |              \
         FLOW_STATUS | FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)
@@ -123,7 +121,7 @@ static const struct piece flow_pieces[] = {
     OWN(put_sender, " [USERSPACE] portid=", flow.sender, "", FLOW_SENDER),
 };
 
-/* These pieces of each tuple. */
+/* Writes the same pieces for each of the three tuples. */
 #define TUPLES(PIECES)                                                                             \
     ALWAYS("<expected>"), PIECES(expectation.orig, FLOW_ORIG), ALWAYS("</expected><mask>"),        \
         PIECES(expectation.mask, FLOW_MASK), ALWAYS("</mask><master>"),                            \

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The masqueraded connections of net-tools 2.10 netstat -M. It read a file that Linux has not had
- * since 2.2. Connection tracking knows the same: the connection as its sender sees it, and the port
- * that masquerading gave it.
- */
+/* The masqueraded connections of net-tools 2.10 netstat -M, which reads a file that Linux has not
+ * had since 2.2. Connection tracking has the same data: the connection as its sender sees it, and
+ * the port that masquerading gave it. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
@@ -26,7 +24,7 @@ _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * (2 * HOST_MAX + 3 * NAME_MAX_SH
 struct masquerade_sink {
     struct sink sink;
     struct masquerade_layout layout;
-    bool headed; /* the heading was written, which comes with the first row */
+    bool headed; /* the heading, which comes with the first row, was written */
 };
 
 static void masquerade_begin(struct sink *sink)
@@ -42,7 +40,7 @@ static char *masquerade_put_protocol(char *dst, uint8_t protocol)
     return text_pad(name.data ? put_text(dst, name) : text_u64(dst, protocol), dst, PROTOCOL_WIDTH);
 }
 
-/* Minutes, seconds and hundredths; the kernel no longer says the last. */
+/* Writes minutes, seconds and ".00": today's kernels do not report hundredths. */
 static char *put_expiry(char *dst, const struct record *record)
 {
     uint32_t seconds = record->flow.timeout;
@@ -55,7 +53,7 @@ static char *put_expiry(char *dst, const struct record *record)
     return PUT(put_two_digits(dst, seconds % 60), ".00 ");
 }
 
-/* netstat knows the services of TCP and UDP alone. */
+/* Writes the three ports. Like netstat, names only services of TCP and UDP. */
 static char *masquerade_put_ports(char *dst, const struct masquerade_sink *masquerade,
                                   const struct flow_tuple *orig, const struct flow_tuple *reply)
 {
@@ -63,7 +61,7 @@ static char *masquerade_put_ports(char *dst, const struct masquerade_sink *masqu
                        (orig->protocol == IPPROTO_TCP || orig->protocol == IPPROTO_UDP);
     const struct services *services = named ? masquerade->sink.context->services : NULL;
     const uint16_t masqueraded = flow_is_icmp(reply->protocol) ? reply->src_port : reply->dst_port;
-    /* for ICMP the id was the source port; type and code together were the destination port */
+    /* ICMP: the id is the source port; type and code together are the destination port */
     const uint16_t destination = flow_is_icmp(orig->protocol)
                                      ? (uint16_t)(orig->icmp_type << 8 | orig->icmp_code)
                                      : orig->dst_port;
@@ -79,11 +77,9 @@ static void masquerade_row(struct sink *sink, const struct record *record)
     struct masquerade_sink *masquerade = (struct masquerade_sink *)sink;
     const struct flow_tuple *orig = &record->flow.way[WAY_ORIG].tuple;
     const struct hosts *hosts = masquerade->layout.numeric_hosts ? NULL : sink->context->hosts;
-    /*
-     * From where on sequence numbers are changed, and by how much. 0: the kernel does not change
-     * them. "-": it does, but does not say how; or the row is from /proc (it has no id), which does
-     * not say whether it does.
-     */
+    /* The columns initseq, delta and prevd describe changed sequence numbers. 0: the kernel does
+     * not change them. "-": unknown, because the kernel changes them without reporting how, or
+     * because the row is from /proc (without an id). */
     const bool unchanged = record->has & FLOW_STATUS && record->has & FLOW_ID &&
                            !(record->flow.status & IPS_SEQ_ADJUST);
     char *dst;

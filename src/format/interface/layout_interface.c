@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of net-tools 2.10 netstat -i and -ie: lib/interface.c, ife_print_short() and
- * ife_print_long().
- */
+/* Layout of net-tools 2.10 netstat -i and -ie (ife_print_short(), _long() in lib/interface.c). */
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <string.h>
@@ -18,14 +15,14 @@ enum {
     NAME_WIDTH = 15,
     INTERFACE_MAX_SHOWN = 256,
     STATISTICS_WIDTH = 56,
-    LINES_MAX = 4096,   /* one interface, without its IPv6 addresses */
-    ADDRESS_LINE = 256, /* one of them */
+    LINES_MAX = 4096,   /* bytes for an interface without its IPv6 addresses */
+    ADDRESS_LINE = 256, /* bytes for a line with an IPv6 address */
 };
 
 struct interface_sink {
     struct sink sink;
     struct interface_layout layout;
-    bool titled; /* the title is written once, however often the listing comes */
+    bool titled; /* the title was written; with -c it comes only once */
 };
 
 static char *put_interface_name(char *dst, const struct interface_record *interface)
@@ -38,7 +35,7 @@ static char *put_interface_name(char *dst, const struct interface_record *interf
 
 /* --- One line for an interface ---------------------------------------------------------------- */
 
-/* Columns are 8 wide for packets and 6 for the others; RX-OVR alone is on the left. */
+/* Packets have 8 columns, other counters 6. All are aligned at the right except RX-OVR. */
 static char *put_counters(char *dst, const struct record *record)
 {
     static const enum interface_counter columns[] = {RX_PACKETS,  RX_ERRORS,  RX_DROPPED,
@@ -58,7 +55,7 @@ static char *put_counters(char *dst, const struct record *record)
     return dst;
 }
 
-/* The 16 bits that ioctl(2) returns, because net-tools reads them there. */
+/* Returns the 16 bits that ioctl(2) returns, from which net-tools reads the flags. */
 static uint16_t layout_interface_flags_of(const struct record *record)
 {
     return (uint16_t)record->interface.flags;
@@ -86,7 +83,7 @@ static char *put_mtu(char *dst, const struct record *record)
 
 /* --- Several lines for an interface ----------------------------------------------------------- */
 
-static char *indent(char *dst)
+static char *put_indent(char *dst)
 {
     return PUT(dst, "        ");
 }
@@ -95,7 +92,7 @@ static char *indent(char *dst)
 #define WORD(flag) {IFF_##flag, "," #flag}
 /* clang-format on */
 
-/* The flags as a signed number, and in words. */
+/* Writes the flags as a signed number, then in words. */
 static char *put_flags_and_words(char *dst, const struct record *record)
 {
     static const struct flag_text words[] = {
@@ -111,13 +108,13 @@ static char *put_flags_and_words(char *dst, const struct record *record)
         return PUT(dst, "-");
     start = put_signed(dst, (uint32_t)(int32_t)(int16_t)flags);
     dst = put_flags(start, flags, words, COUNT(words));
-    if (dst == start) /* as it comes out in net-tools if there is no word for the brackets */
+    if (dst == start) /* without a word there are no brackets, as in net-tools */
         return put_string(dst, flags ? "" : "<");
     *start = '<';
     return PUT(dst, ">");
 }
 
-/* The first IPv4 address whose label is the name of the interface. */
+/* Writes the first IPv4 address whose label is the name of the interface. */
 static char *layout_interface_put_ipv4(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
@@ -130,7 +127,7 @@ static char *layout_interface_put_ipv4(char *dst, const struct record *record)
             address = &interface->addresses[i];
     if (!address)
         return dst;
-    dst = text_ipv4(PUT(indent(dst), "inet "), address->local.address.bytes);
+    dst = text_ipv4(PUT(put_indent(dst), "inet "), address->local.address.bytes);
     dst = put_netmask(PUT(dst, "  netmask "), address->local.prefix);
     if (flags & IFF_BROADCAST)
         dst = text_ipv4(PUT(dst, "  broadcast "), address->broadcast.bytes);
@@ -140,25 +137,25 @@ static char *layout_interface_put_ipv4(char *dst, const struct record *record)
 }
 
 struct scope {
-    unsigned number; /* IPV6_ADDR_* of net/ipv6.h, as /proc/net/if_inet6 has it */
+    unsigned number; /* IPV6_ADDR_* of net/ipv6.h, as in /proc/net/if_inet6 */
     const char *words;
 };
 
-/* The scope follows from the address alone (__ipv6_addr_type(), net/ipv6/addrconf_core.c). */
+/* The scope depends only on the address (__ipv6_addr_type(), net/ipv6/addrconf_core.c). */
 static struct scope scope_of(const struct address *address)
 {
-    static const uint8_t none[16];
+    static const uint8_t zeroes[16];
     const uint8_t *bytes = address->bytes;
 
     if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80)
         return (struct scope){0x20, "<link>"};
     if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0)
         return (struct scope){0x40, "<site>"};
-    if (memcmp(bytes, none, 12) != 0 || address_is_unspecified(address))
+    if (memcmp(bytes, zeroes, 12) != 0 || address_is_unspecified(address))
         return (struct scope){0, "<global>"};
-    if (memcmp(bytes, none, 15) == 0 && bytes[15] == 1)
+    if (memcmp(bytes, zeroes, 15) == 0 && bytes[15] == 1)
         return (struct scope){0x10, "<host>"};
-    return (struct scope){0x80, "<compat,global>"}; /* it ends in an IPv4 address */
+    return (struct scope){0x80, "<compat,global>"}; /* the address ends with an IPv4 address */
 }
 
 static void write_ipv6(struct writer *writer, const struct interface_record *interface)
@@ -169,14 +166,15 @@ static void write_ipv6(struct writer *writer, const struct interface_record *int
             continue;
         const struct scope scope = scope_of(&network->address);
         char *dst = writer_reserve(writer, ADDRESS_LINE);
-        dst = text_address(PUT(indent(dst), "inet6 "), &network->address);
+        dst = text_address(PUT(put_indent(dst), "inet6 "), &network->address);
         dst = text_u64(PUT(dst, "  prefixlen "), network->prefix);
         dst = put_hex(PUT(dst, "  scopeid 0x"), scope.number);
         writer_commit(writer, PUT(put_string(dst, scope.words), "\n"));
     }
 }
 
-/* net-tools knows the first eight bytes of an address; it shows the others as 0. */
+/* Writes hardware type, MAC address and queue length. net-tools reads only the first eight bytes of
+ * an address and shows the others as 0. */
 static char *put_hardware(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
@@ -187,7 +185,7 @@ static char *put_hardware(char *dst, const struct record *record)
         return dst;
     if (!hardware || !hardware->title)
         hardware = hardware_by_type(HARDWARE_UNSPECIFIED);
-    dst = put_string(indent(dst), hardware->net_tools);
+    dst = put_string(put_indent(dst), hardware->net_tools);
     if (hardware->bytes || hardware->empty)
         *dst++ = ' ';
     const char *digits = hardware->capitals ? "0123456789ABCDEF" : "0123456789abcdef";
@@ -206,7 +204,7 @@ static char *put_hardware(char *dst, const struct record *record)
 
 static char *put_traffic(char *dst, const char *way, uint64_t packets, uint64_t bytes)
 {
-    dst = text_u64(put_string(put_string(indent(dst), way), " packets "), packets);
+    dst = text_u64(put_string(put_string(put_indent(dst), way), " packets "), packets);
     dst = text_u64(PUT(dst, "  bytes "), bytes);
     return PUT(put_size(PUT(dst, " ("), bytes, true), ")\n");
 }
@@ -222,22 +220,23 @@ static char *put_statistics(char *dst, const struct record *record)
         return dst;
     dst = put_traffic(dst, "RX", counters[RX_PACKETS], counters[RX_BYTES]);
     if (compresses)
-        dst = PUT(text_u64(PUT(indent(dst), "RX compressed:"), counters[RX_COMPRESSED]), "\n");
-    dst = text_u64(PUT(indent(dst), "RX errors "), counters[RX_ERRORS]);
+        dst = PUT(text_u64(PUT(put_indent(dst), "RX compressed:"), counters[RX_COMPRESSED]), "\n");
+    dst = text_u64(PUT(put_indent(dst), "RX errors "), counters[RX_ERRORS]);
     dst = text_u64(PUT(dst, "  dropped "), counters[RX_DROPPED]);
     dst = text_u64(PUT(dst, "  overruns "), counters[RX_OVERRUNS]);
     dst = PUT(text_u64(PUT(dst, "  frame "), counters[RX_FRAME]), "\n");
     dst = put_traffic(dst, "TX", counters[TX_PACKETS], counters[TX_BYTES]);
     if (compresses)
-        dst = PUT(text_u64(PUT(indent(dst), "TX compressed "), counters[TX_COMPRESSED]), "\n");
-    dst = text_u64(PUT(indent(dst), "TX errors "), counters[TX_ERRORS]);
+        dst = PUT(text_u64(PUT(put_indent(dst), "TX compressed "), counters[TX_COMPRESSED]), "\n");
+    dst = text_u64(PUT(put_indent(dst), "TX errors "), counters[TX_ERRORS]);
     dst = text_u64(PUT(dst, "  dropped "), counters[TX_DROPPED]);
     dst = text_u64(PUT(dst, " overruns "), counters[TX_OVERRUNS]);
     dst = text_u64(PUT(dst, "  carrier "), counters[TX_CARRIER]);
     return PUT(text_u64(PUT(dst, "  collisions "), counters[TX_COLLISIONS]), "\n");
 }
 
-/* Resources of an old card. net-tools takes a base address for one of I/O only from 0x100 on. */
+/* Writes resources of an old card. net-tools shows a base address only if it is at least 0x100: a
+ * smaller number is not an I/O port. */
 static char *put_map(char *dst, const struct record *record)
 {
     enum { BASE_ADDRESS_MIN = 0x100 };

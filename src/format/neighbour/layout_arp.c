@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layouts of net-tools 2.10 arp: headings, widths and wording. But nothing is cut short, and
- * what others chose is escaped.
- */
+/* The layouts of net-tools 2.10 arp: headings, widths and wording, except that nothing is cut.
+ * Texts that others chose are escaped. */
 #include <linux/neighbour.h>
 #include <net/if_arp.h>
 #include <string.h>
@@ -21,24 +19,24 @@ enum {
     LLADDR_WIDTH = 20,
     FLAGS_WIDTH = 6,
     MASK_WIDTH = 15,
-    NUMERIC_ROW_MAX = 512, /* the longest row without a host name */
+    NUMERIC_ROW_MAX = 512, /* longest row without a host name */
     DEVICE_MAX = ESCAPE_FACTOR * INTERFACE_NAME_SIZE,
     CALL_SIGN_BYTES = 7, /* AX25_ADDR_LEN of linux/ax25.h */
 };
 
 _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "a row fits");
 
-/* States in which the link-layer address is valid (NUD_VALID of include/net/neighbour.h). */
+/* States in which the MAC address is valid (NUD_VALID of include/net/neighbour.h). */
 enum {
     STATES_VALID = NUD_PERMANENT | NUD_NOARP | NUD_REACHABLE | NUD_PROBE | NUD_STALE | NUD_DELAY,
 };
 
-/* How an interface is shown. */
+/* An interface as rows show it. */
 struct device {
-    uint32_t interface;        /* its index; 0: none yet */
-    const struct netns *netns; /* where it has this index */
+    uint32_t interface;        /* its index; 0: no interface yet */
+    const struct netns *netns; /* netns in which it has this index */
     const char *hardware;
-    bool is_radio; /* its addresses are call signs */
+    bool is_radio; /* its addresses are call signs of radio amateurs */
     size_t length;
     char name[DEVICE_MAX]; /* escaped */
 };
@@ -46,19 +44,19 @@ struct device {
 struct arp_sink {
     struct sink sink;
     struct arp_layout layout;
-    size_t found;       /* rows so far */
-    struct device last; /* most neighbours of one interface follow each other */
+    size_t found;       /* number of rows until now */
+    struct device last; /* interface of the last row: most rows of one interface are consecutive */
 };
 
-/* How one entry is shown. */
+/* An entry as a row shows it. */
 struct entry {
     const struct record *record;
-    const char *host; /* NULL: its address */
+    const char *host; /* NULL: show the address */
     const struct device *device;
     unsigned flags; /* ATF_* */
 };
 
-/* The flags of /proc/net/arp, which the kernel derives from the state (net/ipv4/arp.c). */
+/* Returns the flags of /proc/net/arp, which the kernel derives from the state (net/ipv4/arp.c). */
 static unsigned layout_arp_flags_of(const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
@@ -72,7 +70,7 @@ static unsigned layout_arp_flags_of(const struct record *record)
     return (neighbour->state & STATES_VALID) ? ATF_COM : 0;
 }
 
-/* arp takes a type that it does not know for Ethernet. */
+/* Returns net-tools' name for a hardware type. Like arp, names an unknown type as Ethernet. */
 static const char *net_tools_name(int type)
 {
     const struct hardware *hardware;
@@ -94,10 +92,10 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
 
     if (interface && interface == device->interface && here->netns == device->netns)
         return device;
-    if (interface) { /* by its name, or by its number if it is gone by now */
+    if (interface) { /* shown by its name, or by its number if it has ended */
         name = interfaces_name(here->interfaces, interface);
         type = interfaces_get(here->interfaces, interface)->hardware;
-    } else { /* as /proc names it; a proxy for all interfaces has none */
+    } else { /* named by /proc; a proxy entry for all interfaces has no interface */
         name = (record->has & NEIGHBOUR_INTERFACE) ? neighbour->interface_name : "*";
         type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
     }
@@ -111,7 +109,7 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     return device;
 }
 
-/* As ax2asc() of the kernel's net/ax25/ax25_addr.c: six characters, and a number from 0 to 15. */
+/* Writes a call sign as ax2asc() of net/ax25/ax25_addr.c: 6 characters, and a number up to 15. */
 static char *put_call_sign(char *dst, const uint8_t address[CALL_SIGN_BYTES])
 {
     char call[CALL_SIGN_BYTES];
@@ -124,7 +122,7 @@ static char *put_call_sign(char *dst, const uint8_t address[CALL_SIGN_BYTES])
     return text_u64(PUT(dst, "-"), address[CALL_SIGN_BYTES - 1] >> 1 & 15);
 }
 
-/* Where the file has only a part of it, that is shown, as arp does. */
+/* Writes a MAC address. If /proc/net/arp has only a part of it, shows that part, like arp. */
 static char *put_lladdr(char *dst, const struct entry *entry)
 {
     const struct neighbour_record *neighbour = &entry->record->neighbour;
@@ -152,11 +150,11 @@ static char *put_bsd(char *dst, const struct entry *entry)
     } else {
         dst = put_string(dst, entry->flags & ATF_PUBL ? "<from_interface> " : "<incomplete> ");
     }
-    dst = put_flags(dst, entry->flags & ~(unsigned)ATF_COM, words, COUNT(words)); /* it has none */
+    dst = put_flags(dst, entry->flags & ~(unsigned)ATF_COM, words, COUNT(words)); /* has no word */
     return put_bytes(PUT(dst, "on "), entry->device->name, entry->device->length);
 }
 
-/* An address that fills its column is followed by a blank, too. */
+/* Writes HWtype and HWaddress. An address that fills its column gets a space after it, too. */
 static char *put_table_lladdr(char *dst, const struct entry *entry)
 {
     char *start;
@@ -181,7 +179,7 @@ static char *layout_arp_put_table(char *dst, const struct entry *entry)
     };
     char *start = dst;
 
-    /* to arp a name that begins with "?" is no name */
+    /* arp treats a name that begins with "?" as no name */
     if (entry->host && entry->host[0] != '?')
         dst = put_escaped(dst, entry->host, NULL);
     else
@@ -233,7 +231,7 @@ static void layout_arp_end(struct sink *sink)
         dst = PUT(text_u64(PUT(dst, "\tFound: "), arp->found), "\n");
     }
     if (!arp->found && layout->host) {
-        /* however long a host was typed, no more of it is shown than a name can have */
+        /* show at most the bytes that a host name can have */
         dst = escape_text(dst, layout->host, strnlen(layout->host, HOST_MAX), NULL);
         dst = PUT(text_ipv4(PUT(dst, " ("), layout->host_address), ") -- no entry\n");
     } else if (!arp->found && layout->chosen) {

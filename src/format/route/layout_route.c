@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of net-tools 2.10 netstat -r: headings, widths and wording of its lib/inet_gr.c and
- * lib/inet6_gr.c. But names are not cut.
- */
+/* The layout of net-tools 2.10 netstat -r: headings, widths and wording of its lib/inet_gr.c and
+ * lib/inet6_gr.c, except that names are not cut. */
 #include <linux/ipv6_route.h>
 #include <linux/route.h>
 #include <string.h>
@@ -23,28 +21,28 @@ enum {
     DESTINATION6_WIDTH = 30,
     GATEWAY6_WIDTH = 26,
     FLAGS6_WIDTH = 4,
-    MSS_ADDED = 40,           /* the headers of IPv4 and TCP */
+    MSS_ADDED = 40,           /* bytes of the headers of IPv4 and TCP */
     NETWORK_MAX_SHOWN = 1024, /* a network with a longer name is shown as its address */
-    ROW_MAX = 1024,           /* the longest row without names of hosts and networks */
-    NUMBERS_MAX = 256,        /* ... without names at all: addresses, flags, numbers, blanks */
+    ROW_MAX = 1024,           /* longest row without names of hosts and networks */
+    NUMBERS_MAX = 256,        /* longest row without any names: addresses, flags, numbers, spaces */
 };
 
 _Static_assert(NUMBERS_MAX + ESCAPE_FACTOR * INTERFACE_TEXT_MAX <= ROW_MAX, "a row fits");
 _Static_assert(ROW_MAX + 2 * ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "with names");
 
-/* Part of a row as it was written last, because the next rows often have the same. */
+/* The text of a part of the last row, kept because the next rows often have the same. */
 struct remembered_route {
     uint64_t key;
-    size_t length; /* 0: nothing */
+    size_t length; /* 0: no text */
     char text[80];
 };
 
 struct route_sink {
     struct sink sink;
     struct route_layout layout;
-    bool cache; /* whether the section is of the cache */
+    bool cache; /* the section lists the routing cache */
     struct remembered_route mask_and_flags, device;
-    const struct netns *netns; /* of the remembered device */
+    const struct netns *netns; /* netns of the remembered device */
 };
 
 static bool is_known(const struct remembered_route *last, uint64_t key)
@@ -57,7 +55,7 @@ static char *put_remembered(char *dst, const struct remembered_route *last)
     return put_bytes(dst, last->text, last->length);
 }
 
-/* Remembers what was written from start to end, if there is room for it. */
+/* Remembers the text from start to end, if it fits. */
 static void layout_route_remember(struct remembered_route *last, uint64_t key, const char *start,
                                   const char *end)
 {
@@ -104,13 +102,13 @@ static char *put_destination(char *dst, const struct route_sink *routes,
     return name ? put_escaped(dst, name, " ") : text_ipv4(dst, route->destination.bytes);
 }
 
-/* True if the kernel does not say where the route goes: it may be to a gateway or not. */
+/* Whether the kernel does not report flags: then it is unknown whether the route has a gateway. */
 static bool layout_route_is_hidden(const struct record *record)
 {
     return !(record->has & ROUTE_FLAGS);
 }
 
-/* The files have the name of an interface, netlink its number. */
+/* Writes the interface: /proc files have its name, netlink its number. */
 static char *layout_route_put_device(char *dst, struct route_sink *routes,
                                      const struct record *record)
 {
@@ -131,13 +129,13 @@ static char *layout_route_put_device(char *dst, struct route_sink *routes,
     return end;
 }
 
-/* The largest packet: the MSS and the headers; 0 if the route sets none. */
+/* Returns the size of the largest packet: MSS plus headers; 0 if the route sets no MSS. */
 static uint32_t packet_size(const struct record *record)
 {
     return (record->has & ROUTE_MSS) ? record->route.mss + MSS_ADDED : 0;
 }
 
-/* Metric, references and use. For IPv4 the last two are 0 in newer kernels. */
+/* Writes metric, references and use. For IPv4 newer kernels report the last two as 0. */
 static char *layout_route_put_usage(char *dst, const struct route_record *route, size_t width,
                                     size_t use_width)
 {
@@ -151,7 +149,7 @@ static char *layout_route_put_numbers(char *dst, struct route_sink *routes,
 {
     const struct route_record *route = &record->route;
     const unsigned extended = routes->layout.extended;
-    const bool rejects = route->flags & RTF_REJECT; /* then it shows no interface */
+    const bool rejects = route->flags & RTF_REJECT; /* such a route shows no interface */
 
     if (rejects && !extended)
         return put_string(dst, "    - -          - -");
@@ -169,7 +167,7 @@ static char *layout_route_put_numbers(char *dst, struct route_sink *routes,
     }
     if (extended) {
         dst = layout_route_put_usage(dst, route, 2, 7);
-    } else { /* MSS, window and irtt, which are 0 where the route does not set them */
+    } else { /* MSS, window and irtt: 0 if the route does not set them */
         dst = PUT(put_signed_right(dst, packet_size(record), 5), " ");
         dst = layout_route_put_number(dst, route->window, 5);
         dst = put_signed_right(dst, route->irtt, 6);
@@ -178,7 +176,7 @@ static char *layout_route_put_numbers(char *dst, struct route_sink *routes,
     return layout_route_put_device(dst, routes, record);
 }
 
-/* A route that rejects packets shows neither U nor G. */
+/* Writes mask and flags. A route that rejects packets shows neither U nor G. */
 static char *put_mask_and_flags(char *dst, struct route_sink *routes, const struct record *record)
 {
     static const struct flag_text letters[] = {
@@ -203,10 +201,8 @@ static char *put_mask_and_flags(char *dst, struct route_sink *routes, const stru
     return dst;
 }
 
-/*
- * Rows of the cache have no mask. They begin with the source, which is not known. netstat does not
- * know an IPv6 gateway, because the kernel's file does not show it.
- */
+/* Rows of the cache begin with the source, which is unknown, and have no mask. An IPv6 gateway is
+ * shown as 0.0.0.0, as in netstat, because the kernel's file does not have it. */
 static char *layout_route_put_ipv4(char *dst, struct route_sink *routes,
                                    const struct record *record)
 {
@@ -240,7 +236,7 @@ static char *put_address6(char *dst, const struct route_sink *routes, const stru
     return put_host_of(dst, routes, address);
 }
 
-/* Netlink does not say how many references the kernel has to a route. */
+/* Netlink does not report the number of references to a route. */
 static char *put_ipv6(char *dst, struct route_sink *routes, const struct record *record)
 {
     static const struct flag_text letters[] = {
@@ -291,25 +287,26 @@ static void layout_route_section(struct sink *sink, unsigned number)
         "Flags Metric Ref    Use Iface    MSS   Window irtt",
     };
     struct route_sink *routes = (struct route_sink *)sink;
-    const struct route_section *of = &routes->layout.sections[number];
+    const struct route_section *section = &routes->layout.sections[number];
     const unsigned extended = routes->layout.extended;
 
-    routes->cache = of->cache;
-    routes->device.length = 0; /* since the last listing an interface may have a new name */
+    routes->cache = section->cache;
+    routes->device.length = 0; /* an interface may have been renamed since the last listing */
     if (!routes->layout.header)
         return;
-    if (of->family == AF_INET) {
-        writer_puts(sink->writer, of->cache ? "Kernel IP routing cache\n"
-                                              "Source          Destination     Gateway         "
-                                            : "Kernel IP routing table\n"
-                                              "Destination     Gateway         Genmask         ");
+    if (section->family == AF_INET) {
+        writer_puts(sink->writer, section->cache
+                                      ? "Kernel IP routing cache\n"
+                                        "Source          Destination     Gateway         "
+                                      : "Kernel IP routing table\n"
+                                        "Destination     Gateway         Genmask         ");
         writer_puts(sink->writer, numbers[extended]);
         writer_puts(sink->writer,
-                    of->cache && extended > 1 ? "  TOS HHRef HHUptod     SpecDst\n" : "\n");
+                    section->cache && extended > 1 ? "  TOS HHRef HHUptod     SpecDst\n" : "\n");
         return;
     }
     writer_puts(sink->writer,
-                of->cache ? "Kernel IPv6 routing cache\n" : "Kernel IPv6 routing table\n");
+                section->cache ? "Kernel IPv6 routing cache\n" : "Kernel IPv6 routing table\n");
     writer_puts(sink->writer, "Destination                    Next Hop                   "
                               "Flag Met Ref  Use If\n");
 }

@@ -3,10 +3,11 @@
 
 #include <string.h>
 
-/* How narrow columns of texts may become, and how much less those that had better stay whole. */
+/* Least width of a column that is cut: TEXT_COMFORTABLE while other columns can still be left out,
+ * later TEXT_LEAST. Columns in options.whole stay WHOLE_MORE wider. */
 enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
-/* From this width on, two of the longest addresses fit beside an owner and a state, so addresses of
- * IPv6 come before all columns that may be left out. */
+/* On a terminal at least this wide, the two longest addresses fit beside an owner and a state. So
+ * all columns in options.drop may be left out to keep IPv6 addresses whole. */
 enum { FIT_WIDE = 120 };
 
 struct fit {
@@ -14,8 +15,8 @@ struct fit {
     const struct sink_options *options;
 };
 
-/* How many columns of the terminal are missing. */
-static size_t excess(const struct fit *fit)
+/* Returns by how many columns of the terminal the table is too wide. */
+static size_t excess_width(const struct fit *fit)
 {
     size_t all = 0;
 
@@ -24,10 +25,8 @@ static size_t excess(const struct fit *fit)
     return all > fit->options->width + FIT_GAP ? all - FIT_GAP - fit->options->width : 0;
 }
 
-/*
- * The widest text that may be cut, if it is wider than that; or NULL. As long as columns can be
- * left out, headings are whole.
- */
+/* Returns the widest column that may be cut and is wider than `than`, or NULL. While columns can
+ * still be left out, a heading is not cut. */
 static struct fit_column *widest_text(const struct fit *fit, size_t than)
 {
     struct fit_column *widest = NULL;
@@ -48,12 +47,12 @@ static void narrow_texts(const struct fit *fit, size_t least)
 {
     struct fit_column *widest;
 
-    while (excess(fit) && (widest = widest_text(fit, least)))
+    while (excess_width(fit) && (widest = widest_text(fit, least)))
         widest->width--;
 }
 
-/* As wide as they should be, if room is no matter. */
-static void widen(const struct fit *fit)
+/* Sets the width of each column by its contents and heading, as if the terminal had no edge. */
+static void widen_columns(const struct fit *fit)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
@@ -63,8 +62,8 @@ static void widen(const struct fit *fit)
     }
 }
 
-/* Leaves out the column of this name (length bytes), unless it was asked for. */
-static void drop(const struct fit *fit, const char *name, size_t length)
+/* Leaves out the column with this name (length bytes), unless the user asked for it. */
+static void drop_column(const struct fit *fit, const char *name, size_t length)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         const char *column = fit->options->columns[i]->name;
@@ -73,23 +72,23 @@ static void drop(const struct fit *fit, const char *name, size_t length)
     }
 }
 
-/* Leaves out columns, the important ones too if that is allowed, until the others fit. */
+/* Leaves out columns until the others fit. important: also those after '|' in options.drop. */
 static bool fit_fits(const struct fit *fit, bool important)
 {
     const char *names = fit->options->drop ? fit->options->drop : "";
 
     for (;;) {
-        widen(fit);
+        widen_columns(fit);
         narrow_texts(fit, TEXT_COMFORTABLE);
-        if (!excess(fit) || !*names || (*names == '|' && !important))
+        if (!excess_width(fit) || !*names || (*names == '|' && !important))
             break;
         const size_t length = strcspn(names, " ");
-        drop(fit, names, length);
+        drop_column(fit, names, length);
         names += length + strspn(names + length, " ");
     }
     if (important)
         narrow_texts(fit, TEXT_LEAST);
-    return !excess(fit);
+    return !excess_width(fit);
 }
 
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more)
@@ -105,10 +104,10 @@ void fit_columns(struct fit_column *columns, const struct sink_options *options,
         if (columns[i].contents < columns[i].usual)
             columns[i].contents = columns[i].usual;
     }
-    widen(&fit);
+    widen_columns(&fit);
     if (!options->width || fit_fits(&fit, options->width >= FIT_WIDE))
         return;
-    /* long addresses of IPv6 have no room: they take none from others, but shift their rows */
+    /* long IPv6 addresses do not fit: columns stay narrow, and such addresses shift their rows */
     for (size_t i = 0; i < options->count; i++) {
         columns[i].width = 1;
         if (columns[i].whole)

@@ -7,36 +7,33 @@
 #include "fastnet/text.h"
 
 enum {
-    FIT_GAP = 2,    /* blanks between columns */
+    FIT_GAP = 2,    /* spaces between columns */
     FIT_USUAL = 21, /* 255.255.255.255:65535 */
 };
 
 struct fit_column {
-    size_t contents; /* the widest cell */
-    size_t usual;    /* ... of those as long as an IPv4 address with a port, or shorter */
-    size_t width;    /* set by fit_columns(): of the column; 0: it is left out */
+    size_t contents; /* width of the widest cell */
+    size_t usual;    /* width of the widest cell that is not wider than FIT_USUAL */
+    size_t width;    /* width of the column, set by fit_columns(); 0: the column is left out */
     bool whole;      /* a longer cell is not cut */
-    bool right;      /* cells are at its right edge */
-    bool is_ascii;   /* no cell has other characters */
-    size_t before;   /* blanks before the last cell, if these are at the right edge */
+    bool right;      /* cells are aligned at the right */
+    bool is_ascii;   /* all characters of all cells are ASCII */
+    size_t before;   /* spaces before the last cell, if cells are at the right */
 };
 
-/* Whether the cells of a column are at its right edge. */
+/* Whether the cells of a column are aligned at the right. */
 static inline bool fit_is_right(const struct field *column)
 {
     return value_is_number(column->type) || (column->type == VALUE_VIEW && column->gauge);
 }
 
-/* The sign that the end of a text is missing. */
+/* Returns the sign that replaces the cut end of a text. */
 static inline const char *fit_sign(const struct sink_options *options)
 {
     return options->ascii ? TEXT_CUT_ASCII : TEXT_CUT;
 }
 
-/*
- * Finds the widths by the contents, the headings and the width of the terminal. more: rows follow
- * whose contents are not known.
- */
+/* Sets widths by contents, headings and terminal. more: rows with unknown contents follow. */
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more);
 
 #endif

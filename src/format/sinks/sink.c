@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all sinks share. */
+/* Functions that all sinks share. */
 #include "fastnet/sink.h"
 
 #include <errno.h>

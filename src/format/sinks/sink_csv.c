@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * CSV (RFC 4180). An empty field is unknown; "" is known to be empty. Text is escaped, then quoted
- * if the format or a careless reader needs that. For spreadsheets, text that looks like a formula
- * gets a ' before it, and semicolons are escaped, because they separate cells if the comma is a
- * decimal point.
- */
+/* CSV (RFC 4180). An empty field is unknown; "" (with quotes) is an empty text. Text is escaped,
+ * then quoted if the format or a simple reader needs quotes. For spreadsheets, text that begins
+ * like a formula gets a ' before it, and semicolons are escaped, because they separate cells where
+ * the decimal point is a comma. */
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -19,10 +17,8 @@ struct csv {
     struct sink_options options;
 };
 
-/*
- * Whether text begins like a formula (OWASP, CSV Injection), also in full width. A ' counts too: a
- * reader can then always remove the first '.
- */
+/* Whether text begins like a formula (OWASP, CSV Injection), also with full-width characters. Text
+ * that begins with ' gets another ', so that a reader can always remove the first '. */
 static bool begins_formula(struct text text)
 {
     /* The last four are U+FF1D, U+FF0B, U+FF0D and U+FF20. */
@@ -39,7 +35,7 @@ static bool begins_formula(struct text text)
     return false;
 }
 
-/* Writes each quote twice. */
+/* Writes text with each quote doubled. */
 static void put_doubled(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part)
 {
@@ -62,7 +58,7 @@ static void csv_put_text(const struct csv *csv, const struct value *value)
     struct writer *writer = csv->sink.writer;
     const struct text text = value_text(value, digits);
     const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
-    /* in a socket's name NUL becomes '@', and '@' is escaped */
+    /* in a socket's name a leading NUL is shown as '@', which begins a formula; '@' is escaped */
     const bool as_name = value_part(value) == PART_SOCKET_NAME && text.length > 0 &&
                          (*text.data == '\0' || *text.data == '@');
     /* line ends need no quotes, because they are escaped */
@@ -79,7 +75,7 @@ static void csv_put_text(const struct csv *csv, const struct value *value)
         writer_put(writer, "\"", 1);
 }
 
-/* Always quoted, because of the commas between names. Quotes in names are escaped. */
+/* Writes a list, always quoted, because commas separate names. Quotes in names are escaped. */
 static void csv_put_list(const struct csv *csv, const struct value *list)
 {
     struct writer *writer = csv->sink.writer;
@@ -89,7 +85,7 @@ static void csv_put_list(const struct csv *csv, const struct value *list)
     writer_put(writer, "\"", 1);
     if (value_next(list, &at, &first)) {
         char digits[TEXT_U64_MAX];
-        const struct text name = /* networks have none */
+        const struct text name = /* networks have no names */
             first.type == VALUE_NAME     ? value_text(&first, digits)
             : first.type == VALUE_OWNERS ? as_text(first.owners.first->process->name)
                                          : as_text(NULL);
@@ -100,7 +96,7 @@ static void csv_put_list(const struct csv *csv, const struct value *list)
     writer_put(writer, "\"", 1);
 }
 
-/* As a table shows it, but escaped as text is. */
+/* Writes a view as a table shows it, but escaped like a text. */
 static void put_view(const struct csv *csv, const struct value *view)
 {
     char text[VALUE_VIEW_MAX];
@@ -146,7 +142,7 @@ static void csv_begin(struct sink *sink)
     const struct sink_options *options = &((const struct csv *)sink)->options;
 
     if (!options->header || sink->context->number > 1)
-        return; /* with -c only the first listing has one */
+        return; /* with -c only the first listing has a heading */
     for (size_t i = 0; i < options->count; i++) {
         if (i > 0)
             writer_put(sink->writer, ",", 1);

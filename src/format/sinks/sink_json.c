@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON (RFC 8259): one array, or one object a line. */
+/* JSON (RFC 8259): one array, or one object per line. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,14 +10,14 @@
 #include "model/value.h"
 #include "text/put.h"
 
-enum { KEY_USUAL = 256 }; /* longer keys are written apart from their values */
+enum { KEY_USUAL = 256 }; /* a longer key is written separately from its value */
 
 struct json {
     struct sink sink;
     struct sink_options options;
-    bool array;        /* else one object a line */
+    bool array;        /* true: one array; false: one object per line */
     bool empty;        /* no row yet */
-    struct text *keys; /* of the columns, with what is before: {"protocol": or ,"state": */
+    struct text *keys; /* per column, with punctuation: {"protocol": or ,"state": */
 };
 
 static void put_json(struct writer *writer, struct text text)
@@ -33,8 +33,8 @@ static void put_json(struct writer *writer, struct text text)
     writer_put(writer, "\"", 1);
 }
 
-/* An address, which may be an empty one of a link, a network, or a time. */
-enum { QUOTED_MAX = 2 + TEXT_LLADDR_MAX }; /* link-layer addresses are the longest of them */
+/* Bound for an address, a network or a time in quotes: MAC addresses are the longest. */
+enum { QUOTED_MAX = 2 + TEXT_LLADDR_MAX };
 
 static char *write_quoted(char *dst, const struct value *value)
 {
@@ -81,16 +81,16 @@ static void json_put_list(struct writer *writer, const struct value *list)
     writer_put(writer, "]", 1);
 }
 
-/* How long a value is at most; SIZE_MAX: it is written in pieces. */
+/* Returns an upper bound for the bytes of a value; SIZE_MAX: it is written in pieces. */
 static inline size_t json_bound_of(const struct value *value)
 {
     if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
         return 2 + ESCAPE_JSON_FACTOR * value->text.length;
-    /* no other is longer than a link-layer address */
+    /* no other type is longer than a MAC address */
     return value->type == VALUE_VIEW || value_is_list(value) ? SIZE_MAX : QUOTED_MAX;
 }
 
-/* Of a value that has a bound. */
+/* Writes a value that has a bound (json_bound_of()). */
 static char *json_write_value(char *dst, const struct value *value)
 {
     switch (value->type) {
@@ -126,7 +126,7 @@ static void put_long(struct writer *writer, const struct value *value)
         put_json(writer, value->text);
 }
 
-/* Behind its key and dst, the end of what is in the writer's room; returns the end. */
+/* Writes key and value after dst, the end of the bytes in the writer's room. Returns the end. */
 static inline char *json_put_value(struct writer *writer, char *dst, struct text key,
                                    const struct value *value)
 {
@@ -155,7 +155,7 @@ static void json_begin(struct sink *sink)
         writer_put(sink->writer, "[", 1);
 }
 
-/* The separator between two rows is written when the second one comes. */
+/* A separator is written before each row except the first. */
 static void json_row(struct sink *sink, const struct record *record)
 {
     struct json *json = (struct json *)sink;
@@ -190,7 +190,7 @@ static void json_destroy(struct sink *sink)
     free(((struct json *)sink)->keys);
 }
 
-/* Escapes the names, because those of counters come from the kernel or from a file. */
+/* Escapes the names, because names of counters come from the kernel or from a file. */
 static bool json_set_columns(struct sink *sink, const struct field *const *columns, size_t count)
 {
     struct json *json = (struct json *)sink;

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Turns rows of an object, a name and a value into objects: consecutive rows of one object become
- * one row of another sink, with a column for each name. The columns are made for each object after
- * its last row, because the names are not known before.
- */
+/* Turns rows of three columns (object, name, value) into objects: consecutive rows of one object
+ * become one row of another sink, with a column for each name. The columns are made after the last
+ * row of an object, because the names are not known before. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,24 +10,24 @@
 #include "fastnet/rates.h"
 #include "fastnet/sink.h"
 
-/* The last columns of the incoming rows. Those before them are members of every object. */
+/* The last columns of the incoming rows. All columns before them are members of every object. */
 enum { COLUMN_OBJECT, COLUMN_NAME, COLUMN_VALUE, COLUMNS };
 
-/* The first members of an object are the leading columns, then comes its own name. */
+/* One member of an object. The first members are the leading columns, then the object's name. */
 struct member {
-    struct field column; /* of the other sink: member_value() finds its member by it */
+    struct field column; /* first member: member_value() gets its address */
     struct value value;
-    char *name; /* owned; the column's */
+    char *name; /* name of the column, owned */
 };
 
 struct objects {
     struct sink sink;
     struct sink_options options;
-    size_t leading;            /* columns before those of the objects */
+    size_t leading;            /* number of columns before COLUMN_OBJECT */
     struct sink *inner;        /* owned */
-    char *name;                /* of the current object, owned; NULL: none */
-    const struct netns *netns; /* the current object's */
-    struct hash_table members; /* of the current object, by their names */
+    char *name;                /* name of the current object, owned; NULL: no object */
+    const struct netns *netns; /* netns of the current object */
+    struct hash_table members; /* members of the current object, found by name */
 };
 
 static bool is_member(const void *member, const void *name)
@@ -42,8 +40,8 @@ static struct value member_value(const struct cell *cell)
     return ((const struct member *)cell->field)->value;
 }
 
-/* Of several members with one name the first counts. Returns false when memory is short. */
-static bool add_member(struct objects *objects, const struct field *like, struct text name,
+/* Adds a member, unless the object has its name already. Returns false if memory is short. */
+static bool add_member(struct objects *objects, const struct field *pattern, struct text name,
                        const char *suffix, const struct value *value)
 {
     const size_t length = name.length + strlen(suffix);
@@ -55,7 +53,7 @@ static bool add_member(struct objects *objects, const struct field *like, struct
     memcpy(copy + name.length, suffix, strlen(suffix) + 1);
 
     const struct text whole = {copy, length};
-    /* with a secret: a captured file cannot choose names that collide */
+    /* hashed with a secret, so that a captured file cannot choose names that collide */
     const uint64_t hash = hash_bytes(hash_seed(), copy, length);
     const bool known = hash_table_find(&objects->members, hash, is_member, &whole);
     struct member *member = known ? NULL : hash_table_add(&objects->members, hash, sizeof *member);
@@ -63,7 +61,7 @@ static bool add_member(struct objects *objects, const struct field *like, struct
         free(copy);
         return known;
     }
-    field_counted(&member->column, like, 0);
+    field_counted(&member->column, pattern, 0);
     member->column.name = copy;
     member->column.value = member_value;
     member->value = *value;
@@ -71,10 +69,10 @@ static bool add_member(struct objects *objects, const struct field *like, struct
     return true;
 }
 
-/* What stands before it is that of now: when the object ends, the next namespace is visited. */
+/* Evaluates leading columns now: at the object's end the engine may be in the next netns. */
 static bool begin_object(struct objects *objects, struct text name)
 {
-    const struct record none = {.kind = &kind_count};
+    const struct record empty = {.kind = &kind_count};
     bool added;
 
     objects->netns = objects->sink.context->here.netns;
@@ -84,7 +82,7 @@ static bool begin_object(struct objects *objects, struct text name)
         const struct field *column = objects->options.columns[i];
         const struct value value =
             i < objects->leading
-                ? field_value(column, &none, objects->sink.context)
+                ? field_value(column, &empty, objects->sink.context)
                 : (struct value){.type = VALUE_TEXT, .text = as_text(objects->name)};
         added = add_member(objects, column, as_text(column->name), "", &value);
     }
@@ -100,7 +98,7 @@ static void objects_forget(struct objects *objects)
     objects->name = NULL;
 }
 
-/* Hands on the current object, if there is one. Returns false when memory is short. */
+/* Writes the current object, if there is one. Returns false if memory is short. */
 static bool end_object(struct objects *objects)
 {
     const size_t count = objects->members.count;
@@ -140,7 +138,7 @@ static void objects_row(struct sink *sink, const struct record *record)
 
     if (object.type != VALUE_TEXT || name.type != VALUE_TEXT)
         return;
-    /* tables of several namespaces have objects of the same names */
+    /* tables of several network namespaces have objects with equal names */
     if (!objects->name || !text_is(object.text, objects->name) ||
         objects->netns != sink->context->here.netns)
         kept = end_object(objects) && begin_object(objects, object.text);

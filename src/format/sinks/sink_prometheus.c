@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Metrics: the text format 0.0.4 of Prometheus, and OpenMetrics 1.0. A family must not be
- * interrupted by another one, so all rows wait. Promtool (check metrics) has rules for names, which
- * hold here: base units at the end, counters end with _total, and nothing else does.
- */
+/* Metrics: Prometheus' text format 0.0.4, and OpenMetrics 1.0. All rows are kept until the end,
+ * because the samples of a family must be consecutive. Names follow promtool (check metrics): base
+ * units at the end, and a name ends with _total if it is a counter, and only then. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +13,7 @@
 #include "fastnet/text.h"
 #include "model/value.h"
 
-/* Longer names are cut; there are none. */
+/* Longer names would be cut, but no name is longer. */
 enum { FAMILY_NAME_MAX = 160 };
 
 struct metric_name {
@@ -23,16 +21,17 @@ struct metric_name {
     size_t length;
 };
 
-/* One for each column of numbers; of a counter that is none in some rows, two. */
+/* A metric family. A column of numbers has one; a column that is a counter in some rows and a gauge
+ * in others (field.partly) has two. */
 struct family {
-    const struct field *field; /* NULL: of the first one, what is known besides numbers */
+    const struct field *field; /* NULL: the family _info, which has only labels */
     bool counter;
 };
 
 struct metric_row {
-    char *labels; /* as they are written, owned; those of its info stand behind the others */
-    size_t length, info_length; /* without these, and of these; 0: it has no info */
-    struct value values[];      /* of each family; unknown: none */
+    char *labels; /* labels as they are written, owned; the labels of _info come after the others */
+    size_t length, info_length; /* bytes of both parts; info_length 0: no _info */
+    struct value values[];      /* one per family; VALUE_UNKNOWN: the row has no such value */
 };
 
 struct buffer {
@@ -43,11 +42,11 @@ struct buffer {
 struct prometheus {
     struct sink sink;
     struct sink_options options;
-    bool open; /* OpenMetrics */
+    bool open; /* write OpenMetrics */
     struct family *families;
     size_t family_count;
-    struct hash_table rows;        /* by their labels */
-    struct buffer labels, scratch; /* of the current row */
+    struct hash_table rows;        /* struct metric_row, found by labels */
+    struct buffer labels, scratch; /* labels of the current row; text of one value */
 };
 
 /* --- What a column is ------------------------------------------------------------------------- */
@@ -63,7 +62,7 @@ static bool prometheus_is_number(const struct field *field)
                            field->type == VALUE_TIME);
 }
 
-/* Views say again what other columns say. */
+/* Whether a column becomes a label of _info. Views are left out: they repeat other columns. */
 static bool is_info(const struct field *field)
 {
     return !is_label(field) && !prometheus_is_number(field) && field->type != VALUE_VIEW;
@@ -84,7 +83,7 @@ static void name_puts(struct metric_name *name, const char *string)
     name_add(name, string, strlen(string));
 }
 
-/* In names of columns, and in names of metrics: base units. */
+/* Words for units in names of columns, and the base units in names of metrics. */
 static const struct unit_words {
     const char *column, *metric;
 } units[] = {
@@ -103,7 +102,7 @@ static struct unit_words prometheus_unit_of(const struct field *field)
     return field->unit < COUNT(units) && units[field->unit].column ? units[field->unit] : none;
 }
 
-/* Adds the words of a column, but not those of its unit, which stands at the end. */
+/* Adds the words of a column's name, without those of its unit, which go to the end. */
 static void name_words(struct metric_name *name, const char *words, const char *without)
 {
     for (struct text word, other; words && *words && text_next(&words, '_', &word);) {
@@ -132,7 +131,7 @@ static const char *prometheus_words_of(const struct prometheus *prometheus,
     if (of->partly)
         return family->counter ? "events" : "state";
     if (strncmp(field->name, metric, length) == 0 && field->name[length] == '_')
-        return field->name + length + 1; /* interface_index of an interface */
+        return field->name + length + 1; /* "interface_index" of an interface becomes "index" */
     return field->name;
 }
 
@@ -146,7 +145,8 @@ static void name_begin(const struct prometheus *prometheus, struct metric_name *
             name->text[i] = '_';
 }
 
-/* Behind the beginning, without the "_total" of a counter: no other name ends with it. */
+/* Adds the rest of a family's name after name_begin(), but not the "_total" of a counter. A name
+ * that is not a counter's and ends with "_total" gets "_all" instead. */
 static void name_family(const struct prometheus *prometheus, const struct family *family,
                         struct metric_name *name)
 {
@@ -154,7 +154,7 @@ static void name_family(const struct prometheus *prometheus, const struct family
     const size_t length = sizeof total - 1;
     const struct unit_words unit = prometheus_unit_of(family->field);
 
-    if (family->field->sum) /* not at the end, where promtool takes it for that of a summary */
+    if (family->field->sum) /* not at the end, where promtool would take it for part of a summary */
         name_puts(name, "_sum");
     name_words(name, prometheus_words_of(prometheus, family), unit.column);
     if (family->field->type == VALUE_TIME)
@@ -172,7 +172,7 @@ static void name_family(const struct prometheus *prometheus, const struct family
 
 /* --- Labels ----------------------------------------------------------------------------------- */
 
-/* Returns where so many bytes can be written behind the buffer's bytes; NULL: no memory. */
+/* Returns the end of the buffer, with room for `size` more bytes; NULL: no memory. */
 static char *buffer_room(struct buffer *buffer, size_t size)
 {
     char *data = array_with_room(buffer->data, &buffer->capacity, buffer->length + size, 1);
@@ -183,8 +183,8 @@ static char *buffer_room(struct buffer *buffer, size_t size)
     return data + buffer->length;
 }
 
-/* At most ESCAPE_LABEL_FACTOR times value_bound() bytes. An empty value, as an unknown one, is "".
- */
+/* Writes at most ESCAPE_LABEL_FACTOR times value_bound() bytes. Writes nothing for a value whose
+ * text is "-" (empty or unknown). */
 static char *prometheus_write_value(char *dst, const struct value *value, struct buffer *scratch)
 {
     const char *end;
@@ -200,14 +200,14 @@ static char *prometheus_write_value(char *dst, const struct value *value, struct
     if (end == scratch->data + 1 && *scratch->data == '-')
         return dst;
     for (const char *data = scratch->data; data < end; data++) {
-        if (*data == '\\' || *data == '"') /* it is escaped already, but not for the reader */
+        if (*data == '\\' || *data == '"') /* not yet escaped for Prometheus */
             *dst++ = '\\';
         *dst++ = *data;
     }
     return dst;
 }
 
-/* Adds a label; to Prometheus an empty one is none. Returns false when memory is short. */
+/* Adds a label unless its value is empty: that means no label. Returns false if memory is short. */
 static bool prometheus_add_label(struct prometheus *prometheus, const struct field *field,
                                  const struct value *value)
 {
@@ -227,19 +227,18 @@ static bool prometheus_add_label(struct prometheus *prometheus, const struct fie
     return true;
 }
 
-/*
- * Adds the labels of the columns that are so. What is counted for the whole machine has no
- * namespace: so its rows of several namespaces are one. Returns false when memory is short.
- */
+/* Adds a label for each column for which is_chosen() returns true. A row that counts for the whole
+ * machine gets no label of a network namespace, so that such rows of several namespaces become one
+ * row. Returns false if memory is short. */
 static bool add_labels(struct prometheus *prometheus, const struct record *record,
-                       bool (*is_so)(const struct field *field))
+                       bool (*is_chosen)(const struct field *field))
 {
     const struct sink_options *options = &prometheus->options;
-    const bool everywhere = record->kind->is_of_machine && record->kind->is_of_machine(record);
+    const bool of_machine = record->kind->is_of_machine && record->kind->is_of_machine(record);
 
     for (size_t i = 0; i < options->count; i++) {
         const struct field *field = options->columns[i];
-        const struct value value = is_so(field) && !(everywhere && field->of_netns)
+        const struct value value = is_chosen(field) && !(of_machine && field->of_netns)
                                        ? field_value(field, record, prometheus->sink.context)
                                        : (struct value){.type = VALUE_UNKNOWN};
         if (value.type != VALUE_UNKNOWN && !prometheus_add_label(prometheus, field, &value))
@@ -258,7 +257,7 @@ static bool is_row_of(const void *element, const void *labels)
     return row->length == buffer->length && memcmp(row->labels, buffer->data, row->length) == 0;
 }
 
-/* What a family shows of a record: a number, in the unit of its name. */
+/* Returns the number that a family shows for a record, in the unit of the family's name. */
 static struct value prometheus_value_of(const struct family *family, const struct record *record,
                                         const struct context *context)
 {
@@ -272,7 +271,7 @@ static struct value prometheus_value_of(const struct family *family, const struc
         return (struct value){.type = VALUE_FINE, .number = value.number / 1000};
     if (value.type == VALUE_BOOLEAN)
         value.type = VALUE_NUMBER;
-    if (field->unit == UNIT_PERCENT && value.type != VALUE_UNKNOWN) { /* a ratio */
+    if (field->unit == UNIT_PERCENT && value.type != VALUE_UNKNOWN) { /* percent become a ratio */
         const uint64_t factor = value.type == VALUE_NUMBER ? 10000 : 10;
         value.type = VALUE_FINE;
         if (__builtin_mul_overflow(value.number, factor, &value.number))
@@ -281,7 +280,7 @@ static struct value prometheus_value_of(const struct family *family, const struc
     return value;
 }
 
-/* Adds the row whose labels are in the buffer. Returns false when memory is short. */
+/* Adds a row with the labels in prometheus->labels. Returns false if memory is short. */
 static bool add_row(struct prometheus *prometheus, const struct record *record, uint64_t hash)
 {
     struct buffer *labels = &prometheus->labels;
@@ -315,11 +314,11 @@ static void prometheus_row(struct sink *sink, const struct record *record)
 
     labels->length = 0;
     kept = add_labels(prometheus, record, is_label);
-    /* with a secret, so that nobody can choose labels that collide */
+    /* hashed with a secret, so that nobody can choose labels that collide */
     const uint64_t hash = hash_bytes(hash_seed(), labels->data, labels->length);
-    struct metric_row *same =
+    struct metric_row *row =
         kept ? hash_table_find(&prometheus->rows, hash, is_row_of, labels) : NULL;
-    if (!same) {
+    if (!row) {
         if (!kept || !add_row(prometheus, record, hash))
             sink_lacks_memory(sink);
         return;
@@ -327,7 +326,7 @@ static void prometheus_row(struct sink *sink, const struct record *record)
     for (size_t i = 0; record->kind == &kind_count && i < prometheus->family_count; i++) {
         const struct value value =
             prometheus_value_of(&prometheus->families[i], record, sink->context);
-        value_add(&same->values[i], &value);
+        value_add(&row->values[i], &value);
     }
 }
 
@@ -340,7 +339,7 @@ static void prometheus_forget(struct prometheus *prometheus)
 
 /* --- Writing them ----------------------------------------------------------------------------- */
 
-/* # KEYWORD NAME */
+/* Writes "# KEYWORD NAME ". */
 static void put_about(struct prometheus *prometheus, const char *keyword,
                       const struct metric_name *name)
 {
@@ -353,10 +352,8 @@ static void put_about(struct prometheus *prometheus, const char *keyword,
     writer_puts(writer, " ");
 }
 
-/*
- * Names the family, and writes what it is. A family of OpenMetrics is named without the suffix, but
- * its metrics have it.
- */
+/* Writes the lines HELP, TYPE and UNIT of a family. In OpenMetrics these lines name the family
+ * without the suffix that its samples have. Leaves the name with suffix in `name`. */
 static void put_head(struct prometheus *prometheus, const struct family *family,
                      struct metric_name *name)
 {
@@ -378,7 +375,7 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
     put_about(prometheus, "HELP", name);
     writer_puts(writer, field && field->sum ? "sum over these rows of: " : "");
     for (; *help; help++) {
-        /* in OpenMetrics quotes are escaped, too; the older format knows no such escape */
+        /* OpenMetrics escapes quotes, too; the older format has no such escape */
         if (*help == '\\' || (*help == '"' && prometheus->open))
             writer_puts(writer, "\\");
         writer_put(writer, help, 1);
@@ -470,7 +467,7 @@ static struct sink *prometheus_create(const struct sink_options *options, bool o
         sink_destroy(sink);
         return NULL;
     }
-    prometheus->family_count = 1; /* that of the info */
+    prometheus->family_count = 1; /* the family _info */
     for (size_t i = 0; i < options->count; i++) {
         const struct field *field = options->columns[i];
         if (prometheus_is_number(field) && field->counter)

@@ -12,20 +12,20 @@
 enum {
     WIDTH_MAX = 512,
     HEIGHT_MAX = 256,
-    CELL_BYTES = 96, /* of a value; longer ones are cut */
+    CELL_BYTES = 96, /* bytes of a value; a longer value is cut */
     CELL_WIDTH = 64,
-    CELL_MARKS = 4, /* accents of a character; Vietnamese and Thai have two */
-    GUTTER = 2,     /* columns before a row: what happened to it */
+    CELL_MARKS = 4, /* accents per character; Vietnamese and Thai need two */
+    GUTTER = 2,     /* columns before a row: a sign for opened or closed */
 };
 
-/* One column of a line. The second one of a wide character is empty. */
+/* A column of a line on the screen. length UINT8_MAX: second column of a wide character. */
 struct spot {
     const char *colour;              /* an escape sequence, or NULL */
     char text[4 * (1 + CELL_MARKS)]; /* a character and its marks */
-    uint8_t length;                  /* 0: a blank */
+    uint8_t length;                  /* 0: a space */
 };
 
-/* A value of a row. */
+/* The text of one value of a row. */
 struct screen_cell {
     char text[CELL_BYTES];
     uint8_t length, width;
@@ -36,15 +36,15 @@ struct screen {
     struct sink sink;
     struct sink_options options;
     const struct field *event;
-    struct spot *now, *before; /* of the lines of a frame: WIDTH_MAX * HEIGHT_MAX */
+    struct spot *now, *before; /* this frame and the last frame: WIDTH_MAX * HEIGHT_MAX each */
     size_t width, height;
-    bool table;   /* the frame has one */
-    bool whole;   /* the next frame is written whole */
-    size_t lines; /* above the table */
+    bool table;   /* the frame has a table */
+    bool whole;   /* write all of the next frame, not only changes */
+    size_t lines; /* lines above the table */
     enum screen_style *rows;
-    struct screen_cell *cells; /* options.count for each row */
+    struct screen_cell *cells; /* options.count cells per row */
     size_t row_count, row_room;
-    size_t first, drawn; /* the rows that are on the screen */
+    size_t first, drawn; /* the first row that is drawn, and the number of rows drawn */
     struct fit_column *columns;
 };
 
@@ -67,7 +67,7 @@ static struct spot *spot_at(struct spot *grid, size_t line, size_t column)
     return &grid[line * WIDTH_MAX + column];
 }
 
-/* The bytes of the next character: valid UTF-8, as escape_text() leaves it. */
+/* Returns the bytes of the first character. The text is valid UTF-8, as escape_text() writes it. */
 static size_t bytes_of(const char *text, size_t length)
 {
     size_t bytes = 1;
@@ -77,13 +77,13 @@ static size_t bytes_of(const char *text, size_t length)
     return bytes;
 }
 
-/* Draws text on a line, as far as it has columns; returns the column after it. */
-static size_t draw(struct screen *screen, size_t line, size_t column, const char *text,
-                   size_t length, const char *colour)
+/* Draws text on a line up to the right edge; returns the column after it. */
+static size_t draw_text(struct screen *screen, size_t line, size_t column, const char *text,
+                        size_t length, const char *colour)
 {
     struct spot *last = NULL;
 
-    if (line >= screen->height || !text) /* an empty text may be NULL */
+    if (line >= screen->height || !text) /* text is NULL if it is empty */
         return column;
     while (length > 0) {
         const size_t bytes = bytes_of(text, length), width = text_width(text, bytes);
@@ -105,7 +105,7 @@ static size_t draw(struct screen *screen, size_t line, size_t column, const char
     return column;
 }
 
-/* Draws text in at most `room` columns; a longer text ends in the sign of a cut. */
+/* Draws text in at most `room` columns; a longer text ends with the sign of a cut. */
 static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t room,
                        struct text text, const char *colour)
 {
@@ -113,8 +113,8 @@ static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t
     const struct text_fit fit =
         text_cut(text, (struct text_room){SIZE_MAX, room, CELL_MARKS}, sign);
 
-    column = draw(screen, line, column, text.data, fit.length, colour);
-    return fit.cut && room ? draw(screen, line, column, sign, strlen(sign), colour) : column;
+    column = draw_text(screen, line, column, text.data, fit.length, colour);
+    return fit.cut && room ? draw_text(screen, line, column, sign, strlen(sign), colour) : column;
 }
 
 static void colour_line(struct screen *screen, size_t line, const char *colour)
@@ -145,7 +145,7 @@ static void put_spot(struct writer *writer, const struct spot *spot, const char 
         writer_put(writer, spot->text, spot->length);
 }
 
-/* Whether a column is written: it changed, or is half of a character that did. */
+/* Whether a column must be written: it changed, or is half of a wide character that changed. */
 static bool is_written(const struct screen *screen, size_t line, size_t column)
 {
     const struct spot *now = spot_at(screen->now, line, column);
@@ -165,7 +165,7 @@ static void put_changes(struct screen *screen)
     const char *colour = NULL;
 
     for (size_t line = 0; line < screen->height; line++) {
-        size_t at = SIZE_MAX; /* where the terminal's cursor is */
+        size_t at = SIZE_MAX; /* column of the terminal's cursor; SIZE_MAX: on another line */
         for (size_t column = 0; column < screen->width; column++) {
             if (!is_written(screen, line, column))
                 continue;
@@ -183,7 +183,7 @@ static void put_changes(struct screen *screen)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* The title of a column: that of "NAME=TITLE", or its name. */
+/* Returns the title of a column: TITLE if options.titles has "NAME=TITLE", else its name. */
 static struct text title_of(const struct screen *screen, const struct field *column)
 {
     const char *titles = screen->options.titles;
@@ -202,31 +202,29 @@ static struct screen_cell *cell_at(const struct screen *screen, size_t row, size
     return &screen->cells[row * screen->options.count + column];
 }
 
-/*
- * behind: ASCII that follows the text, and is not cut. Marks before the first character stand on a
- * dotted circle, which Unicode has for that (23.1).
- */
-static void set_cell(struct screen *screen, size_t column, struct text text, struct text behind)
+/* Sets the text of a cell. suffix: ASCII text that is added and never cut. Combining marks before
+ * the first character are put on a dotted circle, the base that Unicode uses for them (23.1). */
+static void set_cell(struct screen *screen, size_t column, struct text text, struct text suffix)
 {
     static const char circle[] = "◌";
     struct screen_cell *cell = cell_at(screen, screen->row_count, column);
     const char *sign = fit_sign(&screen->options);
     const bool is_bare = text.length && !text_width(text.data, bytes_of(text.data, text.length));
     const size_t before = is_bare ? sizeof circle - 1 : 0, columns = is_bare ? 1 : 0;
-    const struct text_room room = {CELL_BYTES - before - behind.length,
-                                   CELL_WIDTH - columns - behind.length, CELL_MARKS};
+    const struct text_room room = {CELL_BYTES - before - suffix.length,
+                                   CELL_WIDTH - columns - suffix.length, CELL_MARKS};
     const struct text_fit part = text_cut(text, room, sign);
     char *end = put_bytes(cell->text, circle, before);
 
     end = put_bytes(end, text.data, part.length);
-    end = put_bytes(part.cut ? put_string(end, sign) : end, behind.data, behind.length);
+    end = put_bytes(part.cut ? put_string(end, sign) : end, suffix.data, suffix.length);
     cell->length = (uint8_t)(end - cell->text);
-    cell->width = (uint8_t)(columns + part.width + part.cut + behind.length);
+    cell->width = (uint8_t)(columns + part.width + part.cut + suffix.length);
     cell->colour = NULL;
 }
 
-/* Columns never become narrower while the screen stays. */
-static void measure(struct screen *screen, size_t row, size_t column)
+/* Widens a column for a cell. Columns never become narrower while the screen stays. */
+static void measure_cell(struct screen *screen, size_t row, size_t column)
 {
     const size_t width = cell_at(screen, row, column)->width;
     struct fit_column *fit = &screen->columns[column];
@@ -270,7 +268,7 @@ static void screen_row(struct sink *sink, const struct record *record)
     screen->rows[screen->row_count++] = mark_of(screen, record);
 }
 
-void screen_title(struct sink *sink, struct text title, const char *behind,
+void screen_title(struct sink *sink, struct text title, const char *suffix,
                   const char *(*text)(const struct field *column, char room[32], void *arg),
                   void *arg)
 {
@@ -284,7 +282,7 @@ void screen_title(struct sink *sink, struct text title, const char *behind,
         set_cell(screen, i, as_text(of ? of : ""), as_text(""));
     }
     if (screen->options.count)
-        set_cell(screen, 0, title, as_text(behind));
+        set_cell(screen, 0, title, as_text(suffix));
     screen->rows[screen->row_count++] = SCREEN_BOLD;
 }
 
@@ -336,20 +334,20 @@ size_t screen_room(const struct sink *sink, size_t below)
     return room < SCREEN_ROWS ? room : SCREEN_ROWS;
 }
 
-/* Where cells of a line go. */
+/* Where the cells of a line are drawn. */
 struct screen_position {
-    size_t at;    /* the first column that is free */
-    size_t start; /* where the next cell would begin if no cell before it were too long */
+    size_t at;    /* the first free column */
+    size_t start; /* the column of the next cell if no cell before it was too long */
 };
 
-/* A cell at the edge of the screen is cut as others are, but never within a number. */
-static void sink_screen_put_cell(struct screen *screen, size_t line, struct screen_position *place,
+/* Draws a cell. At the screen's edge a text is cut; a number becomes the sign of a cut. */
+static void sink_screen_put_cell(struct screen *screen, size_t line, struct screen_position *cursor,
                                  size_t column, struct text text, size_t width, const char *colour)
 {
     const struct fit_column *fit = &screen->columns[column];
     const bool right = fit_is_right(screen->options.columns[column]);
-    const size_t end = place->start + fit->width;
-    size_t at = place->at > place->start ? place->at : place->start;
+    const size_t end = cursor->start + fit->width;
+    size_t at = cursor->at > cursor->start ? cursor->at : cursor->start;
 
     if (right && at + width < end)
         at = end - width;
@@ -357,31 +355,31 @@ static void sink_screen_put_cell(struct screen *screen, size_t line, struct scre
     const size_t room = fit->whole || fit->width > edge ? edge : fit->width;
     if (right && width > room && room)
         text = as_text(fit_sign(&screen->options));
-    place->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
-    place->start = end + FIT_GAP;
+    cursor->at = draw_cut(screen, line, at, room, text, colour) + FIT_GAP;
+    cursor->start = end + FIT_GAP;
 }
 
 static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
 {
-    const enum screen_style of = screen->rows[row];
-    const char *style = style_of(screen, of);
-    struct screen_position place = {GUTTER, GUTTER};
+    const enum screen_style style = screen->rows[row];
+    const char *colour = style_of(screen, style);
+    struct screen_position cursor = {GUTTER, GUTTER};
 
-    if (of == SCREEN_NEW || of == SCREEN_ENDED)
-        draw(screen, line, 0, of == SCREEN_NEW ? "+" : "-", 1, style);
+    if (style == SCREEN_NEW || style == SCREEN_ENDED)
+        draw_text(screen, line, 0, style == SCREEN_NEW ? "+" : "-", 1, colour);
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct screen_cell *cell = cell_at(screen, row, i);
         if (!screen->columns[i].width)
             continue;
-        sink_screen_put_cell(screen, line, &place, i, (struct text){cell->text, cell->length},
+        sink_screen_put_cell(screen, line, &cursor, i, (struct text){cell->text, cell->length},
                              cell->width,
-                             cell->colour && of != SCREEN_ENDED ? cell->colour : style);
+                             cell->colour && style != SCREEN_ENDED ? cell->colour : colour);
     }
 }
 
 static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
-    struct screen_position place = {GUTTER, GUTTER};
+    struct screen_position cursor = {GUTTER, GUTTER};
 
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = title_of(screen, screen->options.columns[i]);
@@ -394,12 +392,12 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
             capitals[length] =
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
         sink_screen_put_cell(
-            screen, screen->lines, &place, i, (struct text){capitals, length}, length,
+            screen, screen->lines, &cursor, i, (struct text){capitals, length}, length,
             styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
 
-/* The length of the first line of a text: a character at least. */
+/* Returns the bytes of the text's first line on the screen, at least one character. */
 static size_t first_line(const struct screen *screen, struct text text)
 {
     const struct text_room room = {SIZE_MAX, screen->width, SIZE_MAX};
@@ -408,7 +406,8 @@ static size_t first_line(const struct screen *screen, struct text text)
     return length || !text.length ? length : bytes_of(text.data, text.length);
 }
 
-/* A message that is longer than a line takes those above it, too; the line of keys is cut. */
+/* Draws a message or the line of keys (SCREEN_DIM) at the bottom. A long message takes several
+ * lines and covers rows; the line of keys is cut. */
 static void put_last(struct screen *screen, enum screen_style style, struct text text)
 {
     const size_t height = screen->height;
@@ -440,7 +439,7 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
         if (screen->columns[i].contents < title)
             screen->columns[i].contents = title;
         for (size_t row = 0; row < count; row++)
-            measure(screen, screen->first + row, i);
+            measure_cell(screen, screen->first + row, i);
     }
     screen->options.width = screen->width > GUTTER ? screen->width - GUTTER : 1;
     fit_columns(screen->columns, &screen->options, false);
@@ -542,7 +541,7 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
     if (!screen)
         return NULL;
     screen->event = event;
-    screen->options.header = false; /* titles are other words than names */
+    screen->options.header = false; /* headings are titles, so names must not set widths */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
     if (screen->now && screen->before && screen_keep_rows(sink, SCREEN_ROWS) &&

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A table with columns as wide as their contents, or as a terminal has room for. The first rows are
- * kept to find the widths. If there are many rows, the rest is streamed, and a longer value shifts
- * the next ones of its line, until blanks make up for it.
- */
+/* A table with columns as wide as their contents, or as the terminal has room for. The first rows
+ * are kept to find the widths. If there are more rows than can be kept, the rest is streamed, and a
+ * value that is too long shifts the rest of its line until later spaces make up for it. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +19,13 @@ enum {
     CELL_BOUND = 512, /* longer cells of a plain row are written in pieces */
 };
 
-/* A kept row: this, then its cells. */
+/* The head of a kept row; its cells follow. */
 struct kept_line {
-    size_t size; /* with this */
+    size_t size; /* bytes of the whole row, with this struct */
     uint64_t reasons;
 };
 
-/* A kept cell: this, then its text. */
+/* The head of a kept cell; its text follows. */
 struct kept_cell {
     size_t length, width;
 };
@@ -35,17 +33,17 @@ struct kept_cell {
 struct fitted {
     struct sink sink;
     struct sink_options options;
-    size_t rows;    /* kept */
-    size_t used;    /* bytes of `kept` */
+    size_t rows;    /* number of kept rows */
+    size_t used;    /* bytes used in `kept` */
     bool streaming; /* the widths are fixed */
-    bool is_plain;  /* cells are written as they are: whole, without colours, not counted */
-    size_t synonym; /* the column that shows options.synonym; options.count: none does */
+    bool is_plain;  /* cells are neither cut, coloured nor counted */
+    size_t synonym; /* index of the column that shows options.synonym; options.count: no column */
     struct totals totals;
     char kept[KEPT_BYTES];
     struct fit_column columns[];
 };
 
-/* Whether all characters of its values are ASCII, as those of words and numbers are. */
+/* Whether all values of a column are ASCII, as words and numbers are. */
 static bool sink_table_is_ascii(const struct field *column)
 {
     const enum value_type type = column->type;
@@ -55,18 +53,18 @@ static bool sink_table_is_ascii(const struct field *column)
             type != VALUE_OWNERS && type != VALUE_FLAGS && type != VALUE_VIEW);
 }
 
-/* A line being written. Blanks are written before the next cell, so no line ends in blanks. */
+/* A line that is being written. Spaces come before the next cell, so no line ends with them. */
 struct table_line {
     struct fitted *table;
-    uint64_t reasons; /* why people should look at the row */
+    uint64_t reasons; /* bits: the reasons why the row needs attention */
     size_t column;
-    size_t blanks; /* still to be written */
+    size_t blanks; /* spaces to write before the next cell */
     size_t at;     /* columns of the terminal that are written */
     bool ended;    /* there is no room for more */
-    size_t shift;  /* columns of the terminal that earlier cells took too many */
+    size_t shift;  /* columns of the terminal by which earlier cells were too wide */
 };
 
-/* How many blanks fill the cell up, less what earlier cells took too many (*shift). */
+/* Returns the spaces that fill a cell, minus *shift: columns that earlier cells took too many. */
 static inline size_t padding_of(size_t *shift, size_t fitted, size_t width)
 {
     const size_t padding = fitted > width ? fitted - width : 0;
@@ -88,10 +86,8 @@ static const char *colour_of(const struct table_line *line, const char *text,
     return column->coloured ? colour_of_state(text, cell->length) : NULL;
 }
 
-/*
- * Where a terminal has no room for a text, cuts it so that the sign of a cut fits after
- * it. If longer cells have taken the room, the row ends here.
- */
+/* If the terminal has no room for a text, cuts it so that the sign of a cut fits after it. The line
+ * ends with this cell if longer cells took its room. */
 static bool sink_table_cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
     const struct fit_column *fit = &line->table->columns[line->column];
@@ -117,7 +113,7 @@ static void sink_table_put_cell(struct table_line *line, const char *text, struc
     const char *colour = colour_of(line, text, &cell);
     const size_t width = line->table->options.width;
 
-    /* earlier cells left no room for a blank and the sign, and this one may be missing */
+    /* earlier cells left no room for a space and the sign of a cut: leave out this cell */
     if (width && line->at + 1 >= width && line->at && !line->table->columns[line->column].whole) {
         line->ended = true;
         return;
@@ -146,10 +142,8 @@ static void sink_table_put_cell(struct table_line *line, const char *text, struc
     line->blanks = FIT_GAP + (right ? 0 : padding);
 }
 
-/*
- * A name becomes its text: digits (TEXT_U64_MAX) has room for one. In place, because to copy a
- * value takes longer than to look at it.
- */
+/* Turns a name into its text; digits has TEXT_U64_MAX bytes for it. Changes the value in place,
+ * because copying a value costs more than testing it. */
 static inline void sink_table_prepare(struct value *value, const struct fitted *table,
                                       size_t column, char *digits)
 {
@@ -158,7 +152,7 @@ static inline void sink_table_prepare(struct value *value, const struct fitted *
     value_name_to_text(value, digits);
 }
 
-/* The most bytes that a cell takes. */
+/* Returns an upper bound for the bytes of a cell. */
 static inline size_t sink_table_bound_of(const struct value *value)
 {
     const size_t most = value_most[value->type];
@@ -168,7 +162,7 @@ static inline size_t sink_table_bound_of(const struct value *value)
                                        : value_bound(value);
 }
 
-/* Writes a cell of a column; returns its end. sink_table_bound_of() is enough for it. */
+/* Writes at most sink_table_bound_of() bytes; returns their end and sets *width. */
 static inline char *write_cell(const struct fitted *table, size_t column, char *dst,
                                const struct value *value, size_t *width)
 {
@@ -228,10 +222,7 @@ static struct table_line begin_line(struct fitted *table, uint64_t reasons)
     return (struct table_line){.table = table, .reasons = reasons};
 }
 
-/*
- * Writes the kept rows that need attention, or the others, or all, and counts their states for the
- * totals.
- */
+/* Writes kept rows and counts their states. with: rows that need attention; without: others. */
 static void put_kept_rows(struct fitted *table, bool with, bool without)
 {
     struct kept_line row;
@@ -256,7 +247,7 @@ static void put_kept_rows(struct fitted *table, bool with, bool without)
     }
 }
 
-/* Fixes the widths and writes the kept rows. more: others follow. */
+/* Fixes the widths and writes the kept rows. more: other rows follow. */
 static void sink_table_put_kept(struct fitted *table, bool more)
 {
     const bool first = table->options.attention_first;
@@ -273,7 +264,7 @@ static void sink_table_put_kept(struct fitted *table, bool more)
     table->streaming = true;
 }
 
-/* Moves a cell that is to have other blanks before it than the one above; returns its end. */
+/* Moves a cell that has `before` spaces before it but needs `padding`; returns its end. */
 static char *sink_table_move(char *text, const char *end, size_t before, size_t padding)
 {
     char *const moved = text + padding - before;
@@ -284,10 +275,8 @@ static char *sink_table_move(char *text, const char *end, size_t before, size_t 
     return moved + (end - text);
 }
 
-/*
- * A row whose cells are written as they are, each where it will stand. Before a number are as many
- * blanks as in the row above, which most often is right.
- */
+/* Writes a plain row, each cell directly at its final position. Before a number it first writes as
+ * many spaces as the row above has there, because that is right in most rows. */
 static void stream_plain(struct fitted *table, const struct record *record)
 {
     enum { ROOM = 3 * CELL_BOUND + FIT_GAP + PUT_BLANKS_MORE + 1 };
@@ -320,7 +309,7 @@ static void stream_plain(struct fitted *table, const struct record *record)
     writer_commit(writer, PUT(dst, "\n"));
 }
 
-/* Returns the end of the cell, or NULL when there is no room for it. */
+/* Returns the end of the cell, or NULL if there is no room for it. */
 static char *keep_cell(struct fitted *table, size_t column, char *at, const struct value *value)
 {
     const size_t room = (size_t)(table->kept + KEPT_BYTES - at);
@@ -361,7 +350,7 @@ static bool keep_row(struct fitted *table, const struct record *record)
     return true;
 }
 
-/* A row that there is no room for: its cells as they are, however long. */
+/* Writes a row that is too large to be kept: cells of any length, without padding. */
 static void put_huge(struct fitted *table, const struct record *record)
 {
     struct table_line line = begin_line(table, reasons_of(table, record));
@@ -413,7 +402,7 @@ static void table_row(struct sink *sink, const struct record *record)
         put_huge(table, record);
 }
 
-/* Counts it for the totals. */
+/* Counts a row that is not shown: the totals include it. */
 static void table_unshown(struct sink *sink, const struct record *record)
 {
     struct fitted *table = (struct fitted *)sink;
@@ -447,7 +436,7 @@ static void table_end(struct sink *sink)
         totals_put(&table->totals, options);
 }
 
-/* Fixes the widths by the rows so far, if there are any. */
+/* Fixes the widths by the rows kept until now, if there are any. */
 static void table_pause(struct sink *sink)
 {
     struct fitted *table = (struct fitted *)sink;

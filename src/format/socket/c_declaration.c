@@ -7,8 +7,8 @@ enum { PARAMETERS_DEPTH_MAX = 8 };
 
 struct declaration {
     const struct btf *btf;
-    char *dst, *end; /* dst is NULL once something has failed */
-    unsigned depth;  /* of parameters of parameters */
+    char *dst, *end; /* dst is NULL after a failure */
+    unsigned depth;  /* nesting of parameter lists */
 };
 
 static const struct text no_name = {"", 0};
@@ -36,8 +36,7 @@ static void declaration_put_name(struct declaration *declaration, struct text na
 
 /* --- Around the name -------------------------------------------------------------------------- */
 
-/* Pointers, arrays and functions between a name and the type in front of it; the name's is first.
- */
+/* Pointers, arrays and functions between a name and its base type; types[0] is next to the name. */
 struct chain {
     struct btf_type types[BTF_DEPTH_MAX];
     size_t count;
@@ -46,7 +45,7 @@ struct chain {
 
 static void put_type(struct declaration *declaration, uint32_t id, struct text name);
 
-/* A last parameter without a type stands for any number of them. */
+/* Writes a list of parameters. If the last parameter has no type, it is written as "...". */
 static void put_parameters(struct declaration *declaration, const struct btf_type *type)
 {
     struct btf_parameter parameter = {.type = 0};
@@ -75,7 +74,7 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
             continue;
         }
         const bool array = type->kind == BTF_ARRAY;
-        if (chain->count > 0) { /* the part nearer to the name, in parentheses where C needs them */
+        if (chain->count > 0) { /* the part nearer to the name, in parentheses if C needs them */
             const bool bare = array && chain->types[chain->count - 1].kind == BTF_ARRAY;
             put_word(declaration, !array || (chain->name.length && !after_pointer) ? " " : "");
             put_word(declaration, bare ? "" : "(");
@@ -100,7 +99,7 @@ static void put_chain(struct declaration *declaration, struct chain *chain, bool
 
 /* --- The type at its beginning ---------------------------------------------------------------- */
 
-/* As ss writes it: "struct" without a name, but "enum ". */
+/* Writes a base type as ss does: without a name, "struct" has no space after it, "enum " has. */
 static void put_base(struct declaration *declaration, const struct btf_type *type)
 {
     static const char *const words[BTF_KINDS] = {
@@ -121,7 +120,7 @@ static void put_base(struct declaration *declaration, const struct btf_type *typ
     declaration_put_name(declaration, type->name);
 }
 
-/* Follows the type to its beginning, which stands in front. */
+/* Follows a type to its base type; collects the pointers, arrays and functions on the way. */
 static bool take_chain(const struct btf *btf, uint32_t id, struct chain *chain,
                        struct btf_type *base)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The kernel's own messages about sockets, one behind the other, as a file for TCPDIAG_FILE has
- * them (ss(8)). One end follows all of them, because ss reads no further than the first end.
- */
+/* The kernel's own messages about sockets, one after another: the form of a file for TCPDIAG_FILE
+ * (ss(8)). The file has only one NLMSG_DONE, at its end, because ss stops reading at the first. */
 #include <linux/netlink.h>
 
 #include "fastnet/layouts.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of net-tools 2.10 netstat -W and -g: headings, widths and wording. A number that is
- * not known is "-".
- */
+/* Layout of net-tools 2.10 netstat -W and -g: headings, widths, wording. "-": unknown number. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -35,10 +32,10 @@ enum {
     UNIX_INODE_WIDTH = 8,
     GROUP_INTERFACE_WIDTH = 15,
     GROUP_USERS_WIDTH = 6,
-    NUMERIC_ROW_MAX = 512, /* the longest row without names */
+    NUMERIC_ROW_MAX = 512, /* longest row without names */
 };
 
-/* Two hosts, two services and a user. */
+/* with the names of two hosts, two services and a user */
 _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * (2 * HOST_MAX + 3 * NAME_MAX_SHOWN) <=
                    WRITER_RESERVE_MAX,
                "a row fits");
@@ -48,13 +45,13 @@ struct netstat_sink {
     struct netstat_layout layout;
 };
 
-/* Bytes that are escaped, too, in what others chose, so that it remains one column. */
+/* Returns the bytes to escape in texts that others chose, so that a text remains one column. */
 static const char *delimiters_of(const struct netstat_sink *netstat)
 {
     return netstat->layout.one_word_names ? " " : NULL;
 }
 
-/* A blank and the queue. */
+/* Writes a space and the number of bytes in a queue. */
 static char *put_queue(char *dst, uint32_t bytes)
 {
     if (bytes == 0)
@@ -106,7 +103,7 @@ static const char *inet_state(const struct socket_record *sock)
     return sock->state == TCP_ESTABLISHED ? "ESTABLISHED" : "UNKNOWN";
 }
 
-/* A state in its colour, padded as if it had none. */
+/* Writes a state in its colour. The padding does not count the colour's bytes. */
 static char *put_state(char *dst, const struct netstat_sink *netstat, const char *state,
                        size_t width)
 {
@@ -125,7 +122,7 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     const char *name = NULL;
     char *start = dst = PUT(dst, " ");
 
-    /* netstat writes 0 if there is no socket any more */
+    /* like netstat, writes user 0 for TIME_WAIT, which has no socket any more */
     if (!(record->has & SOCKET_UID) && record->socket.timer != TIMER_TIME_WAIT)
         name = "-";
     else if (!netstat->layout.numeric_users)
@@ -135,10 +132,8 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
     return text_pad(text_u64(dst, record->socket.inode), dst, INODE_WIDTH);
 }
 
-/*
- * "PID/name" of the first owner. netstat shows 19 bytes of it, which are counted unescaped, and no
- * name if a command is '/' or empty; a column of words needs one.
- */
+/* Writes "PID/name" of the first owner. Like netstat, shows 19 bytes (before escaping), and no name
+ * for an empty command or '/'. With one_word_names the process name replaces an empty name. */
 static char *netstat_put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
 {
     struct owners *owners = netstat->sink.context->owners;
@@ -181,11 +176,11 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
                               const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
-    /* what the kernel says of a listener is its backlog; raw sockets have no remote port */
+    /* a listener's send_q is its backlog; raw sockets have no remote port */
     const uint32_t send_q = socket_listens(sock) ? 0 : sock->send_q;
     const uint16_t remote_port = sock->protocol == IPPROTO_RAW ? 0 : sock->remote.port;
 
-    /* a queue begins with the blank that ends the protocol */
+    /* put_queue() writes the space after the protocol */
     dst = put_bytes(dst, proto_name(sock), PROTO_WIDTH - 1);
     dst = put_queue(dst, sock->recv_q);
     dst = PUT(put_queue(dst, send_q), " ");
@@ -204,7 +199,7 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
     return dst;
 }
 
-/* The states of linux/net.h: SS_FREE, SS_UNCONNECTED ... SS_DISCONNECTING. */
+/* Names of the states of linux/net.h, from SS_FREE to SS_DISCONNECTING. */
 static const char *unix_state(const struct socket_record *sock)
 {
     static const char *const states[] = {"FREE", "", "CONNECTING", "CONNECTED", "DISCONNECTING"};

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of iproute2 7.1 ss: its columns. They are as wide as their longest cells, as those of
- * ss are, and on a terminal they fill the width. The first rows are kept to find out how wide the
- * columns are; the rest is streamed.
- */
+/* The layout of iproute2 7.1 ss. As in ss, a column is as wide as its longest cell, and columns
+ * fill a terminal. The first rows are kept to find these widths; later rows are written at once. */
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +23,9 @@ static char *put_send_q(char *dst, struct ss_row *row)
 
 static const struct {
     const char *heading;
-    bool gap;     /* a blank stands before it */
-    bool right;   /* it ends where the next column begins */
-    ss_part *put; /* NULL: by the family */
+    bool gap;     /* a space is written before the column */
+    bool right;   /* cells are aligned at the right */
+    ss_part *put; /* NULL: the family writes the column */
 } columns[SS_COLUMNS] = {
     [SS_NETID] = {"Netid", false, false, ss_put_netid},
     [SS_STATE] = {"State", true, false, ss_put_state},
@@ -44,28 +41,28 @@ static const struct {
 
 enum {
     SCREEN_MAX = 1000, /* a wider terminal is not filled */
-    /* The longest names of a host and a service, and the columns' blanks. */
+    /* The longest names of a host and a service, and the spaces that fill the columns. */
     PEER_BOUND = ESCAPE_FACTOR * (HOST_MAX + NAME_MAX_SHOWN) + 3 * SCREEN_MAX,
-    /* A row without lists, with the longest names on both sides. */
+    /* A row without lists, with the longest names at both ends. */
     ROW_BOUND = 2 * PEER_BOUND + 2 * SS_ROOM,
-    LIST_FACTOR = 4, /* a byte of a list becomes at most so many */
+    LIST_FACTOR = 4, /* bytes of text for a byte of a list, at most */
     OWNER_BOUND = 128,
-    WAITING_MAX = 64 * 1024, /* bytes of rows that decide how wide the columns are */
+    WAITING_MAX = 64 * 1024, /* bytes of kept rows, from which the widths follow */
 };
 
 struct ss_sink {
     struct sink sink;
     struct ss_layout layout;
     bool shown[SS_COLUMNS];
-    struct ss_sink *origin;    /* this sink, or the one that it is a clone of */
-    size_t gaps[SS_COLUMNS];   /* the blank in front of a column, which the first one lacks */
-    size_t widths[SS_COLUMNS]; /* without the blank in front; in the origin, grow by kept rows */
-    size_t blanks;             /* after the heading, in the origin: see note_details() */
-    size_t latest;             /* length of the details of the latest kept row */
-    uint64_t endpoint;         /* inode of the latest row of SCTP */
-    char *waiting;             /* rows that wait: cells, each with a NUL after it */
-    size_t waiting_length;     /* ... at most WAITING_MAX bytes */
-    struct writer kept;        /* those that came last */
+    struct ss_sink *origin;    /* this sink, or the sink that it was cloned from */
+    size_t gaps[SS_COLUMNS];   /* spaces before a column: 0 or 1 */
+    size_t widths[SS_COLUMNS]; /* without the gap; the origin's widths grow with kept rows */
+    size_t heading_spaces; /* used in the origin: spaces after the heading, see note_details() */
+    size_t latest_details; /* length of the details of the last kept row */
+    uint64_t endpoint;     /* inode of the last row, perhaps an SCTP endpoint */
+    char *waiting;         /* kept cells, each with a NUL after it */
+    size_t waiting_length; /* bytes used in `waiting`, at most WAITING_MAX */
+    struct writer kept;    /* the last kept rows, not yet moved to `waiting` */
     bool keeping;
 };
 
@@ -76,7 +73,7 @@ _Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits
 static inline __attribute__((always_inline)) char *put_right(char *dst, char *cell, size_t blanks)
 {
     const size_t length = (size_t)(dst - cell);
-    char text[32]; /* most cells are shorter */
+    char text[32]; /* nearly all cells are shorter */
 
     if (length > sizeof text)
         return align_right(dst, cell, length + blanks);
@@ -85,29 +82,27 @@ static inline __attribute__((always_inline)) char *put_right(char *dst, char *ce
     return dst + blanks;
 }
 
-static void count_latest(struct ss_sink *ss)
+static void count_details(struct ss_sink *ss)
 {
-    if (ss->latest > ss->origin->blanks)
-        ss->origin->blanks = ss->latest;
-    ss->latest = 0;
+    if (ss->latest_details > ss->origin->heading_spaces)
+        ss->origin->heading_spaces = ss->latest_details;
+    ss->latest_details = 0;
 }
 
-/*
- * ss has the details in a column of their own, and so blanks behind its heading: as many as the
- * longest details have letters, of all rows that another one follows. It has those of netlink
- * sockets in the column before, or nowhere, and knows none of what it reads from udp and raw.
- */
+/* Notes the length of a row's details. ss has them in a column of their own, so its heading is
+ * followed by as many spaces as the longest details have letters, except those of the last row.
+ * Details of netlink sockets, and of UDP and raw sockets from /proc, do not count. */
 static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t length)
 {
     const struct socket_record *sock = &row->record->socket;
     const bool datagrams = sock->protocol == IPPROTO_UDP || sock->protocol == IPPROTO_RAW;
-    const bool none = sock->family == AF_NETLINK || (datagrams && !ss_is_by_netlink(row));
+    const bool ignored = sock->family == AF_NETLINK || (datagrams && !ss_is_by_netlink(row));
 
-    count_latest(ss);
-    ss->latest = none ? 0 : length + row->cut;
+    count_details(ss);
+    ss->latest_details = ignored ? 0 : length + row->extra_in_ss;
 }
 
-/* The cell's end: pads it, or moves it to the right. */
+/* Ends a cell. kept: widens its column; otherwise pads the cell or aligns it at the right. */
 static inline __attribute__((always_inline)) char *
 end_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column column, bool kept)
 {
@@ -136,11 +131,11 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
 
     if (!ss->shown[column])
         return dst;
-    /* the first column has no blank in front */
-    if (columns[column].gap && !kept && (dst != row->room || row->before))
+    /* the first column has no space before it */
+    if (columns[column].gap && !kept && (dst != row->room || row->committed))
         *dst++ = ' ';
     row->cell = dst;
-    row->before = 0;
+    row->committed = 0;
     if (columns[column].put)
         dst = columns[column].put(dst, row);
     else if (column != SS_DETAILS)
@@ -150,7 +145,7 @@ put_column(struct ss_sink *ss, struct ss_row *row, char *dst, enum ss_column col
     return end_column(ss, row, dst, column, kept);
 }
 
-/* kept: that of the row, as a constant, so that each row that is written takes less time. */
+/* kept: row->kept as a constant, for which the compiler makes faster code. */
 static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *ss,
                                                                struct ss_row *row, bool kept)
 {
@@ -172,15 +167,15 @@ static inline __attribute__((always_inline)) char *put_columns(struct ss_sink *s
 static void ss_put_row(struct ss_sink *ss, const struct record *record, struct writer *writer)
 {
     const struct socket_record *sock = &record->socket;
-    /* an association has the inode of its endpoint and comes behind it */
-    const bool same = sock->inode && sock->inode == ss->endpoint;
+    /* an SCTP association follows its endpoint and has the same inode */
+    const bool same_inode = sock->inode && sock->inode == ss->endpoint;
     struct ss_row line = {
         .layout = &ss->layout,
         .context = ss->sink.context,
         .record = record,
         .family = ss_family_of(record),
         .writer = writer,
-        .association = same && sock->protocol == IPPROTO_SCTP,
+        .association = same_inode && sock->protocol == IPPROTO_SCTP,
         .kept = ss->keeping,
     };
     char *dst;
@@ -189,39 +184,38 @@ static void ss_put_row(struct ss_sink *ss, const struct record *record, struct w
     ss->endpoint = sock->inode;
     dst = line.kept ? put_columns(ss, &line, true) : put_columns(ss, &line, false);
     while (!line.kept && dst > line.room && dst[-1] == ' ')
-        dst--; /* blanks at the end of a line say nothing */
+        dst--; /* a line does not end with spaces */
     writer_commit(writer, line.kept ? dst : PUT(dst, "\n"));
 }
 
 /* --- The terminal's width --------------------------------------------------------------------- */
 
-/* Columns from `first` up to the one that no longer fits; they get the blanks that are left. */
+/* Fits columns from `first` on into one line, and spreads the rest of the line's width over them.
+ * Returns the first column that does not fit. */
 static enum ss_column fit_line(size_t widths[], enum ss_column first, size_t screen)
 {
-    size_t used = 0, count = 0, spare;
-    enum ss_column behind = first;
+    size_t used = 0, count = 0, rest;
+    enum ss_column next = first;
 
-    for (; behind < SS_COLUMNS && used + widths[behind] <= screen; behind++) {
-        used += widths[behind];
-        count += widths[behind] > 0;
+    for (; next < SS_COLUMNS && used + widths[next] <= screen; next++) {
+        used += widths[next];
+        count += widths[next] > 0;
     }
-    spare = screen - used;
-    for (enum ss_column column = behind; column-- > first && count;) {
-        const size_t share = (spare + count - 1) / count;
+    rest = screen - used;
+    for (enum ss_column column = next; column-- > first && count;) {
+        const size_t share = (rest + count - 1) / count;
         if (!widths[column])
             continue;
         widths[column] += share;
-        spare -= share;
+        rest -= share;
         count--;
     }
-    return behind;
+    return next;
 }
 
-/*
- * A line of the terminal holds as many columns as fit, and they fill it: so the next column begins
- * on the next line, without a newline.
- */
-static void fit_columns(struct ss_sink *ss)
+/* Makes the columns fill lines of the terminal: each line holds as many columns as fit. So the next
+ * column begins on the next line without a newline. */
+static void ss_fit_columns(struct ss_sink *ss)
 {
     const size_t screen = ss->layout.width < SCREEN_MAX ? ss->layout.width : SCREEN_MAX;
     size_t widths[SS_COLUMNS];
@@ -239,31 +233,31 @@ static void fit_columns(struct ss_sink *ss)
     }
 }
 
-/* A line of cells. Blanks are written before the next cell, so no line ends in blanks. */
+/* A line that is being written. Spaces come before the next cell, so no line ends with them. */
 struct ss_line {
     const struct ss_sink *ss;
-    char *dst; /* the end of what is written, in room of the sink's writer */
+    char *dst; /* end of the bytes in the writer's room */
     size_t blanks;
-    bool glued; /* no blank is in front of the processes */
+    bool glued; /* the column of processes has no space before it */
 };
 
-/* More than the writer reserves at once. */
-static __attribute__((noinline)) char *put_long(struct writer *writer, char *dst, size_t blanks,
-                                                const char *text, size_t length)
+/* Writes a text that is longer than the writer can reserve at once. */
+static __attribute__((noinline)) char *
+ss_line_put_long(struct writer *writer, char *dst, size_t blanks, const char *text, size_t length)
 {
     writer_commit(writer, dst);
     writer_put_after(writer, blanks, text, length);
     return writer_reserve(writer, WRITER_ROOM);
 }
 
-static inline __attribute__((always_inline)) void put_after(struct ss_line *line, size_t blanks,
-                                                            const char *text, size_t length)
+static inline __attribute__((always_inline)) void ss_line_put(struct ss_line *line, size_t blanks,
+                                                              const char *text, size_t length)
 {
     struct writer *writer = line->ss->sink.writer;
     const size_t size = blanks + PUT_BLANKS_MORE + length;
 
     if (size > WRITER_RESERVE_MAX) {
-        line->dst = put_long(writer, line->dst, blanks, text, length);
+        line->dst = ss_line_put_long(writer, line->dst, blanks, text, length);
         return;
     }
     line->dst = put_spaces(writer_more(writer, line->dst, size), blanks);
@@ -282,7 +276,7 @@ put_cell(struct ss_line *line, enum ss_column column, const char *text, size_t l
     line->blanks += line->glued && column == SS_PROCESS ? 0 : ss->gaps[column];
     line->blanks += right ? blanks : 0;
     if (length > 0) {
-        put_after(line, *text == '\n' ? 0 : line->blanks, text, length);
+        ss_line_put(line, *text == '\n' ? 0 : line->blanks, text, length);
         line->blanks = 0;
     }
     line->blanks += right ? 0 : blanks;
@@ -295,7 +289,7 @@ static struct ss_line ss_line_begin(const struct ss_sink *ss)
 
 static inline void ss_line_end(struct ss_line *line, size_t blanks)
 {
-    put_after(line, blanks, "\n", 1);
+    ss_line_put(line, blanks, "\n", 1);
     writer_commit(line->ss->sink.writer, line->dst);
 }
 
@@ -315,7 +309,7 @@ static const char *put_kept_row(struct ss_sink *ss, const char *cell)
     return cell;
 }
 
-/* Off a terminal it is that of ss to the byte, which parsers look for. */
+/* Writes the heading. Without a terminal it equals the heading of ss: parsers search for it. */
 static void put_heading(struct ss_sink *ss)
 {
     struct ss_line heading = ss_line_begin(ss);
@@ -324,7 +318,7 @@ static void put_heading(struct ss_sink *ss)
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         if (ss->shown[column])
             put_cell(&heading, column, columns[column].heading, strlen(columns[column].heading));
-    ss_line_end(&heading, heading.glued ? ss->blanks : 0);
+    ss_line_end(&heading, heading.glued ? ss->heading_spaces : 0);
 }
 
 static void ss_put_rows(struct ss_sink *ss, const char *rows, size_t length)
@@ -341,26 +335,23 @@ static void forget_kept(struct ss_sink *ss)
     writer_finish(&ss->kept);
 }
 
-/*
- * Fixes the widths and writes the rows that wait for them. The origin's come first. If those of a
- * clone may be more than its writer holds, both are written out, so that no row is parted by
- * others.
- */
+/* Fixes the widths and writes the kept rows, the origin's first. If the rows of a clone may exceed
+ * its writer, both writers are flushed, so that no row is split by rows of the other. */
 static void ss_put_kept(struct ss_sink *ss)
 {
     const bool many = ss->origin != ss && ss->waiting_length;
 
     ss->keeping = false;
     if (ss->origin != ss && ss->origin->keeping) {
-        count_latest(ss->origin);
+        count_details(ss->origin);
         ss_put_kept(ss->origin);
     }
     if (ss->origin != ss) {
         memcpy(ss->widths, ss->origin->widths, sizeof ss->widths);
     } else {
         if (ss->layout.width)
-            fit_columns(ss);
-        else /* details come right behind the last column */
+            ss_fit_columns(ss);
+        else /* details follow directly after the last column */
             ss->widths[ss->shown[SS_PROCESS] ? SS_PROCESS : SS_PEER_PORT] = 0;
         ss->widths[SS_DETAILS] = 0;
         if (ss->layout.header)
@@ -375,14 +366,14 @@ static void ss_put_kept(struct ss_sink *ss)
     forget_kept(ss);
 }
 
-/* True if no row waits. */
-static bool keeps_none(const struct ss_sink *ss)
+/* Whether no row is kept. */
+static bool has_no_kept_row(const struct ss_sink *ss)
 {
     return !ss->waiting_length && !ss->kept.length;
 }
 
-/* Makes room for the next rows, and moves those of a clone to its origin. False: there is none. */
-static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
+/* Moves kept rows to `waiting` of `to` (this sink or its origin); false: they do not fit. */
+static bool move_rows(struct ss_sink *ss, struct ss_sink *to)
 {
     const size_t others = ss == to ? 0 : ss->waiting_length;
 
@@ -397,8 +388,8 @@ static bool set_aside(struct ss_sink *ss, struct ss_sink *to)
     return true;
 }
 
-/* True if a row can be kept, however long its lists become. */
-static bool can_keep(struct ss_sink *ss, const struct record *record)
+/* Whether a row fits into the memory for kept rows, however long its lists are. */
+static bool can_keep_row(struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;
     struct cgroups *cgroups = ss->sink.context->cgroups;
@@ -421,20 +412,18 @@ static bool can_keep(struct ss_sink *ss, const struct record *record)
         bound += ss_storages_bound(&ss->layout, record->socket.storages);
     bound += WRITER_RESERVE_MAX;
     return bound <= WRITER_CAPACITY - ss->kept.length ||
-           (bound <= WRITER_CAPACITY && set_aside(ss, ss));
+           (bound <= WRITER_CAPACITY && move_rows(ss, ss));
 }
 
 /* --- Needs ----------------------------------------------------------------------------------- */
 
-/* What the columns show. An inode is the port of a unix socket. */
+/* Fields that the columns show. The port of a unix socket is its inode. */
 #define FIELDS_COLUMNS                                                                             \
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_INTERFACE |           \
      SOCKET_TYPE | SOCKET_COOKIE | SOCKET_V6ONLY | SOCKET_PATH | SOCKET_PEER | SOCKET_ETHER |      \
      SOCKET_NETLINK | SOCKET_VSOCK | SOCKET_QUEUE_ID | SOCKET_TIPC)
-/*
- * SOCKET_UID is not asked for, because sock_diag says it unasked, and of half-open connections and
- * unix sockets ss shows no user: these would be read from /proc.
- */
+/* SOCKET_UID is not requested, because sock_diag sends it in any case. For half-open connections
+ * and unix sockets a request would read /proc, and ss shows no user for them. */
 #define FIELDS_EXTENDED                                                                            \
     (SOCKET_MARK | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_VFS | SOCKET_ICONS | SOCKET_PACKET |   \
      SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FANOUT | SOCKET_UMEM | SOCKET_FILL_RING |            \
@@ -480,8 +469,8 @@ static void ss_layout_row(struct sink *sink, const struct record *record)
 {
     struct ss_sink *ss = (struct ss_sink *)sink;
 
-    if (ss->keeping && (!ss->origin->keeping || !can_keep(ss, record))) {
-        count_latest(ss);
+    if (ss->keeping && (!ss->origin->keeping || !can_keep_row(ss, record))) {
+        count_details(ss);
         ss_put_kept(ss);
     }
     ss_put_row(ss, record, ss->keeping ? &ss->kept : sink->writer);
@@ -495,20 +484,20 @@ static void ss_layout_end(struct sink *sink)
         ss_put_kept(ss);
 }
 
-/* Fixes the widths by the rows so far, if there are any. The rows of a clone go on waiting. */
-static void pause(struct sink *sink)
+/* Fixes the widths by the rows kept so far, if any. A clone's rows move to its origin instead. */
+static void ss_layout_pause(struct sink *sink)
 {
     struct ss_sink *ss = (struct ss_sink *)sink, *origin = ss->origin;
 
-    if (!ss->keeping || keeps_none(ss))
+    if (!ss->keeping || has_no_kept_row(ss))
         return;
-    if (ss == origin || !origin->keeping || !set_aside(origin, origin) || !set_aside(ss, origin)) {
+    if (ss == origin || !origin->keeping || !move_rows(origin, origin) || !move_rows(ss, origin)) {
         ss_put_kept(ss);
         return;
     }
-    count_latest(origin);
-    origin->latest = ss->latest;
-    ss->latest = 0;
+    count_details(origin);
+    origin->latest_details = ss->latest_details;
+    ss->latest_details = 0;
 }
 
 static void ss_destroy(struct sink *sink)
@@ -516,7 +505,7 @@ static void ss_destroy(struct sink *sink)
     forget_kept((struct ss_sink *)sink);
 }
 
-/* Without memory for rows that wait, columns are as wide as their headings. */
+/* Starts a listing. If memory for kept rows is short, columns are as wide as their headings. */
 static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
 {
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
@@ -527,7 +516,7 @@ static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
     ss->shown[SS_PROCESS] = ss->layout.processes;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
-    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* even without a heading */
+    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* the width without a heading, too */
     bool first = true;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         ss->widths[column] *= ss->shown[column];
@@ -535,7 +524,7 @@ static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
         first &= !ss->shown[column];
     }
     ss->origin = origin;
-    ss->blanks = ss->latest = 0;
+    ss->heading_spaces = ss->latest_details = 0;
     ss->endpoint = 0;
     forget_kept(ss);
     ss->waiting = malloc(WAITING_MAX);
@@ -549,7 +538,7 @@ static void ss_begin(struct sink *sink)
     ss_start((struct ss_sink *)sink, (struct ss_sink *)sink);
 }
 
-static struct sink *make_clone(struct sink *sink, struct writer *writer)
+static struct sink *ss_clone(struct sink *sink, struct writer *writer)
 {
     struct sink *clone = sink_clone(sink, writer);
 
@@ -563,8 +552,8 @@ const struct sink_ops sink_ss = {
     .layout_size = sizeof(struct ss_layout),
     .begin = ss_begin,
     .row = ss_layout_row,
-    .pause = pause,
+    .pause = ss_layout_pause,
     .end = ss_layout_end,
     .destroy = ss_destroy,
-    .clone = make_clone,
+    .clone = ss_clone,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of ss: what the columns of a socket hold: a row of a table for each family. */
+/* The layout of ss: the columns of a socket, with a table of families. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static bool is_bound_to_device(const struct ss_row *row)
     return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
 }
 
-/* Not inline: ports would save the registers that it uses, too. */
+/* Not inline: otherwise the code for a port would save the registers that this function uses. */
 static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_row *row,
                                                      const struct address *address)
 {
@@ -49,7 +49,7 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
     const char *name;
 
     if (address->family == AF_INET6 && !v6only && address_is_unspecified(address))
-        return PUT(dst, "*"); /* IPv4, too */
+        return PUT(dst, "*"); /* the socket accepts IPv4, too */
     name = hosts ? hosts_name(hosts, &unmapped) : NULL;
     if (name)
         return put_escaped(dst, name, " :%");
@@ -58,7 +58,7 @@ static __attribute__((noinline)) char *put_inet_host(char *dst, const struct ss_
     return PUT(put_address(PUT(dst, "["), address), "]");
 }
 
-/* A port that the kernel chose has no name of a service, even if one has its number. */
+/* Writes a port. No name if the kernel chose the port, even if a service has the same number. */
 static inline __attribute__((always_inline)) char *
 put_service_port(char *dst, const struct ss_row *row, uint16_t port)
 {
@@ -73,7 +73,7 @@ put_service_port(char *dst, const struct ss_row *row, uint16_t port)
     return put_port(dst, services, protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : protocol, port, " ");
 }
 
-/* A function of its own, because with it in ss_columns_put_inet() each row takes longer. */
+/* Not inline: within ss_columns_put_inet() it would make every row slower. */
 static __attribute__((noinline)) char *put_program(char *dst, const struct ss_row *row,
                                                    uint16_t port)
 {
@@ -95,7 +95,7 @@ static char *ss_columns_put_inet(char *dst, const struct ss_row *row, bool peer,
     const struct socket_record *sock = &row->record->socket;
     const struct endpoint *end = peer ? &sock->remote : &sock->local;
 
-    if (port) /* raw: the local one is the protocol */
+    if (port) /* the local port of a raw socket is its protocol, and it has no remote port */
         return put_inet_port(dst, row, peer && sock->protocol == IPPROTO_RAW ? 0 : end->port);
     dst = put_inet_host(dst, row, &end->address);
     if (!peer && is_bound_to_device(row))
@@ -120,7 +120,7 @@ static char *ss_columns_put_unix(char *dst, const struct ss_row *row, bool peer,
 
 /* --- Packet ----------------------------------------------------------------------------------- */
 
-/* By number, as in linux/if_ether.h, with the name that is shown first; ss knows no others. */
+/* EtherTypes that ss knows (linux/if_ether.h). The first of two names for a number is shown. */
 static const struct {
     uint16_t number;
     char name[10];
@@ -175,7 +175,7 @@ static char *put_packet(char *dst, const struct ss_row *row, bool peer, bool por
 
 /* --- Netlink ---------------------------------------------------------------------------------- */
 
-/* NETLINK_* of linux/netlink.h, as ss calls them. */
+/* The names that ss has for NETLINK_* of linux/netlink.h. */
 static const char netlink_protocols[][11] = {
     "rtnl",  "unused", "usersock",   "fw",        "tcpdiag", "nflog",  "xfrm",   "selinux",
     "iscsi", "audit",  "fiblookup",  "connector", "nft",     "ip6fw",  "dec-rt", "uevent",
@@ -190,7 +190,7 @@ int ss_netlink_protocol(const char *name)
     return -1;
 }
 
-/* Often the number of a process. */
+/* Writes a port id, which often is a process id, and the name of the process. */
 static char *put_portid(char *dst, const struct ss_row *row)
 {
     const uint32_t portid = row->record->socket.portid;
@@ -272,7 +272,7 @@ const struct ss_family *ss_family_of(const struct record *record)
                                                             : &families[AF_INET];
 }
 
-/* ss does not list those of UDP-Lite. */
+/* Netids by protocol. ss itself does not list UDP-Lite. */
 static WORDS(inet_netid, "raw", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp",
              [IPPROTO_UDPLITE] = "udpl", [IPPROTO_SCTP] = "sctp", [IPPROTO_DCCP] = "dccp",
              [IPPROTO_ICMPV6] = "icmp6", [PROTOCOL_MPTCP] = "mptcp");
@@ -289,7 +289,7 @@ char *ss_put_netid(char *dst, struct ss_row *row)
         name = netids[type <= SOCK_SEQPACKET && netids[type] ? type : 0];
     else
         name = inet_netid(ss_protocol(row));
-    return stpcpy(dst, name ? name : "???"); /* one call for what put_string() needs two */
+    return stpcpy(dst, name ? name : "???"); /* faster than put_string(), which makes two calls */
 }
 
 char *ss_put_state(char *dst, struct ss_row *row)

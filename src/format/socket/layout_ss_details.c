@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of ss: processes, and what options show of a socket besides. */
+/* The layout of ss: processes, and the details of a socket that options ask for. */
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -18,9 +18,7 @@ enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/*
- * The highest process first. ss finds no owners of netlink sockets: the port tells the process.
- */
+/* Writes owners, highest pid first. Like ss, none for netlink: its port shows the process. */
 char *ss_put_process(char *dst, struct ss_row *row)
 {
     struct value owners = {.type = VALUE_UNKNOWN};
@@ -49,7 +47,8 @@ char *ss_put_process(char *dst, struct ss_row *row)
 
 /* --- Timers ----------------------------------------------------------------------------------- */
 
-/* ss shows less of a longer time: minutes and seconds, seconds, thousandths. */
+/* Writes a time. Like ss, the longer the time, the fewer units: minutes (with seconds below ten
+ * minutes), seconds (with thousandths below ten seconds), or milliseconds. */
 static char *put_time(char *dst, uint64_t milliseconds)
 {
     const uint64_t minutes = milliseconds / 60000;
@@ -90,7 +89,7 @@ static char *ss_details_put_timer(char *dst, const struct ss_row *row)
 
 /* --- What several families have --------------------------------------------------------------- */
 
-/* Of any length, in pieces that fit the room. */
+/* Writes a path of any length, in pieces that fit into the room. */
 static char *put_path(char *dst, struct ss_row *row, const char *path)
 {
     enum text_part part = PART_TEXT;
@@ -113,19 +112,19 @@ static char *put_cgroup(char *dst, struct ss_row *row)
     const char *path = cgroups ? cgroups_path(cgroups, id) : NULL;
 
     if (!path && cgroups && cgroups_failed(cgroups_summary(cgroups)))
-        return dst; /* it is not known to be out of reach */
+        return dst; /* reading cgroups failed: the path may exist */
     dst = PUT(dst, " cgroup:");
     return path ? put_path(dst, row, path) : put_hex(PUT(dst, "unreachable:"), id);
 }
 
-/* With -e and --cgroup ss writes it twice. */
+/* Writes the cgroup. With -e and --cgroup ss writes it twice: row->extra_in_ss counts that. */
 static char *put_cgroup_once(char *dst, struct ss_row *row)
 {
     const size_t before = ss_written_length(row, dst);
 
     dst = put_cgroup(dst, row);
     if (row->layout->cgroup)
-        row->cut += ss_written_length(row, dst) - before;
+        row->extra_in_ss += ss_written_length(row, dst) - before;
     return dst;
 }
 
@@ -136,7 +135,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
 
     if (ss_has(row, SOCKET_UID) && sock->uid)
         dst = text_u64(PUT(dst, " uid:"), sock->uid);
-    if (ss_has(row, SOCKET_INODE) || sock->timer == TIMER_TIME_WAIT) /* there is none: 0 */
+    if (ss_has(row, SOCKET_INODE) || sock->timer == TIMER_TIME_WAIT) /* TIME_WAIT: inode 0 */
         dst = text_u64(PUT(dst, " ino:"), sock->inode);
     if (ss_has(row, SOCKET_COOKIE))
         dst = put_hex(PUT(dst, " sk:"), row->record->identity);
@@ -149,7 +148,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
     return dst;
 }
 
-/* Which directions are open. */
+/* Writes which directions are open: "<->", or '-' for an arrow if that direction is shut down. */
 static char *put_shutdown(char *dst, const struct ss_row *row)
 {
     const uint8_t shut = row->record->socket.shutdown;
@@ -187,7 +186,7 @@ char *ss_put_memory(char *dst, const struct ss_row *row)
 
 /* --- Internet --------------------------------------------------------------------------------- */
 
-/* With # but 0 without the 0x, as printf(3) has it. */
+/* Writes hex digits as printf(3) does with %#x: 0 has no 0x. */
 static char *put_prefixed_hex(char *dst, uint32_t number)
 {
     return put_hex(number ? PUT(dst, "0x") : dst, number);
@@ -257,11 +256,9 @@ char *ss_put_inet(char *dst, struct ss_row *row)
         dst = put_cgroup(dst, row);
     if (layout->options)
         dst = ss_details_put_options(dst, row);
-    /*
-     * Rows of netlink have a line, even if there is nothing to say: of half-open connections, for
-     * example. Those of /proc have none: TCP's numbers stand behind the rest. -i has nothing to say
-     * of UDP, nor of raw sockets for it.
-     */
+    /* Rows from netlink get another line for -m and -i, which may be empty, as for half-open
+     * connections. Rows from /proc do not: TCP's numbers follow on the same line. For UDP, and for
+     * raw sockets of protocol UDP, -i shows nothing. */
     if (ss_is_by_netlink(row) &&
         (layout->memory || (layout->info && ss_protocol(row) != IPPROTO_UDP)))
         dst = put_info_line(dst, row);
@@ -272,10 +269,9 @@ char *ss_put_inet(char *dst, struct ss_row *row)
 
 /* --- Unix, netlink ---------------------------------------------------------------------------- */
 
-/*
- * ss takes the kernel's number of a device for one of the C library, which has its bits in other
- * places. Only the length of that is needed.
- */
+/* Writes the device of a unix socket's file. ss reads the kernel's number as a dev_t of the C
+ * library, which has the bits at other positions; row->extra_in_ss gets the difference in
+ * length. */
 static char *put_file_device(char *dst, struct ss_row *row)
 {
     enum { MINOR_BITS = 20 }; /* MINORBITS of the kernel's linux/kdev_t.h */
@@ -286,7 +282,7 @@ static char *put_file_device(char *dst, struct ss_row *row)
 
     dst = PUT(text_u64(dst, device >> MINOR_BITS), "/");
     dst = text_u64(dst, device & ((UINT32_C(1) << MINOR_BITS) - 1));
-    row->cut += (size_t)(end - other) - (size_t)(dst - begin);
+    row->extra_in_ss += (size_t)(end - other) - (size_t)(dst - begin);
     return dst;
 }
 
@@ -305,7 +301,7 @@ char *ss_put_unix(char *dst, struct ss_row *row)
     }
     if (!ss_has(row, SOCKET_ICONS))
         return dst;
-    dst = PUT(dst, " peers:"); /* connections that wait to be accepted */
+    dst = PUT(dst, " peers:"); /* inodes of connections that wait to be accepted */
     for (size_t at = 0; at + sizeof inode <= sock->waiting.length; at += sizeof inode) {
         memcpy(&inode, sock->waiting.data + at, sizeof inode);
         dst = ss_more(row, text_u64(PUT(dst, " "), inode));
@@ -315,7 +311,7 @@ char *ss_put_unix(char *dst, struct ss_row *row)
 
 char *ss_put_netlink(char *dst, struct ss_row *row)
 {
-    uint64_t first = 0; /* 32 of them are shown */
+    uint64_t first = 0; /* bits of the first groups; 32 are shown */
 
     if (ss_has(row, SOCKET_GROUPS))
         first = text_number(row->record->socket.groups, 0, sizeof(unsigned long));

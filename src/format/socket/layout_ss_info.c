@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The layout of ss: what -i shows. A number of 0 has no token, except where the token's own
- * function says otherwise.
- */
+/* The layout of ss: the numbers of -i. A number that is 0 has no token, unless the token has a
+ * function of its own that decides otherwise. */
 #include <linux/inet_diag.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -12,16 +10,16 @@
 #include "format/socket/layout_ss.h"
 #include "text/real.h"
 
-enum { CONGESTION_MAX = 15 }; /* bytes that ss shows: TCP_CA_NAME_MAX of net/tcp.h, less one */
+enum { CONGESTION_MAX = 15 }; /* bytes that ss shows: TCP_CA_NAME_MAX of net/tcp.h, minus 1 */
 
-/* A number with its name. put: put_signed() writes a number that ss prints with %d. */
+/* Writes a name and a number. put: writes the number; put_signed() if ss prints it with %d. */
 #define TOKEN_IF(dst, shown, put, name, number)                                                    \
     ((shown) ? put(PUT(dst, " " name ":"), number) : (dst))
 #define TOKEN(dst, put, name, number) TOKEN_IF(dst, number, put, name, number)
 
 /* --- Rates ------------------------------------------------------------------------------------ */
 
-/* Bits a second, with three digits and a unit. */
+/* Writes bits per second, with three digits and a unit. */
 static char *put_rate(char *dst, const struct ss_row *row, double rate)
 {
     static const struct {
@@ -42,7 +40,7 @@ static char *put_rate(char *dst, const struct ss_row *row, double rate)
 
 /* --- Congestion control ----------------------------------------------------------------------- */
 
-/* A struct of the kernel's may be shorter than ours: what it lacks is 0. */
+/* Copies a struct of the kernel, which may be shorter than ours: missing bytes become 0. */
 static void copy_struct(void *dst, size_t size, struct text bytes)
 {
     const size_t length = bytes.length < size ? bytes.length : size;
@@ -99,14 +97,14 @@ static char *put_congestion(char *dst, const struct ss_row *row)
                        name->length < CONGESTION_MAX ? name->length : CONGESTION_MAX, " ");
 }
 
-/* A window in each round trip. */
+/* Writes the sending rate: one congestion window in each round trip. */
 static char *put_send_rate(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
     static const uint32_t not_measured = 0x7fffffff;
     struct kernel_vegas_info vegas = {0};
     uint32_t rtt = tcp->rtt;
 
-    /* Vegas measures a round trip of its own */
+    /* Vegas measures round trips itself */
     if (has_cc_info(row, INET_DIAG_VEGASINFO))
         copy_struct(&vegas, sizeof vegas, row->record->socket.cc_info);
     if (vegas.enabled && vegas.rtt && vegas.rtt != not_measured)
@@ -127,7 +125,7 @@ static char *put_pacing(char *dst, const struct ss_row *row, const struct kernel
     return put_rate(PUT(dst, "/"), row, (double)tcp->max_pacing_rate * 8);
 }
 
-/* A part of the busy time: milliseconds, and how much it is of all. */
+/* Writes a part of the busy time: milliseconds and percent. */
 static char *put_limited(char *dst, uint64_t microseconds, uint64_t busy)
 {
     dst = PUT(text_u64(dst, microseconds / 1000), "ms(");
@@ -148,7 +146,7 @@ static char *put_busy(char *dst, const struct kernel_tcp_info *tcp)
 
 /* --- All tokens, in the order of ss ----------------------------------------------------------- */
 
-/* What both ends agreed on, and how they send now. */
+/* Writes options that both ends agreed on, and the current state of sending. */
 static char *put_tcp_sending(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
     enum { RTO_OF_NO_CONNECTION = 3000000 };
@@ -186,7 +184,7 @@ static char *put_tcp_sending(char *dst, const struct ss_row *row, const struct k
 static char *ss_info_put_tcp(char *dst, const struct ss_row *row, const struct kernel_tcp_info *tcp)
 {
     enum { USUAL_REORDERING = 3 };
-    /* of a listener, the number is the limit of its queue */
+    /* for a listener, the kernel puts the limit of its queue into `sacked` */
     const uint32_t sacked = row->record->socket.state == TCP_LISTEN ? 0 : tcp->sacked;
 
     dst = put_tcp_sending(dst, row, tcp);
@@ -299,10 +297,8 @@ static char *put_sctp(char *dst, const struct kernel_sctp_info *sctp)
     return dst;
 }
 
-/*
- * What ss makes of a line of /proc/net/tcp, and of one without these numbers: times are seconds,
- * and reordering is always 0 (tcp_show_line() and tcp_stats_print() of its misc/ss.c).
- */
+/* Writes the numbers of a line of /proc/net/tcp as ss does, also if the line lacks them: times in
+ * seconds, and reordering always 0 (tcp_show_line() and tcp_stats_print() of its misc/ss.c). */
 char *ss_put_file_info(char *dst, const struct ss_row *row)
 {
     enum { RTO_OF_NO_CONNECTION = 3000000, CWND_UNKNOWN = 2 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of ss: what options show of packet, XDP and TIPC sockets. */
+/* The layout of ss: details of packet, XDP and TIPC sockets. */
 #include <linux/filter.h>
 #include <linux/packet_diag.h>
 #include <netinet/in.h>
@@ -80,7 +80,7 @@ static char *put_filter(char *dst, struct ss_row *row)
 
 char *ss_put_packet(char *dst, struct ss_row *row)
 {
-    /* PACKET_FANOUT_HASH ... of linux/if_packet.h */
+    /* PACKET_FANOUT_* of linux/if_packet.h */
     static const char *const types[] = {"hash", "lb", "cpu", "roll", "random", "qm"};
     const struct socket_record *sock = &row->record->socket;
     const char *type = POINTER_AT(types, sock->fanout >> 16);
@@ -100,7 +100,7 @@ char *ss_put_packet(char *dst, struct ss_row *row)
             dst = PUT(dst, ")");
         }
     }
-    /* to others the kernel shows an empty one */
+    /* without CAP_NET_ADMIN the kernel sends an empty filter */
     if (row->layout->filters && ss_has(row, SOCKET_FILTER) && sock->filter.length)
         dst = put_filter(dst, row);
     return ss_put_memory(dst, row);
@@ -114,7 +114,7 @@ static char *put_xdp_ring(char *dst, struct ss_row *row, const char *name, struc
     return PUT(text_u64(PUT(dst, "(entries:"), u32_at(ring, 0)), ")");
 }
 
-/* struct xdp_diag_umem */
+/* Writes a struct xdp_diag_umem. */
 static char *put_umem(char *dst, struct ss_row *row)
 {
     const struct text umem = row->record->socket.umem;
@@ -132,7 +132,7 @@ static char *put_umem(char *dst, struct ss_row *row)
 
 char *ss_put_xdp(char *dst, struct ss_row *row)
 {
-    /* struct xdp_diag_stats: numbers of 8 bytes */
+    /* the numbers of struct xdp_diag_stats, 8 bytes each */
     static const char *const numbers[] = {
         "stats(rx dropped:",    ",rx invalid:", ",rx queue full:",
         ",rx fill ring empty:", ",tx invalid:", ",tx ring empty:"};
@@ -160,15 +160,14 @@ char *ss_put_xdp(char *dst, struct ss_row *row)
     return ss_put_memory(dst, row);
 }
 
-/* --- TIPC --------------------------------------------------------------------------------------
- */
+/* --- TIPC ------------------------------------------------------------------------------------- */
 
 static struct text tipc_attributes(const struct ss_row *row)
 {
     return ss_has(row, SOCKET_TIPC) ? row->record->socket.tipc : (struct text){NULL, 0};
 }
 
-/* A node, and the number of the socket there. */
+/* Writes an end: the node, or the number of the socket on that node (port). */
 char *ss_put_tipc_end(char *dst, const struct ss_row *row, bool peer, bool port)
 {
     const struct text all = tipc_attributes(row),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of ss: what BPF programs keep for a socket, by its type (BTF). */
+/* The layout of ss: values that BPF programs keep for a socket, shown by their types (BTF). */
 #include <endian.h>
 #include <stdio.h>
 
@@ -13,28 +13,26 @@ enum { STORAGE = 1, STORAGE_MAP_ID = 2, STORAGE_MAP_VALUE = 3, HEX_PIECE = 1024 
 /* --- How much text there can be --------------------------------------------------------------- */
 
 enum {
-    INDENT = 2, /* of the outermost value, in tabs */
+    INDENT = 2, /* tabs before the outermost value */
     NUMBER_TEXT_MAX = 40,
-    BYTE_TEXT_MAX = 4,           /* -128, '\0' */
-    REAL_TEXT_MAX = 320,         /* DBL_MAX with six decimals */
-    TEXT_MOST = 4 * 1024 * 1024, /* of one value; the kernel hands out 64 KiB of it */
-    STEPS_MOST = 64 * 1024,
+    BYTE_TEXT_MAX = 4,          /* -128, or '\0' with its quotes */
+    REAL_TEXT_MAX = 320,        /* DBL_MAX with six decimals */
+    TEXT_MAX = 4 * 1024 * 1024, /* bytes per value, of which the kernel sends 64 KiB */
+    STEPS_MAX = 64 * 1024,
 };
 
-/*
- * A value is shown only if this could follow its type to the end. So types that contain themselves
- * or are nested too deeply are found here, and the functions that show a value need not check.
- */
+/* Follows the type of a value to its end before the value is shown. This finds types that contain
+ * themselves or are nested too deeply, so functions that show a value need not check. */
 struct measure {
     const struct btf *btf;
-    size_t steps; /* that are left: unions of unions can mean endless work */
+    size_t steps; /* steps left: unions of unions can need endless work */
     unsigned depth;
     bool in_array;
 };
 
 static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length);
 
-/* Each of these returns 0 for what cannot be shown. */
+/* Each measure function returns an upper bound for bytes of text; 0: the type cannot be shown. */
 static size_t measure_number(const struct btf_type *type)
 {
     const uint32_t size = type->size;
@@ -47,15 +45,15 @@ static size_t measure_number(const struct btf_type *type)
 static size_t measure_enum(const struct measure *measure, const struct btf_type *type)
 {
     struct btf_enumerator enumerator;
-    size_t most = NUMBER_TEXT_MAX;
+    size_t longest = NUMBER_TEXT_MAX;
 
     for (uint32_t i = 0; i < type->count; i++) {
         if (!btf_enumerator(measure->btf, type, i, &enumerator))
             return 0;
-        if (most < ESCAPE_FACTOR * enumerator.name.length)
-            most = ESCAPE_FACTOR * enumerator.name.length;
+        if (longest < ESCAPE_FACTOR * enumerator.name.length)
+            longest = ESCAPE_FACTOR * enumerator.name.length;
     }
-    return measure_number(type) ? most : 0;
+    return measure_number(type) ? longest : 0;
 }
 
 static size_t measure_array(struct measure *measure, const struct btf_type *type)
@@ -69,10 +67,10 @@ static size_t measure_array(struct measure *measure, const struct btf_type *type
     measure->in_array = true;
     length = measure_value(measure, array.type, 0);
     measure->in_array = in_array;
-    return length && array.count <= TEXT_MOST / length ? length * array.count + 1 : 0;
+    return length && array.count <= TEXT_MAX / length ? length * array.count + 1 : 0;
 }
 
-/* The member must lie within the struct, and only integers and enums have bits. */
+/* Whether a member is within its struct and, if it is a bit field, is an integer or enum. */
 static bool check_member(const struct btf *btf, const struct btf_type *type,
                          const struct btf_member *member)
 {
@@ -98,7 +96,7 @@ static size_t measure_struct(struct measure *measure, const struct btf_type *typ
         if (btf_member(measure->btf, type, i, &member) && check_member(measure->btf, type, &member))
             length = measure_value(measure, member.type, member.name.length);
         sum += length;
-        if (!length || sum > TEXT_MOST)
+        if (!length || sum > TEXT_MAX)
             return 0;
     }
     return sum;
@@ -128,7 +126,7 @@ static size_t measure_content(struct measure *measure, const struct btf_type *ty
 
 static size_t measure_value(struct measure *measure, uint32_t id, size_t name_length)
 {
-    /* tabs, brackets, comma and newline, and again tabs */
+    /* tabs before the value and before its closing bracket; brackets, comma, newline */
     const size_t around = 2 * (INDENT + (size_t)measure->depth) + 6;
     char cast[C_DECLARATION_MAX];
     const char *end = measure->in_array ? cast : c_declaration_put(cast, measure->btf, id);
@@ -145,10 +143,10 @@ static size_t measure_value(struct measure *measure, uint32_t id, size_t name_le
     return length ? length + around + (size_t)(end - cast) + 6 + ESCAPE_FACTOR * name_length : 0;
 }
 
-/* The most bytes of text that show the value; 0 if its type is unknown or another one. */
+/* Returns an upper bound for a value's text; 0: its type is unknown or has another size. */
 static size_t storages_bound_of(const struct bpf_values *values, struct text value)
 {
-    struct measure measure = {.btf = &values->btf, .steps = STEPS_MOST};
+    struct measure measure = {.btf = &values->btf, .steps = STEPS_MAX};
     size_t size;
 
     if (!btf_size(&values->btf, values->type, &size) || size != value.length)
@@ -158,69 +156,70 @@ static size_t storages_bound_of(const struct bpf_values *values, struct text val
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-struct shown {
+struct storage_text {
     struct ss_row *row;
     const struct btf *btf;
     char *dst;
     unsigned depth;
-    bool in_array; /* types of elements are not repeated */
+    bool in_array; /* elements of an array are shown without their type */
 };
 
-/* Bytes of a value, or bits. */
+/* Where a value is: its bytes, and for a bit field its bits. */
 struct storage_position {
     const char *bytes;
-    unsigned bit, bits; /* of a bit field: from 0 to 7, and how many */
+    unsigned bit, bits; /* bit field: its first bit (0 to 7), its length */
 };
 
-static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
-                                struct storage_position place);
+static void storages_show_value(struct storage_text *out, uint32_t id, struct text name,
+                                struct storage_position position);
 
-static void storages_put_indent(struct shown *shown)
+static void storages_put_indent(struct storage_text *out)
 {
-    shown->dst = ss_more(shown->row, shown->dst);
-    if (!shown->row->layout->one_line)
-        for (unsigned i = 0; i < INDENT + shown->depth; i++)
-            *shown->dst++ = '\t';
+    out->dst = ss_more(out->row, out->dst);
+    if (!out->row->layout->one_line)
+        for (unsigned i = 0; i < INDENT + out->depth; i++)
+            *out->dst++ = '\t';
 }
 
-static void storages_put_end(struct shown *shown)
+static void storages_put_end(struct storage_text *out)
 {
-    if (shown->depth)
-        *shown->dst++ = ',';
-    if (shown->depth && !shown->row->layout->one_line)
-        *shown->dst++ = '\n';
+    if (out->depth)
+        *out->dst++ = ',';
+    if (out->depth && !out->row->layout->one_line)
+        *out->dst++ = '\n';
 }
 
-static void open_bracket(struct shown *shown, char bracket)
+static void open_bracket(struct storage_text *out, char bracket)
 {
-    *shown->dst++ = bracket;
-    if (!shown->row->layout->one_line)
-        *shown->dst++ = '\n';
-    shown->depth++;
+    *out->dst++ = bracket;
+    if (!out->row->layout->one_line)
+        *out->dst++ = '\n';
+    out->depth++;
 }
 
-static void close_bracket(struct shown *shown, char bracket)
+static void close_bracket(struct storage_text *out, char bracket)
 {
-    shown->depth--;
-    storages_put_indent(shown);
-    *shown->dst++ = bracket;
+    out->depth--;
+    storages_put_indent(out);
+    *out->dst++ = bracket;
 }
 
-/* The first bit of a byte is its lowest, where the lowest byte is the first. */
-static uint64_t bits_at(struct storage_position place)
+/* Returns the number of a bit field. Bit 0 is the lowest bit of the first byte on a little-endian
+ * machine, and the highest on a big-endian machine. */
+static uint64_t bits_at(struct storage_position position)
 {
     uint64_t number = 0;
 
-    for (unsigned i = 0; i < place.bits; i++) {
+    for (unsigned i = 0; i < position.bits; i++) {
         const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
-        const unsigned bit = place.bit + (little ? place.bits - 1 - i : i);
+        const unsigned bit = position.bit + (little ? position.bits - 1 - i : i);
         const unsigned shift = little ? bit % 8 : 7 - bit % 8;
-        number = number << 1 | ((uint8_t)place.bytes[bit / 8] >> shift & 1);
+        number = number << 1 | ((uint8_t)position.bytes[bit / 8] >> shift & 1);
     }
     return number;
 }
 
-/* Of up to eight bytes; those that are missing have the sign. */
+/* Returns a number of up to eight bytes; a signed number is extended to 64 bits. */
 static uint64_t number_at(const char *bytes, size_t size, bool is_signed)
 {
     const uint64_t number = bits_at((struct storage_position){bytes, 0, 8 * (unsigned)size});
@@ -241,7 +240,7 @@ static char *put_prefixed(char *dst, uint64_t number)
     return put_hex(PUT(dst, "0x"), number);
 }
 
-/* The upper half only if there is something in it. */
+/* Writes a number of 16 bytes; leaves out its upper half if that is 0. */
 static char *storages_put_wide(char *dst, const char *bytes)
 {
     const bool little = __BYTE_ORDER == __LITTLE_ENDIAN;
@@ -256,21 +255,21 @@ static char *storages_put_wide(char *dst, const char *bytes)
     return dst;
 }
 
-static char *put_int(char *dst, const struct btf_type *type, struct storage_position place)
+static char *put_int(char *dst, const struct btf_type *type, struct storage_position position)
 {
-    if (place.bits)
-        return put_prefixed(dst, bits_at(place));
+    if (position.bits)
+        return put_prefixed(dst, bits_at(position));
     if (type->size > sizeof(uint64_t))
-        return storages_put_wide(dst, place.bytes);
-    return storages_put_number(dst, number_at(place.bytes, type->size, btf_is_signed(type)),
+        return storages_put_wide(dst, position.bytes);
+    return storages_put_number(dst, number_at(position.bytes, type->size, btf_is_signed(type)),
                                btf_is_signed(type));
 }
 
 static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *type,
-                      struct storage_position place)
+                      struct storage_position position)
 {
     const uint64_t number =
-        place.bits ? bits_at(place) : number_at(place.bytes, type->size, type->flag);
+        position.bits ? bits_at(position) : number_at(position.bytes, type->size, type->flag);
     struct btf_enumerator enumerator;
 
     for (uint32_t i = 0; i < type->count; i++)
@@ -282,7 +281,7 @@ static char *put_enum(char *dst, const struct btf *btf, const struct btf_type *t
     return type->flag ? PUT(dst, "LL") : PUT(dst, "ULL");
 }
 
-/* As printf(3) writes them. BPF programs cannot calculate with such numbers, so they are rare. */
+/* Writes a number like printf(3). BPF programs cannot calculate with floats, so they are rare. */
 static char *put_real(char *dst, size_t size, const char *bytes)
 {
     double number;
@@ -295,109 +294,109 @@ static char *put_real(char *dst, size_t size, const char *bytes)
     return dst + snprintf(dst, REAL_TEXT_MAX, "%f", size == sizeof small ? (double)small : number);
 }
 
-/* Returns false at the end of a string. Bytes that cannot be seen are numbers. */
-static bool show_character(struct shown *shown, const struct btf_type *type, const char *byte)
+/* Shows a character, or the number of an invisible byte. Returns false at the string's end. */
+static bool show_character(struct storage_text *out, const struct btf_type *type, const char *byte)
 {
-    storages_put_indent(shown);
+    storages_put_indent(out);
     if (*byte == '\0')
-        shown->dst = PUT(shown->dst, "'\\0'");
+        out->dst = PUT(out->dst, "'\\0'");
     else if (*byte >= ' ' && *byte < 0x7f) {
-        *shown->dst++ = '\'';
-        *shown->dst++ = *byte;
-        *shown->dst++ = '\'';
+        *out->dst++ = '\'';
+        *out->dst++ = *byte;
+        *out->dst++ = '\'';
     } else
-        shown->dst = put_int(shown->dst, type, (struct storage_position){byte, 0, 0});
-    storages_put_end(shown);
+        out->dst = put_int(out->dst, type, (struct storage_position){byte, 0, 0});
+    storages_put_end(out);
     return *byte;
 }
 
-static void show_array(struct shown *shown, const struct btf_type *type, const char *bytes)
+static void show_array(struct storage_text *out, const struct btf_type *type, const char *bytes)
 {
     const struct btf_array array = btf_array(type);
-    const bool in_array = shown->in_array;
+    const bool in_array = out->in_array;
     struct btf_type element;
     bool characters, more = true;
     size_t size = 0;
 
-    btf_resolve(shown->btf, array.type, &element);
-    btf_size(shown->btf, array.type, &size);
+    btf_resolve(out->btf, array.type, &element);
+    btf_size(out->btf, array.type, &size);
     characters = element.kind == BTF_INT && size == 1;
-    open_bracket(shown, '[');
-    shown->in_array = true;
+    open_bracket(out, '[');
+    out->in_array = true;
     for (uint32_t i = 0; i < array.count && more; i++, bytes += size)
         if (characters)
-            more = show_character(shown, &element, bytes);
+            more = show_character(out, &element, bytes);
         else
-            storages_show_value(shown, array.type, (struct text){"", 0},
+            storages_show_value(out, array.type, (struct text){"", 0},
                                 (struct storage_position){bytes, 0, 0});
-    shown->in_array = in_array;
-    close_bracket(shown, ']');
+    out->in_array = in_array;
+    close_bracket(out, ']');
 }
 
-static void show_struct(struct shown *shown, const struct btf_type *type, const char *bytes)
+static void show_struct(struct storage_text *out, const struct btf_type *type, const char *bytes)
 {
     struct btf_member member;
 
-    open_bracket(shown, '{');
+    open_bracket(out, '{');
     for (uint32_t i = 0; i < type->count; i++)
-        if (btf_member(shown->btf, type, i, &member))
-            storages_show_value(shown, member.type, member.name,
+        if (btf_member(out->btf, type, i, &member))
+            storages_show_value(out, member.type, member.name,
                                 (struct storage_position){bytes + member.offset / 8,
                                                           member.offset % 8, member.bits});
-    close_bracket(shown, '}');
+    close_bracket(out, '}');
 }
 
-static void show_content(struct shown *shown, const struct btf_type *type,
-                         struct storage_position place)
+static void show_content(struct storage_text *out, const struct btf_type *type,
+                         struct storage_position position)
 {
-    char *dst = ss_more(shown->row, shown->dst);
+    char *dst = ss_more(out->row, out->dst);
     uint64_t pointer;
 
-    shown->dst = dst;
+    out->dst = dst;
     switch (type->kind) {
     case BTF_ARRAY:
-        show_array(shown, type, place.bytes);
+        show_array(out, type, position.bytes);
         break;
     case BTF_STRUCT:
     case BTF_UNION:
-        show_struct(shown, type, place.bytes);
+        show_struct(out, type, position.bytes);
         break;
     case BTF_ENUM:
     case BTF_ENUM64:
-        shown->dst = put_enum(dst, shown->btf, type, place);
+        out->dst = put_enum(dst, out->btf, type, position);
         break;
     case BTF_FLOAT:
-        shown->dst = put_real(dst, type->size, place.bytes);
+        out->dst = put_real(dst, type->size, position.bytes);
         break;
     case BTF_POINTER:
-        pointer = number_at(place.bytes, shown->btf->pointer_size, false);
-        shown->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
+        pointer = number_at(position.bytes, out->btf->pointer_size, false);
+        out->dst = pointer ? put_prefixed(dst, pointer) : PUT(dst, "(nil)");
         break;
     default:
-        shown->dst = put_int(dst, type, place);
+        out->dst = put_int(dst, type, position);
         break;
     }
 }
 
-/* storages_bound_of() has followed the type to its end. */
-static void storages_show_value(struct shown *shown, uint32_t id, struct text name,
-                                struct storage_position place)
+/* Shows a value whose type storages_bound_of() has checked. */
+static void storages_show_value(struct storage_text *out, uint32_t id, struct text name,
+                                struct storage_position position)
 {
     struct btf_type type;
 
-    storages_put_indent(shown);
+    storages_put_indent(out);
     if (name.length) {
-        shown->dst = escape_text(PUT(shown->dst, "."), name.data, name.length, NULL);
-        shown->dst = PUT(shown->dst, " = ");
+        out->dst = escape_text(PUT(out->dst, "."), name.data, name.length, NULL);
+        out->dst = PUT(out->dst, " = ");
     }
-    if (!shown->in_array) {
-        char *end = c_declaration_put(PUT(shown->dst, "("), shown->btf, id);
+    if (!out->in_array) {
+        char *end = c_declaration_put(PUT(out->dst, "("), out->btf, id);
         if (end)
-            shown->dst = PUT(end, ")");
+            out->dst = PUT(end, ")");
     }
-    if (btf_resolve(shown->btf, id, &type))
-        show_content(shown, &type, place);
-    storages_put_end(shown);
+    if (btf_resolve(out->btf, id, &type))
+        show_content(out, &type, position);
+    storages_put_end(out);
 }
 
 /* --- Storages --------------------------------------------------------------------------------- */
@@ -410,17 +409,17 @@ static const struct bpf_values *find_values(const struct ss_layout *layout, uint
     return NULL;
 }
 
-/* A value of unknown type is shown as bytes. */
+/* Shows a value by its type, or in hex if its type is unknown. */
 static char *storages_put_value(char *dst, struct ss_row *row, uint64_t map, struct text value)
 {
     const struct bpf_values *values = find_values(row->layout, map);
-    struct shown shown = {.row = row, .dst = dst};
+    struct storage_text out = {.row = row, .dst = dst};
 
     if (values && storages_bound_of(values, value)) {
-        shown.btf = &values->btf;
-        storages_show_value(&shown, values->type, (struct text){"", 0},
+        out.btf = &values->btf;
+        storages_show_value(&out, values->type, (struct text){"", 0},
                             (struct storage_position){value.data, 0, 0});
-        return ss_more(row, shown.dst);
+        return ss_more(row, out.dst);
     }
     dst = row->layout->one_line ? PUT(dst, " 0x") : PUT(dst, "\t\t0x");
     for (size_t i = 0; i < value.length; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of ss: lists and attributes behind the numbers of -i. */
+/* The layout of ss: lists and attributes after the numbers of -i. */
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -38,7 +38,7 @@ char *ss_put_sctp_addresses(char *dst, struct ss_row *row)
 
 /* --- Keys of TCP-MD5 -------------------------------------------------------------------------- */
 
-/* Bytes that are no visible ASCII, and those with a meaning here, are \ooo in octal. */
+/* Writes a key. Bytes that are not visible ASCII, '\\' and ',' are written as \ooo (octal). */
 static char *put_key(char *dst, const uint8_t *key, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -76,10 +76,10 @@ char *ss_put_md5_keys(char *dst, struct ss_row *row)
 
 /* --- Protocols on top of TCP ------------------------------------------------------------------ */
 
-/* The kernel's names have 15 bytes at most (TCP_ULP_NAME_MAX). */
+/* The kernel's names have at most 15 bytes (TCP_ULP_NAME_MAX). */
 enum { ULP_NAME_MAX = 128 };
 
-/* TLS_CONF_BASE ... */
+/* Words for TLS_CONF_* of linux/tls.h. */
 static WORDS(tls_way, "", "none", "sw", "hw", "hw-record");
 
 static char *put_tls_word(char *dst, struct text tls, uint16_t type, const char *name,
@@ -97,7 +97,7 @@ static char *put_tls_word(char *dst, struct text tls, uint16_t type, const char 
 
 static char *put_tls(char *dst, struct text tls)
 {
-    uint64_t cipher = 0; /* ss knows two */
+    uint64_t cipher = 0; /* ss knows only two ciphers */
 
     dst = put_tls_word(dst, tls, TLS_VERSION, " version: ", info_tls_version);
     if (nested_number(tls, TLS_CIPHER, &cipher) && cipher == AES_GCM_128)
@@ -113,7 +113,7 @@ static char *put_tls(char *dst, struct text tls)
 
 static char *put_subflow_flags(char *dst, struct text subflow)
 {
-    /* MPTCP_SUBFLOW_FLAG_MCAP_REM ... */
+    /* MPTCP_SUBFLOW_FLAG_* of linux/mptcp.h */
     static const struct flag_text letters[] = {
         {1 << 0, "M"}, {1 << 1, "m"}, {1 << 2, "J"}, {1 << 3, "j"}, {1 << 4, "B"},
         {1 << 5, "b"}, {1 << 6, "e"}, {1 << 7, "c"}, {1 << 8, "v"},
@@ -125,7 +125,7 @@ static char *put_subflow_flags(char *dst, struct text subflow)
     return put_flags(PUT(dst, " flags:"), (uint32_t)flags, letters, COUNT(letters));
 }
 
-/* A token has four digits at least. */
+/* Writes a token with at least four hex digits, and its id. */
 static char *put_token(char *dst, uint64_t token, uint64_t id)
 {
     for (uint64_t least = 0x1000; token < least && least > 1; least >>= 4)

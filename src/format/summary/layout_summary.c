@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The summary for people: a line for each row, the limit and how much of it is used beside the
- * value, and words for a row that is close to its limit.
- */
+/* The summary for people: a line for each row with the value, its limit and the percentage of the
+ * limit in use, and words for a row that is close to its limit. */
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "text/put.h"
@@ -12,7 +10,7 @@ enum { NAME_WIDTH = 18, NUMBER_WIDTH = 12, PERCENT_WIDTH = 8, SUBJECT_MAX = 32 }
 struct summary_sink {
     struct sink sink;
     struct summary_layout layout;
-    char subject[SUBJECT_MAX]; /* of the row before */
+    char subject[SUBJECT_MAX]; /* subject of the last row */
     size_t subject_length;
 };
 
@@ -32,7 +30,7 @@ static void layout_summary_begin(struct sink *sink)
     writer_commit(sink->writer, PUT(dst, "\n"));
 }
 
-/* Rows of families and states without a socket are left out, except these. */
+/* Whether a row is shown: counts of 0 are not, except rows in `always` and rows with a limit. */
 static bool is_of_interest(const struct record *record)
 {
     static const char *const always[][2] = {{"all", "sockets"}, {"tcp", "sockets"},
@@ -46,7 +44,7 @@ static bool is_of_interest(const struct record *record)
     return !(record->has & SUMMARY_VALUE) || used->value || (record->has & SUMMARY_LIMIT);
 }
 
-/* Right-aligned behind a blank: a number, or bytes in a size for people; or a dash. */
+/* Writes a number, or bytes as a size for people, or "-", aligned at the right. */
 static char *put_amount(char *dst, const struct record *record, uint64_t number_field,
                         uint64_t number, uint64_t bytes_field, uint64_t bytes)
 {
@@ -69,7 +67,7 @@ static char *put_attention(char *dst, const struct summary_sink *summary, const 
     return summary->layout.colour ? PUT(dst, COLOUR_RESET) : dst;
 }
 
-/* The limit, and how much of it is used. */
+/* Writes the limit, and the percentage of it that is in use. */
 static char *put_limit(char *dst, const struct record *record, bool limited, uint64_t thousandths)
 {
     const struct summary_record *used = &record->summary;
@@ -84,7 +82,7 @@ static char *put_limit(char *dst, const struct record *record, bool limited, uin
     return align_right(PUT(dst, " %"), start, PERCENT_WIDTH);
 }
 
-/* Remarks, each behind two blanks. */
+/* Writes remarks, each after two spaces. */
 static char *put_remarks(char *dst, const struct summary_sink *summary, const struct record *record,
                          bool limited, uint64_t thousandths)
 {
@@ -115,7 +113,7 @@ static void layout_summary_row(struct sink *sink, const struct record *record)
     if (!is_of_interest(record))
         return;
     start = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
-    /* "tcp sockets", and below it "  LISTEN" */
+    /* "tcp sockets", then on the next line "  LISTEN" */
     dst = text_equal(before, subject) ? PUT(start, "  ") : PUT(put_text(start, subject), " ");
     dst = text_pad(put_text(dst, used->name), start, NAME_WIDTH);
     summary->subject_length = subject.length < SUBJECT_MAX ? subject.length : SUBJECT_MAX;
@@ -123,7 +121,7 @@ static void layout_summary_row(struct sink *sink, const struct record *record)
     dst = put_amount(dst, record, SUMMARY_VALUE, used->value, SUMMARY_BYTES, used->bytes);
     dst = put_limit(dst, record, limited, thousandths);
     dst = put_remarks(dst, summary, record, limited, thousandths);
-    while (dst > start && dst[-1] == ' ') /* a line does not end with blanks */
+    while (dst > start && dst[-1] == ' ') /* a line does not end with spaces */
         dst--;
     writer_commit(sink->writer, PUT(dst, "\n"));
 }

@@ -14,7 +14,7 @@ static bool counter_is_of_machine(const struct record *record)
     return record->counter.machine;
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     TEXT(protocol, counter.protocol, COUNTER_PROTOCOL,
          "the kernel's group of counters: Ip, Icmp, Tcp, TcpExt, Udp ...", .key = true),

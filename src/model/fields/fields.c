@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fields that are members of a record, and those of counted groups. */
+/* Values of fields that are members of a record, and of fields of counted groups. */
 #include "model/fields/fields.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "fastnet/clock.h"
@@ -10,7 +11,7 @@
 #include "fastnet/interfaces.h"
 #include "text/put.h"
 
-/* Where the field's part of borrowed bytes is; NULL: there are too few. */
+/* Returns the field's part of borrowed bytes; NULL if the record has fewer bytes. */
 static char *fields_part_of(const struct field *field, const struct record *record)
 {
     struct {
@@ -41,7 +42,7 @@ uint64_t field_number(const struct field *field, const struct record *record)
 void field_set_number(const struct field *field, struct record *record, uint64_t number)
 {
     void *part = is_part(field) ? fields_part_of(field, record) : NULL;
-    const size_t size = part ? field->part.size : field->member; /* above 8 it is no number */
+    const size_t size = part ? field->part.size : field->member; /* a number has at most 8 bytes */
     const uint64_t most = size < sizeof number ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
 
     bytes_set(part ? part : (char *)record + field->offset, size, number < most ? number : most);
@@ -97,7 +98,7 @@ struct value address(const struct address *address)
 
 struct value address_member(const struct cell *cell)
 {
-    struct address member; /* which need not be aligned */
+    struct address member; /* the member may be unaligned */
 
     memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
     return address(&member);
@@ -189,13 +190,31 @@ const char *machine_scope_name(uint64_t machine)
     return machine ? "machine" : "namespace";
 }
 
-bool field_is_named(const struct field *field, const char *name, size_t length)
+static bool is_spelled(const char *own, const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
-        if (!field->name[i] ||
-            (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != field->name[i])
+        if (!own[i] || (name[i] == '-' ? '_' : tolower((unsigned char)name[i])) != own[i])
             return false;
-    return !field->name[length];
+    return !own[length];
+}
+
+bool field_is_named(const struct field *field, const char *name, size_t length)
+{
+    char other[FIELD_OTHER];
+
+    return is_spelled(field->name, name, length) ||
+           (field_other_name(field, other) && is_spelled(other, name, length));
+}
+
+const char *field_other_name(const struct field *field, char name[FIELD_OTHER])
+{
+    static const char suffix[] = "lladdr";
+    const size_t length = strlen(field->name);
+
+    if (field->type != VALUE_LLADDR)
+        return NULL;
+    snprintf(name, FIELD_OTHER, "%.*smac", (int)(length - strlen(suffix)), field->name);
+    return name;
 }
 
 const struct field *field_find(const struct kind *kind, const char *name, size_t length)

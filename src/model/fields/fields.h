@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the tables of fields are written with: a constructor for each kind of field, and the values
- * that functions of COMPUTED() fields return.
- *
- *     NUMBER(recv_q, socket.recv_q, SOCKET_QUEUES, "bytes not yet read", .unit = UNIT_BYTES)
- *
- * is the field "recv_q", a number, taken from that member of struct record; it is known when the
- * backend filled SOCKET_QUEUES. Further members of struct field may follow the help.
- */
+/* Constructors for tables of fields, one for each kind of field, and values for functions of
+ * COMPUTED() fields. Example: NUMBER(recv_q, socket.recv_q, SOCKET_QUEUES, "bytes not yet read",
+ * .unit = UNIT_BYTES) is the field "recv_q", a number, read from that member of struct record. It
+ * is known if the backend filled SOCKET_QUEUES. Further members of struct field may follow the
+ * help. */
 #ifndef MODEL_FIELDS_FIELDS_H
 #define MODEL_FIELDS_FIELDS_H
 
@@ -17,12 +13,12 @@
 #include "fastnet/field.h"
 #include "fastnet/kind.h"
 
-/* For numbers that count the whole machine, or one network namespace. */
+/* "machine" for numbers that count the whole machine, else "netns". */
 const char *machine_scope_name(uint64_t machine);
 
 /* clang-format off */
 
-/* A member of struct record. Its type is the compiler's word: another one does not compile. */
+/* A member of struct record. The compiler finds its type, and refuses a type that is not listed. */
 #define MEMBER(path)                                                                               \
     .member = MEMBER_TYPE(struct record, path), .offset = offsetof(struct record, path)
 #define MEMBER_TYPE(of, path)                                                                      \
@@ -38,7 +34,8 @@ const char *machine_scope_name(uint64_t machine);
 
 #define PLAIN(path) MEMBER(path), .plain = true
 
-/* All of them begin with the field's name and end with what must be filled, and the help. */
+/* Each constructor begins with the field's name and ends with the bits that must be filled, and the
+ * help. */
 #define FIELD(id, of_type, function, filled, text, ...)                                            \
     {.name = #id, .type = of_type, .value = function, .fields = filled, .help = text,        \
      __VA_ARGS__}
@@ -48,7 +45,7 @@ const char *machine_scope_name(uint64_t machine);
 #define GAUGE(id, path, ...)        NUMBER(id, path, __VA_ARGS__, .gauge = true)
 #define TEXT(id, path, ...)         FIELD(id, VALUE_TEXT, text_member, __VA_ARGS__, PLAIN(path))
 #define ADDRESS(id, path, ...)      FIELD(id, VALUE_ADDRESS, address_member, __VA_ARGS__, PLAIN(path))
-/* The same, where an IPv4-mapped address means IPv6, as in a route: it is not shown as IPv4. */
+/* An address whose IPv4-mapped form means IPv6, as in a route: it is not shown as IPv4. */
 #define ADDRESS_AS_IT_IS(id, path, ...)                                                            \
     FIELD(id, VALUE_ADDRESS, address_as_it_is, __VA_ARGS__, PLAIN(path))
 /* The host name of an address. */
@@ -57,45 +54,42 @@ const char *machine_scope_name(uint64_t machine);
           .lookups = NEED_HOSTS | NEED_UNMAPPED)
 #define BOOLEAN(id, path, ...)                                                                     \
     FIELD(id, VALUE_BOOLEAN, boolean_member, __VA_ARGS__, PLAIN(path))
-/* Numbers that are times: seconds with three decimals. Nanoseconds since 1970 are a point of time. */
+/* Times in seconds with three decimals. NANOSECONDS since 1970 are a point in time. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, number_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 #define NANOSECONDS(id, path, ...)                                                                 \
     FIELD(id, VALUE_TIME, number_member, __VA_ARGS__, MEMBER(path))
-/* Bits that have names: a const struct flag_names. */
+/* A set of bits with names (const struct flag_names). */
 #define FLAGS(id, path, names, ...)                                                                \
     FIELD(id, VALUE_FLAGS, flags_member, __VA_ARGS__, PLAIN(path), .flags = &names)
-/* A number that function names. Without a name it is unknown ... */
+/* A number that `function` names. A number without a name is unknown. */
 #define WORD(id, path, function, ...)                                                              \
     FIELD(id, VALUE_TEXT, word_member, __VA_ARGS__, PLAIN(path), .word = function)
-/* ... or shown as its digits. */
+/* A number that `function` names. A number without a name is shown as digits. */
 #define NAMED(id, path, function, ...)                                                             \
     FIELD(id, VALUE_NAME, named_member, __VA_ARGS__, PLAIN(path), .word = function)
-/* The index of an interface, shown by its name; 0 is none. */
+/* The index of an interface, shown by its name; 0: no interface. */
 #define INTERFACE(id, path, ...)                                                                   \
     FIELD(id, VALUE_NAME, interface_member, __VA_ARGS__, MEMBER(path),                             \
           .lookups = NEED_INTERFACES)
-/*
- * A number in a struct of the kernel's, whose bytes the record borrows (path, a struct text). It is
- * known when the kernel sent that many bytes: its structs grow.
- *
- *     INFO(mss, socket.info, struct tcp_info, tcpi_snd_mss, SOCKET_TCP_INFO, "its MSS")
- */
+/* A number in a struct of the kernel whose bytes the record borrows (path, a struct text). It is
+ * known if the kernel sent enough bytes, because these structs grow. Example: INFO(mss,
+ * socket.info, struct tcp_info, tcpi_snd_mss, SOCKET_TCP_INFO, "its MSS") */
 #define INFO(id, path, of, of_part, ...)                                                           \
     INFO_AS(id, VALUE_NUMBER, info_member, path, of, of_part, __VA_ARGS__)
-/* The same, of another type: function makes the value. */
+/* As INFO(), but with another type: `function` makes the value. */
 #define INFO_AS(id, of_type, function, path, of, of_part, ...)                                     \
     FIELD(id, of_type, function, __VA_ARGS__, MEMBER(path), PART(of, of_part))
 #define PART(of, of_part)                                                                          \
     .part = {MEMBER_TYPE(of, of_part), offsetof(of, of_part), sizeof ((of *)NULL)->of_part},       \
     .parts = PARTS_OF(of, of_part)
 #define PARTS_OF(of, of_part) PARTS(offsetof(of, of_part), sizeof ((of *)NULL)->of_part)
-/* A text that is made of several fields; filled: those it cannot do without; others are optional. */
+/* A text made from several fields. filled: fields that must be known; others: optional fields. */
 #define VIEW(id, function, filled, others, ...)                                                    \
     FIELD(id, VALUE_VIEW, function, filled, __VA_ARGS__, .optional = (others))
-/* The same, that is never unknown where they are filled: the function writes the text. */
+/* A view that is known whenever `filled` is known: the function only writes the text. */
 #define VIEW_BY(id, function, ...) VIEW(id, view_member, __VA_ARGS__, .write = function)
-/* Everything else: the type of its values, and the function that makes them. */
+/* Any other field: the type of its values, and the function that makes them. */
 #define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
 
 /* Members of struct kind. */
@@ -107,7 +101,7 @@ const char *machine_scope_name(uint64_t machine);
 #define VIEWS(table)    .views = (table), .view_count = COUNT(table)
 #define BORROWED(table) .borrowed = (table), .borrowed_count = COUNT(table)
 #define HOSTS(table)    .hosts = (table), .host_count = COUNT(table)
-/* One entry of such tables. */
+/* One entry of a table of borrowed texts. */
 #define BORROWED_TEXT(path, fields) {fields, offsetof(struct record, path), 1, false}
 #define NAMED_ADDRESS(path, fields) {fields, offsetof(struct record, path), NULL}
 
@@ -125,7 +119,7 @@ static inline struct value integer(uint64_t magnitude, bool negative)
     return (struct value){.type = VALUE_SIGNED, .integer = {magnitude, negative && magnitude != 0}};
 }
 
-/* Three decimals, given as thousandths. */
+/* A number with three decimals, from thousandths. */
 static inline struct value decimal(uint64_t thousandths)
 {
     return (struct value){.type = VALUE_DECIMAL, .number = thousandths};
@@ -136,13 +130,14 @@ static inline struct value boolean(bool holds)
     return (struct value){.type = VALUE_BOOLEAN, .number = holds};
 }
 
-/* From nanoseconds to the thousandths of a second that decimal() takes. */
+/* Nanoseconds as the thousandths of a second that decimal() needs. */
 static inline uint64_t milliseconds(uint64_t nanoseconds)
 {
     return nanoseconds / 1000000;
 }
 
-/* a * factor / b; to 15 digits where the product is too large for a number, and at most that. */
+/* a * factor / b, at most UINT64_MAX. If the product overflows, the result is exact to 15
+ * digits. */
 static inline uint64_t proportion(uint64_t a, uint64_t factor, uint64_t b)
 {
     const double product = (double)a * (double)factor / (double)b;
@@ -152,20 +147,20 @@ static inline uint64_t proportion(uint64_t a, uint64_t factor, uint64_t b)
                                     : UINT64_MAX;
 }
 
-/* Thousandths of a percent, as decimal() takes them; the whole is not 0. */
+/* Thousandths of a percent for decimal(); whole must not be 0. */
 static inline uint64_t percent_of(uint64_t part, uint64_t whole)
 {
     return proportion(part, UINT64_C(100) * 1000, whole);
 }
 
-/* A text that is made when it is shown. */
+/* A text that `write` makes when it is shown. */
 static inline struct value view(const struct cell *cell, view_fn *write)
 {
     return (struct value){.type = VALUE_VIEW,
                           .view = {cell->field, cell->record, cell->context, write}};
 }
 
-/* NULL is unknown. */
+/* A text; NULL is unknown. */
 static inline struct value string(const char *string)
 {
     if (!string)
@@ -173,13 +168,13 @@ static inline struct value string(const char *string)
     return (struct value){.type = VALUE_TEXT, .text = {string, strlen(string)}};
 }
 
-/* A name (NULL: it has none) and the number that it stands for. */
+/* A name, NULL if there is no name, and its number. */
 static inline struct value name(const char *string, uint64_t number)
 {
     return (struct value){.type = VALUE_NAME, .name = {string, number}};
 }
 
-/* The member of a field, which is a struct text. */
+/* The member of a field that is a struct text. */
 static inline struct text member_text(const struct cell *cell)
 {
     struct text member;
@@ -188,28 +183,27 @@ static inline struct text member_text(const struct cell *cell)
     return member;
 }
 
-/* AF_UNSPEC is unknown; an IPv4-mapped address is the IPv4 address that it is written as. */
+/* An address; AF_UNSPEC is unknown. An IPv4-mapped address becomes IPv4, as it is written. */
 struct value address(const struct address *address);
 
-/* The name of an interface, or its index; 0 is unknown. */
+/* The name of an interface, or else its index; 0 is unknown. */
 struct value interface_named(const struct context *context, uint32_t index);
 
-/* For field->value: the member as a value. A COMPUTED() field with more conditions may call them.
- */
+/* For field->value: the member as a value. Functions of COMPUTED() fields may call these, too. */
 field_fn number_member, info_member, text_member, address_member, address_as_it_is, host_member,
     boolean_member;
 field_fn flags_member, word_member, named_member, interface_member, view_member;
 
-/* The member, as text_member() has it, unless it is empty: then there is none. */
+/* The member as member_text() reads it; unknown if it is empty. */
 field_fn text_unless_empty;
 
-/* The member, a number of so many nanoseconds as the record has at field->index (uint64_t). */
+/* The member divided by the nanoseconds at field->index (uint64_t) of the record. */
 field_fn number_per_second;
 
-/* For VIEW(): the member, an address, with its port, which is at field->index if it is known. */
+/* For VIEW(): the member, an address, with the port at field->index if that is known. */
 field_fn view_address_port;
 
-/* For WORD(): an AF_* of sockets by name. */
+/* For WORD(): the name of an address family of sockets (AF_*). */
 word_fn family_name;
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields that every kind has: they are known without the record, except for events. */
+/* Fields that every kind has. They are known without a record, except for events. */
 #include "fastnet/namespace.h"
 #include "model/fields/fields.h"
 
-/* When the listing began; of an event, when it came. */
+/* The time at which the listing began, or the event came. */
 static struct value time_value(const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -47,8 +47,9 @@ static const struct field fields[] = {
              .lookups = NEED_LISTING),
     COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured one",
              .lookups = NEED_MACHINE, .key = true),
-    COMPUTED(netns, VALUE_NAME, listing_netns, 0, "network namespace: its name, or else its inode",
-             .lookups = NEED_MACHINE, .key = true, .of_netns = true),
+    COMPUTED(netns, VALUE_NAME, listing_netns, 0,
+             "name of the network namespace, or else its inode", .lookups = NEED_MACHINE,
+             .key = true, .of_netns = true),
     COMPUTED(netns_id, VALUE_NUMBER, netns_id, 0, "inode of the network namespace",
              .lookups = NEED_MACHINE, .key = true, .of_netns = true),
 };

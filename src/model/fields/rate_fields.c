@@ -11,10 +11,8 @@ static uint64_t magnitude(const struct value *value)
     return value->type == VALUE_SIGNED ? value->integer.magnitude : value->number;
 }
 
-/*
- * Rounded to a thousandth, and at most UINT64_MAX of them: counters of a captured tree can change
- * by any amount within a moment.
- */
+/* Rounds to a thousandth, with at most UINT64_MAX thousandths: counters of a captured tree can
+ * change by any amount within any time. */
 static struct value rate_of_counter(const struct field *of, const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -26,7 +24,7 @@ static struct value rate_of_counter(const struct field *of, const struct cell *c
     if (now.type == VALUE_UNKNOWN || now.type != before.type ||
         magnitude(&now) < magnitude(&before))
         return unknown;
-    /* how many of the numbers that stand for a value make a thousandth */
+    /* thousandths in each unit of the value's number */
     const double thousandths = now.type == VALUE_FINE      ? 0.001
                                : now.type == VALUE_DECIMAL ? 1
                                                            : 1000;
@@ -49,7 +47,7 @@ static struct value rate_of_pair(const struct cell *cell)
     return sum;
 }
 
-/* Of a counter that grows in other rows only. */
+/* For a field whose counter grows only in other rows: the value itself, not a rate. */
 static struct value rate_state(const struct cell *cell)
 {
     const struct field *of = cell->field->of;
@@ -81,7 +79,7 @@ static void add_pair(struct rates *rates, const struct field *pair, size_t *coun
 
     *both = make_rate(pair, rates->names[*count]);
     both->name = "bytes" RATE_SUFFIX;
-    both->help = "bytes that were sent and received together";
+    both->help = "bytes that were sent and received, added up";
     both->fields |= pair[1].fields;
     both->optional |= pair[1].optional;
     both->parts |= pair[1].parts;

@@ -5,27 +5,27 @@
 WORDS(severity_name, [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning",
       [SEVERITY_FAULT] = "fault");
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(severity, finding.severity, severity_name, 0,
-         "fault: happens now; warning: close to a limit, or others are the cause; past: since boot",
+         "fault (happens now), warning (near a limit, or caused by others) or past (since boot)",
          .coloured = true),
-    TEXT(rule, finding.rule, 0, "name of the rule, as doctor --list has it", .key = true),
-    TEXT(subject, finding.subject, 0, "where: an address and port, an interface, a table ...",
+    TEXT(rule, finding.rule, 0, "name of the rule, as doctor --list shows it", .key = true),
+    TEXT(subject, finding.subject, 0, "location: an address and port, an interface, a table ...",
          .key = true),
-    TEXT(process, finding.process, FINDING_PROCESS, "name of the process it is about", .key = true),
+    TEXT(process, finding.process, FINDING_PROCESS, "name of the process concerned", .key = true),
     NUMBER(pid, finding.pid, FINDING_PROCESS, "process ID of that process"),
     GAUGE(value, finding.value, FINDING_VALUE, "number that was found; the rule names its unit"),
     GAUGE(limit, finding.limit, FINDING_LIMIT, "the limit of that value"),
     GAUGE(moved, finding.moved, FINDING_MOVED,
           "by how much the rule's counter grew between the two readings"),
     WORD(scope, finding.machine, machine_scope_name, 0,
-         "its scope: this network namespace or the whole machine"),
+         "what the finding is about: this network namespace or the whole machine"),
     TEXT(summary, finding.summary, 0, "finding, in a sentence"),
-    TEXT(evidence, finding.evidence, 0, "evidence: numbers, counters and rows"),
+    TEXT(evidence, finding.evidence, 0, "numbers, counters and rows that show the problem"),
     TEXT(advice, finding.advice, 0, "advice: what to do"),
     TEXT(command, finding.command, 0, "a command line that shows more"),
-    TEXT(source, finding.source, 0, "tables, files and counters that it comes from"),
+    TEXT(source, finding.source, 0, "tables, files and counters that the finding comes from"),
 };
 
 static const struct borrowed borrowed[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of flows, as connection tracking knows them, and of those that helpers expect. */
+/* The fields of flows of connection tracking, and of expectations. */
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
@@ -11,7 +11,7 @@
 #include "model/fields/fields.h"
 #include "model/flow/view_fields.h"
 
-/* A member of a struct flow_tuple; the function sees the tuple by flow_fields_tuple_of(). */
+/* A member of a struct flow_tuple. The function gets the tuple by flow_fields_tuple_of(). */
 #define OF_TUPLE(id, function, tuple, part, ...)                                                   \
     COMPUTED(id, VALUE_NUMBER, function, __VA_ARGS__, MEMBER(tuple.part),                          \
              .index = offsetof(struct record, tuple))
@@ -62,7 +62,7 @@ static struct value flow_state(const struct cell *cell)
 
 static WORDS(role_name, "client", "server");
 
-/* Unknown if the clock was set back to a time before its beginning. */
+/* Unknown if the clock was set back to a time before the flow began. */
 static struct value age(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;
@@ -74,13 +74,13 @@ static struct value age(const struct cell *cell)
 
 /* --- What else belongs to it ------------------------------------------------------------------ */
 
-/* A flow is in zone 0 unless the kernel says otherwise: for both directions, or for one of them. */
+/* A flow is in zone 0 unless the kernel sends a zone, for both directions or for one. */
 static struct value zone(const struct cell *cell)
 {
     return number((cell->record->has & FLOW_ZONE) ? cell->record->flow.zone : 0);
 }
 
-/* Of one direction, whose bit is among the optional ones. */
+/* The zone of one direction, whose presence bit is in field->optional. */
 static struct value zone_of_way(const struct cell *cell)
 {
     return (cell->record->has & cell->field->optional & ~FLOW_ZONE) ? number_member(cell)
@@ -105,7 +105,7 @@ static struct value process(const struct cell *cell)
                             : unknown;
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     NAMED(protocol, ORIG.tuple.protocol, flow_protocol_word, FLOW_ORIG,
           "tcp, udp, icmp, ...; the number if it has no name"),
@@ -114,7 +114,7 @@ static const struct field fields[] = {
     COMPUTED(state, VALUE_TEXT, flow_state, FLOW_STATE | FLOW_ORIG,
              "for TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true,
              .word = flow_state_word),
-    NUMBER(timeout, flow.timeout, FLOW_TIMEOUT, "seconds until it is removed",
+    NUMBER(timeout, flow.timeout, FLOW_TIMEOUT, "seconds until the flow is removed",
            .unit = UNIT_SECONDS),
     ADDRESS(orig_src, ORIG.tuple.src, FLOW_ORIG, "source of the first packet"),
     ADDRESS(orig_dst, ORIG.tuple.dst, FLOW_ORIG, "destination of the first packet"),
@@ -138,21 +138,21 @@ static const struct field fields[] = {
           "SEEN_REPLY, ASSURED, SRC_NAT ...; joined by commas"),
     NUMBER(mark, flow.mark, FLOW_MARK, "mark of the flow"),
     COMPUTED(zone, VALUE_NUMBER, zone, FLOW_ORIG,
-             "zone of both directions; 0 if none, or if only one direction has a zone",
+             "zone of both directions; 0 if there is no zone, or only one direction has it",
              .optional = FLOW_ZONE, MEMBER(flow.zone)),
     COMPUTED(orig_zone, VALUE_NUMBER, zone_of_way, FLOW_ORIG, "zone of the original direction",
              .optional = FLOW_ORIG_ZONE | FLOW_ZONE, MEMBER(ORIG.zone)),
     COMPUTED(reply_zone, VALUE_NUMBER, zone_of_way, FLOW_ORIG, "zone of the reply",
              .optional = FLOW_REPLY_ZONE | FLOW_ZONE, MEMBER(REPLY.zone)),
-    NUMBER(secmark, flow.secmark, FLOW_SECMARK, "its security mark"),
-    TEXT(secctx, flow.secctx, FLOW_SECCTX, "its security context"),
-    TEXT(helper, flow.helper, FLOW_HELPER, "helper that inspects it: ftp, sip, ..."),
+    NUMBER(secmark, flow.secmark, FLOW_SECMARK, "security mark of the flow"),
+    TEXT(secctx, flow.secctx, FLOW_SECCTX, "security context of the flow"),
+    TEXT(helper, flow.helper, FLOW_HELPER, "helper that inspects the flow: ftp, sip, ..."),
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS,
-             "its labels by name or number; joined by commas", .lookups = NEED_LABELS),
-    NUMBER(id, flow.id, FLOW_ID, "the kernel's number for it"),
-    NUMBER(references, flow.use, FLOW_USE, "references to it in the kernel"),
-    NANOSECONDS(start, flow.start, FLOW_START, "when it began; only with nf_conntrack_timestamp"),
-    NANOSECONDS(stop, flow.stop, FLOW_STOP, "when it ended"),
+             "labels of the flow, by name or number; joined by commas", .lookups = NEED_LABELS),
+    NUMBER(id, flow.id, FLOW_ID, "the kernel's number for the flow"),
+    NUMBER(references, flow.use, FLOW_USE, "references to the flow in the kernel"),
+    NANOSECONDS(start, flow.start, FLOW_START, "start time; only with nf_conntrack_timestamp"),
+    NANOSECONDS(stop, flow.stop, FLOW_STOP, "when the flow ended"),
     COMPUTED(age, VALUE_DECIMAL, age, FLOW_START, "seconds from start to stop, or until now",
              .optional = FLOW_STOP, .unit = UNIT_SECONDS),
     OF_TUPLE(icmp_type, icmp_of_tuple, ORIG.tuple, icmp_type, FLOW_ORIG,
@@ -178,12 +178,11 @@ static const struct field fields[] = {
              .lookups = NEED_SENDERS),
     VIEW_BY(from, write_flow_from, FLOW_ORIG, 0, "source of the first packet, with its port"),
     VIEW_BY(to, write_flow_to, FLOW_ORIG, 0, "destination of the first packet, with its port"),
-    VIEW(nat, view_flow_nat, FLOW_ORIG | FLOW_REPLY, 0,
-         "translation: the new source, the new destination"),
+    VIEW(nat, view_flow_nat, FLOW_ORIG | FLOW_REPLY, 0, "translated source and destination"),
     VIEW_BY(traffic, write_flow_traffic, FLOW_ORIG_COUNTERS | FLOW_REPLY_COUNTERS, 0,
             "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
     VIEW(details, view_flow_details, FLOW_ORIG, FLOW_REPLY | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE,
-         "what else tells flows apart: ids of ICMP, keys of GRE, zones of one direction"),
+         "other numbers that identify the flow: ids of ICMP, keys of GRE, zones of one direction"),
 };
 
 static const char *const views[][2] = {{"from", "orig_src"},
@@ -194,7 +193,7 @@ static const char *const views[][2] = {{"from", "orig_src"},
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
-/* Without a status an end that differs was translated. */
+/* If the status is unknown, an end that differs counts as translated. */
 static bool flow_is_translated(const struct cell *cell, bool source)
 {
     const uint32_t done = source ? IPS_SRC_NAT_DONE : IPS_DST_NAT_DONE;
@@ -202,11 +201,8 @@ static bool flow_is_translated(const struct cell *cell, bool source)
     return !(cell->record->has & FLOW_STATUS) || cell->record->flow.status & done;
 }
 
-/*
- * The end of the reply that stands for an end of the original: what that was translated to. The
- * reply goes to the source, and comes from the destination. Unchanged, because the kernel takes an
- * IPv4-mapped address as such.
- */
+/* The address that NAT gave to an end: the reply goes to the translated source, and comes from the
+ * translated destination. An IPv4-mapped address stays so, because the kernel treats it as IPv6. */
 static struct value nat_address(const struct cell *cell)
 {
     const bool source = cell->field == &field_src_nat_address;
@@ -245,12 +241,12 @@ const struct field field_src_nat_port =
 const struct field field_dst_nat_port =
     NAT(dst_nat_port, VALUE_NUMBER, nat_port, "what the destination's port was translated to");
 
-/* conntrack takes a number that the kernel does not report as 0. */
+/* conntrack treats a number that the kernel does not send as 0. */
 const struct field field_own_orig_zone =
     NUMBER(own_orig_zone, ORIG.zone, 0, "its own", .optional = FLOW_ORIG_ZONE);
 const struct field field_own_reply_zone =
     NUMBER(own_reply_zone, REPLY.zone, 0, "its own", .optional = FLOW_REPLY_ZONE);
-/* Labels are chosen by their bits, not by their names. */
+/* A filter names labels by bits, not by names. */
 const struct field field_label_bits =
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS, "the bits of its labels");
 const struct field field_any_secmark =
@@ -286,29 +282,29 @@ static const struct field expectation_fields[] = {
     NAMED(protocol, expectation.orig.protocol, flow_protocol_word, FLOW_ORIG,
           "tcp, udp, ...; the number if it has no name"),
     WORD(family, expectation.family, family_name, 0, "inet or inet6"),
-    NUMBER(timeout, expectation.timeout, FLOW_TIMEOUT, "seconds until it is removed",
+    NUMBER(timeout, expectation.timeout, FLOW_TIMEOUT, "seconds until the expectation is removed",
            .unit = UNIT_SECONDS),
     ADDRESS(src, expectation.orig.src, FLOW_ORIG, "source of the expected flow"),
     ADDRESS(dst, expectation.orig.dst, FLOW_ORIG, "destination of the expected flow"),
-    /* A port may be 0 here: it is not known yet, and its mask is 0 too. */
+    /* A port may be 0: then it is not known yet, and its mask is 0, too. */
     PORT(sport, expectation.orig, src_port, FLOW_ORIG, "source port; 0 if it is not known"),
     PORT(dport, expectation.orig, dst_port, FLOW_ORIG, "destination port"),
-    ADDRESS(mask_src, expectation.mask.src, FLOW_MASK, "the bits of src that count"),
-    ADDRESS(mask_dst, expectation.mask.dst, FLOW_MASK, "the bits of dst that count"),
-    PORT(mask_sport, expectation.mask, src_port, FLOW_MASK, "the bits of sport that count"),
-    PORT(mask_dport, expectation.mask, dst_port, FLOW_MASK, "the bits of dport that count"),
+    ADDRESS(mask_src, expectation.mask.src, FLOW_MASK, "bits of src that are compared"),
+    ADDRESS(mask_dst, expectation.mask.dst, FLOW_MASK, "bits of dst that are compared"),
+    PORT(mask_sport, expectation.mask, src_port, FLOW_MASK, "bits of sport that are compared"),
+    PORT(mask_dport, expectation.mask, dst_port, FLOW_MASK, "bits of dport that are compared"),
     ADDRESS(master_src, expectation.master.src, FLOW_MASTER,
-            "source of the flow that it belongs to, in the original direction"),
+            "source of the flow that expects this flow, in the original direction"),
     ADDRESS(master_dst, expectation.master.dst, FLOW_MASTER, "destination of that flow"),
     PORT(master_sport, expectation.master, src_port, FLOW_MASTER, "source port of that flow"),
     PORT(master_dport, expectation.master, dst_port, FLOW_MASTER, "destination port of that flow"),
-    /* No kernel reports it so far, so an absent zone is unknown, not zone 0. */
-    NUMBER(zone, expectation.zone, FLOW_ZONE, "its zone"),
+    /* No kernel sends the zone of an expectation so far, so an absent zone is unknown, not 0. */
+    NUMBER(zone, expectation.zone, FLOW_ZONE, "zone of the expectation"),
     FLAGS(flags, expectation.flags, expectation_flag_names, FLOW_FLAGS,
           "PERMANENT, INACTIVE, USERSPACE; joined by commas"),
     NUMBER(class, expectation.class, FLOW_CLASS, "number of the helper's class of expectations"),
-    TEXT(helper, expectation.helper, FLOW_HELPER, "helper of the flow that it belongs to"),
-    NUMBER(id, expectation.id, FLOW_ID, "the kernel's number for it"),
+    TEXT(helper, expectation.helper, FLOW_HELPER, "helper that expects the flow"),
+    NUMBER(id, expectation.id, FLOW_ID, "the kernel's number for the expectation"),
     WORD(event, expectation.event, flow_event_name, FLOW_EVENT, "for an event: NEW or DESTROY"),
 };
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* Not a struct text, because pointers would have to be relocated at each start. */
+/* An array, not a struct text, because pointers would need relocation at each start. */
 struct flow_name {
     uint8_t length;
     char string[19];
@@ -28,14 +28,14 @@ static const struct flow_name tcp_states[] = {
     TCP_STATE(CLOSE),    TCP_STATE(SYN_SENT2),
 };
 
-/* In the order of enum sctp_conntrack, whose header does not go together with netinet/in.h. */
+/* The order of enum sctp_conntrack, whose header conflicts with netinet/in.h. */
 static const struct flow_name sctp_states[] = {
     STATE(NONE),           STATE(CLOSED),          STATE(COOKIE_WAIT),   STATE(COOKIE_ECHOED),
     STATE(ESTABLISHED),    STATE(SHUTDOWN_SENT),   STATE(SHUTDOWN_RECD), STATE(SHUTDOWN_ACK_SENT),
     STATE(HEARTBEAT_SENT), STATE(HEARTBEAT_ACKED),
 };
 
-/* In the order of enum ct_dccp_states, which was never in a header for programs. */
+/* The order of enum ct_dccp_states, which no header for programs ever had. */
 static const struct flow_name dccp_states[] = {
     STATE(NONE),     STATE(REQUEST), STATE(RESPOND),  STATE(PARTOPEN), STATE(OPEN),
     STATE(CLOSEREQ), STATE(CLOSING), STATE(TIMEWAIT), STATE(IGNORE),   STATE(INVALID),
@@ -117,10 +117,8 @@ int flow_protocol_number(const char *name, size_t length)
     return flow_number_of(NAMES(protocols), name, length);
 }
 
-/*
- * Protocols that conntrack has no name for: those of IANA's list that protocols(5) of Debian has,
- * by its names. The kernel's names are shorter for 4 (ipencap) and 41 (ipv6).
- */
+/* Protocols without a name in conntrack: those of IANA's list that protocols(5) of Debian contains.
+ * The kernel's names for 4 (ipencap) and 41 (ipv6) are shorter. */
 static const struct protocol_word {
     uint8_t number;
     char word[16];
@@ -149,7 +147,7 @@ static const struct protocol_word {
         {139, "hip"},        {140, "shim6"},
         {141, "wesp"},       {142, "rohc"},
         {143, "ethernet"},
-}, /* names that are only typed */
+}, /* names that are only accepted, not shown */
     aliases[] = {{0, "hopopt"},     {0, "ip"},         {4, "ipencap"},   {4, "ip-encap"},
                  {41, "ipv6"},      {50, "ipsec-esp"}, {51, "ipsec-ah"}, {89, "ospfigp"},
                  {58, "ipv6-icmp"}, {73, "cphb"}};
@@ -193,7 +191,7 @@ bool flow_is_icmp(uint8_t protocol)
 
 WORDS(flow_event_name, [FLOW_NEW] = "NEW", [FLOW_UPDATE] = "UPDATE", [FLOW_DESTROY] = "DESTROY");
 
-/* The header still calls the bit of NAT_CLASH by its old name, which the kernel no longer has. */
+/* The header still has the old name of the bit NAT_CLASH, which the kernel has dropped. */
 #define IPS_NAT_CLASH_BIT IPS_UNTRACKED_BIT
 #define STATUS(bit)       [IPS_##bit##_BIT] = #bit
 const struct flag_names flow_status_names =

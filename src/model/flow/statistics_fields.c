@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of the counters of one processor. */
+/* The fields of the counters of one CPU. */
 #include "fastnet/kernel_abi.h"
 
 #include "model/fields/fields.h"
 
-/* In the set that the field belongs to: a record has the counters of flows or of expectations. */
+/* field->index: the set that the field belongs to. A record has counters of flows or of
+ * expectations. */
 enum { OF_FLOWS, OF_EXPECTATIONS };
 static struct value of_set(const struct cell *cell)
 {
@@ -18,9 +19,9 @@ static struct value of_set(const struct cell *cell)
              MEMBER(statistics.counters[attribute]), .index = (set))
 /* clang-format on */
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
-    NUMBER(cpu, statistics.cpu, 0, "number of the processor", .key = true),
+    NUMBER(cpu, statistics.cpu, 0, "number of the CPU", .key = true),
     COUNTED(searched, OF_FLOWS, CTA_STATS_SEARCHED, "lookups (no longer counted)"),
     COUNTED(found, OF_FLOWS, CTA_STATS_FOUND,
             "lookups that found a flow (today only lookups by NAT)"),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of how full the table of flows is. */
+/* Fields that say how full the table of flows is. */
 #include "model/fields/fields.h"
 
 static struct value flow_usage_percent_full(const struct cell *cell)
@@ -9,7 +9,7 @@ static struct value flow_usage_percent_full(const struct cell *cell)
     return usage->maximum ? decimal(percent_of(usage->entries, usage->maximum)) : unknown;
 }
 
-/* An entry is in two chains, because it is found by either direction. */
+/* An entry is in two chains, one for each direction. */
 static struct value average_chain(const struct cell *cell)
 {
     const struct flow_usage_record *usage = &cell->record->usage;
@@ -18,7 +18,7 @@ static struct value average_chain(const struct cell *cell)
                           : unknown;
 }
 
-/* If the kernel does not report it, it is estimated. */
+/* The kernel's size of an entry, or an estimate if it does not report the size. */
 static struct value entry_size(const struct cell *cell)
 {
     return number((cell->record->has & USAGE_ENTRY_SIZE) ? cell->record->usage.entry_size
@@ -43,7 +43,7 @@ static struct value flow_usage_sysctl(const struct cell *cell)
     return string("net.netfilter.nf_conntrack_max");
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     GAUGE(entries, usage.entries, USAGE_ENTRIES, "flows in the table"),
     GAUGE(maximum, usage.maximum, USAGE_MAXIMUM, "limit of entries; 0 means no limit"),

@@ -33,7 +33,8 @@ char *write_flow_to(char *dst, const struct value *view, bool human)
     return flow_view_put_end(dst, flow_view_tuple_of(view, WAY_ORIG), false);
 }
 
-/* Whether the reply goes to another end than the source, or does not come from the destination. */
+/* Whether the reply does not go to the original source (source), or does not come from the original
+ * destination. */
 static bool flow_view_is_translated(const struct flow_direction way[], bool source)
 {
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
@@ -43,7 +44,7 @@ static bool flow_view_is_translated(const struct flow_direction way[], bool sour
                                                   (source ? reply->dst_port : reply->src_port));
 }
 
-/* What the destination sees the source as, and where the destination is. */
+/* The source address that the destination sees, and the real destination. */
 static char *write_nat(char *dst, const struct value *view, bool human)
 {
     const struct flow_direction *way = view->view.record->flow.way;
@@ -69,7 +70,7 @@ struct value view_flow_nat(const struct cell *cell)
                : unknown;
 }
 
-/* --- What else tells flows apart ---------------------------------------------------------------
+/* --- Other differences of flows ----------------------------------------------------------------
  */
 
 enum { PARTS_MOST = 7 };
@@ -86,7 +87,8 @@ static size_t flow_view_put_part(struct view_part *parts, size_t count, const ch
     return count + 1;
 }
 
-/* An echo request has the type 8, of ICMPv6 128 (RFC 792, RFC 4443), and code 0. */
+/* Type and code of ICMP, except for echo requests: type 8, ICMPv6 128 (RFC 792, RFC 4443), code
+ * 0. */
 static size_t icmp_parts(struct view_part *parts, size_t count, const struct flow_tuple *tuple)
 {
     const bool is_echo =

@@ -8,7 +8,7 @@
 #include "fastnet/interfaces.h"
 #include "fastnet/labels.h"
 
-/* IFF_* (linux/if.h), by their bits. */
+/* Names of the bits IFF_* (linux/if.h), lowest first. */
 static const struct flag_names flag_names =
     FLAG_NAMES("UP", "BROADCAST", "DEBUG", "LOOPBACK", "POINTOPOINT", "NOTRAILERS", "RUNNING",
                "NOARP", "PROMISC", "ALLMULTI", "MASTER", "SLAVE", "MULTICAST", "PORTSEL",
@@ -25,7 +25,7 @@ static struct value interface_master(const struct cell *cell)
     return string(interfaces_name(cell->context->here.interfaces, cell->record->interface.master));
 }
 
-/* The first address of the family that the field names. */
+/* The first address of the family at field->index. */
 static struct value first_address(const struct cell *cell)
 {
     const struct interface_record *interface = &cell->record->interface;
@@ -48,7 +48,7 @@ static struct value interface_lladdr(const struct cell *cell)
     };
 }
 
-/* A row for a label does not have all addresses of the label. */
+/* All addresses of the interface; unknown in a row for a label, which has only some. */
 static struct value addresses(const struct cell *cell)
 {
     const struct interface_record *interface = &cell->record->interface;
@@ -62,7 +62,7 @@ static struct value addresses(const struct cell *cell)
     };
 }
 
-/* Addresses with the flag that the field names. */
+/* Addresses with the flag at field->index. */
 static struct value flagged_addresses(const struct cell *cell)
 {
     const struct interface_record *interface = &cell->record->interface;
@@ -79,9 +79,9 @@ static struct value flagged_addresses(const struct cell *cell)
 #define DETAIL(id, detail, ...)                                                                    \
     COUNTER(id, interface.details[detail], INTERFACE_DETAILS, __VA_ARGS__, .unit = UNIT_PACKETS)
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
-    TEXT(interface, interface.name, 0, "its name", .key = true),
+    TEXT(interface, interface.name, 0, "name of the interface", .key = true),
     NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
     NUMBER(mtu, interface.mtu, INTERFACE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES,
            .exact = true),
@@ -92,13 +92,14 @@ static const struct field fields[] = {
           "hardware type: ether, loopback, sit ..."),
     COMPUTED(kind, VALUE_TEXT, text_unless_empty, INTERFACE_KIND,
              "kind of a virtual interface: veth, bridge, vlan ...", MEMBER(interface.kind)),
-    COMPUTED(lladdr, VALUE_LLADDR, interface_lladdr, INTERFACE_LLADDR, "link-layer address"),
+    COMPUTED(lladdr, VALUE_LLADDR, interface_lladdr, INTERFACE_LLADDR,
+             "MAC address (link-layer address)"),
     COMPUTED(master, VALUE_TEXT, interface_master, INTERFACE_MASTER,
              "bridge, bond or other device that it belongs to", .lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
            .unit = UNIT_PACKETS),
     COMPUTED(alias, VALUE_TEXT, text_unless_empty, INTERFACE_ALIAS,
-             "description by the administrator", MEMBER(interface.alias)),
+             "description that the administrator wrote", MEMBER(interface.alias)),
     COMPUTED(address, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv4 address",
              .index = AF_INET),
     COMPUTED(address6, VALUE_ADDRESS, first_address, INTERFACE_ADDRESSES, "first IPv6 address",

@@ -50,7 +50,7 @@ static const struct hardware types[] = {
     {ARPHRD_6LOWPAN, .name = "6lowpan"},
     {ARPHRD_NONE, .name = "none"},
     {ARPHRD_VOID, .name = "void"},
-    /* No interface has this one, but arp(8) knows the name. */
+    /* No interface has this type, but arp(8) accepts the name. */
     {HARDWARE_UNSPECIFIED, "unspec", "unspec", "UNSPEC", .bytes = 16, .separator = '-',
      .capitals = true},
 };

@@ -9,7 +9,7 @@
 #include "fastnet/labels.h"
 #include "model/fields/fields.h"
 
-/* NUD_NONE, and the others by their bits, from NUD_INCOMPLETE on. */
+/* Names of NUD_NONE, then of the NUD_* bits from NUD_INCOMPLETE on. */
 static const char states[][11] = {
     "NONE", "INCOMPLETE", "REACHABLE", "STALE", "DELAY", "PROBE", "FAILED", "NOARP", "PERMANENT",
 };
@@ -21,12 +21,12 @@ const char *neighbour_state_name(uint64_t state)
     return is_one ? states[__builtin_ffsll((long long)state)] : NULL;
 }
 
-/* NTF_*, then NTF_EXT_*; some linux/neighbour.h lack the newest of them. */
+/* NTF_*, then NTF_EXT_*. Some versions of linux/neighbour.h lack the last names. */
 static const struct flag_names flag_names =
     FLAG_NAMES("use", "self", "master", "proxy", "extern_learn", "offloaded", "sticky", "router",
                "managed", "locked", "extern_valid");
 
-/* The interface's index, 0 where only its name is known. */
+/* The interface's index; 0 if only its name is known. */
 static uint32_t index_of(const struct cell *cell)
 {
     return (cell->record->has & NEIGHBOUR_INTERFACE) ? cell->record->neighbour.interface : 0;
@@ -42,10 +42,8 @@ static int hardware_of(const struct cell *cell)
     return interfaces_get(cell->context->here.interfaces, index_of(cell))->hardware;
 }
 
-/*
- * A tunnel's link-layer address is one of IP, and is written as ip-neighbour(8) writes it. An
- * address of another length needs no look at the hardware, for which the kernel would be asked.
- */
+/* The link-layer address of a tunnel is an IP address, and is shown as ip-neighbour(8) does. Only
+ * an address of 4 or 16 bytes needs the hardware type, for which the kernel must be asked. */
 static uint8_t family_of_lladdr(const struct cell *cell)
 {
     const size_t length = cell->record->neighbour.lladdr_length;
@@ -122,13 +120,13 @@ static const char *neighbour_type_name(uint64_t type)
     return type == RTN_UNSPEC ? "unspec" : route_type_name(type);
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     ADDRESS(address, neighbour.address, 0, "network address"),
     WORD(family, neighbour.address.family, family_name, 0, "inet or inet6"),
     HOST(address_host, neighbour.address, 0, "host name of the address, if it has one"),
     COMPUTED(lladdr, VALUE_LLADDR, neighbour_lladdr, NEIGHBOUR_LLADDR,
-             "link-layer address, if it is known; for a tunnel an IP address",
+             "MAC address (link-layer address), if it is known; for a tunnel an IP address",
              .lookups = NEED_INTERFACES),
     COMPUTED(interface, VALUE_NAME, neighbour_interface, NEIGHBOUR_INTERFACE,
              "interface; its index if it no longer has a name", .lookups = NEED_INTERFACES,
@@ -139,19 +137,19 @@ static const struct field fields[] = {
              "hardware type of the interface: ether, infiniband, gre, ...",
              .lookups = NEED_INTERFACES, .word = hardware_name),
     WORD(state, neighbour.state, neighbour_state_name, NEIGHBOUR_STATE,
-         "the kernel's name of the state: REACHABLE, STALE ...; none for a proxy",
+         "the kernel's name of the state: REACHABLE, STALE ...; null for a proxy",
          .coloured = true),
     FLAGS(flags, neighbour.flags, flag_names, NEIGHBOUR_FLAGS,
           "router, proxy, extern_learn, managed, offloaded, ...; joined by commas"),
     NAMED(origin, neighbour.protocol, route_protocol_name, NEIGHBOUR_PROTOCOL,
           "origin of the entry, if it is known: static, zebra, bgp, ..."),
-    MILLISECONDS(used, neighbour.used_ms, NEIGHBOUR_CACHEINFO, "seconds since it was last used"),
+    MILLISECONDS(used, neighbour.used_ms, NEIGHBOUR_CACHEINFO, "seconds since its last use"),
     MILLISECONDS(confirmed, neighbour.confirmed_ms, NEIGHBOUR_CACHEINFO,
-                 "seconds since it was last known to be reachable"),
+                 "seconds since the neighbour was last known to be reachable"),
     MILLISECONDS(updated, neighbour.updated_ms, NEIGHBOUR_CACHEINFO,
-                 "seconds since its state or link-layer address last changed"),
-    NUMBER(probes, neighbour.probes, NEIGHBOUR_PROBES, "probes sent that were not answered yet"),
-    NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "references to it in the kernel"),
+                 "seconds since its state or MAC address changed"),
+    NUMBER(probes, neighbour.probes, NEIGHBOUR_PROBES, "probes sent, but not answered yet"),
+    NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "the kernel's references to it"),
     COMPUTED(master, VALUE_NAME, neighbour_master, 0,
              "device that the interface belongs to: bridge, bond, VRF, ...",
              .optional = NEIGHBOUR_INTERFACE, .lookups = NEED_INTERFACES | NEED_LINKS,

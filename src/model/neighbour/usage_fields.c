@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of how full a table of neighbours is. */
+/* Fields that say how full a table of neighbours is. */
 #include "model/fields/fields.h"
 
 static struct value neighbour_usage_percent_full(const struct cell *cell)
@@ -35,14 +35,14 @@ static struct value scope(const struct cell *cell)
 #define COUNTED(id, i, ...)                                                                        \
     COUNTER(id, neighbour_usage.counters[i], NEIGHBOUR_COUNTER(i), __VA_ARGS__)
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(family, neighbour_usage.family, family_name, 0, "inet or inet6", .key = true),
     GAUGE(entries, neighbour_usage.entries, NEIGHBOUR_ENTRIES,
           "entries of the table, with permanent ones"),
     LIMIT(gc_thresh1, 0, "with fewer entries, the kernel keeps unused ones"),
     LIMIT(gc_thresh2, 1,
-          "from so many entries on, new ones make old ones leave, at most every 5 s"),
+          "from this number of entries on, new entries replace old entries, at most every 5 s"),
     LIMIT(gc_thresh3, 2, "limit of entries"),
     COMPUTED(percent_full, VALUE_DECIMAL, neighbour_usage_percent_full,
              NEIGHBOUR_ENTRIES | NEIGHBOUR_THRESHOLD(2), "part of gc_thresh3 that is in use",

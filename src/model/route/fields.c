@@ -7,7 +7,8 @@
 #include "fastnet/route.h"
 #include "model/fields/fields.h"
 
-/* RTF_* (linux/route.h, linux/ipv6_route.h); 27 and 28: the preference of a router (RFC 4191). */
+/* RTF_* (linux/route.h, linux/ipv6_route.h). Bits 27 and 28 are a router's preference (RFC
+ * 4191). */
 static const struct flag_names flag_names = FLAG_NAMES(
     [0] = "UP", [1] = "GATEWAY", [2] = "HOST", [3] = "REINSTATE", [4] = "DYNAMIC", [5] = "MODIFIED",
     [6] = "MTU", [7] = "WINDOW", [8] = "IRTT", [9] = "REJECT", [16] = "DEFAULT", [17] = "ALLONLINK",
@@ -19,7 +20,7 @@ static const struct flag_names flag_names = FLAG_NAMES(
 WORDS(route_type_name, "", "unicast", "local", "broadcast", "anycast", "multicast", "blackhole",
       "unreachable", "prohibit", "throw", "nat", "xresolve");
 
-/* etc/iproute2/rt_protos. Some linux/rtnetlink.h lack names of the last ones. */
+/* Names as in etc/iproute2/rt_protos. Some versions of linux/rtnetlink.h lack the last names. */
 const char *route_protocol_name(uint64_t protocol)
 {
     /* clang-format off */
@@ -41,7 +42,7 @@ static WORDS(scope_name, [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site
 static WORDS(table_name, [RT_TABLE_MAIN] = "main", [RT_TABLE_LOCAL] = "local",
              [RT_TABLE_DEFAULT] = "default");
 
-/* The files have its name, netlink its number. */
+/* The files have the interface's name, netlink its index. */
 static struct value route_interface(const struct cell *cell)
 {
     const struct route_record *route = &cell->record->route;
@@ -53,19 +54,19 @@ static struct value route_interface(const struct cell *cell)
     return string(interfaces_name(cell->context->here.interfaces, route->interface));
 }
 
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(family, route.destination.family, family_name, 0, "inet or inet6", .key = true),
     ADDRESS_AS_IT_IS(destination, route.destination, 0, "network or host", .key = true),
     NUMBER(prefix, route.prefix, 0, "length of the destination's prefix, in bits", .key = true),
     ADDRESS_AS_IT_IS(gateway, route.gateway, ROUTE_GATEWAY,
-                     "next hop; none if the destination is reached directly"),
+                     "next hop; null if the destination is reached directly"),
     FLAGS(flags, route.flags, flag_names, ROUTE_FLAGS,
           "UP, GATEWAY, HOST, REJECT ...; joined by commas"),
     NUMBER(metric, route.metric, ROUTE_METRIC,
-           "of several routes, the kernel takes the lowest metric first"),
+           "the kernel prefers the route with the lowest metric"),
     NUMBER(references, route.references, ROUTE_REFERENCES,
-           "references in the kernel (only /proc has them)"),
+           "references to the route in the kernel (only /proc has them)"),
     NUMBER(lookups, route.use, ROUTE_USE, "lookups, no longer counted (only /proc has them)"),
     COMPUTED(interface, VALUE_TEXT, route_interface, 0, "interface that packets are sent through",
              .optional = ROUTE_INTERFACE, .lookups = NEED_INTERFACES),
@@ -80,7 +81,7 @@ static const struct field fields[] = {
     NUMBER(mtu, route.mtu, ROUTE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES,
            .exact = true),
     ADDRESS_AS_IT_IS(source, route.source, ROUTE_SOURCE, "address that packets are sent from"),
-    ADDRESS_AS_IT_IS(from, route.from, ROUTE_FROM, "only packets from this network (IPv6)"),
+    ADDRESS_AS_IT_IS(from, route.from, ROUTE_FROM, "network that packets must come from (IPv6)"),
     NUMBER(from_prefix, route.from_prefix, ROUTE_FROM, "length of that prefix, in bits"),
     NAMED(origin, route.protocol, route_protocol_name, ROUTE_ORIGIN,
           "origin of the route: kernel, boot, static, ra ..."),

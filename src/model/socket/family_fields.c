@@ -11,7 +11,7 @@
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* ETH_P_* of linux/if_ether.h, those that packet sockets are often bound to. */
+/* The ETH_P_* of linux/if_ether.h that packet sockets are often bound to. */
 const char *family_ether_protocol(uint64_t protocol)
 {
     static const struct {
@@ -39,7 +39,7 @@ WORDS(family_netlink_protocol, "route", "unused", "usersock", "firewall", "sock_
 const struct flag_names family_packet_flags =
     FLAG_NAMES("running", "auxdata", "origdev", "vnethdr", "loss");
 
-/* Groups are shown by their numbers, because each protocol has names of its own. */
+/* Groups are shown as numbers, because each netlink protocol has its own names. */
 const struct flag_names family_groups = {NULL, 0};
 
 struct value family_elements(const struct cell *cell)
@@ -49,7 +49,7 @@ struct value family_elements(const struct cell *cell)
 
 /* --- Unix sockets ----------------------------------------------------------------------------- */
 
-/* The number as stat(2) has it, not as the kernel has it. */
+/* The device number of stat(2), made from the kernel's. */
 struct value family_file_device(const struct cell *cell)
 {
     const uint32_t device = cell->record->socket.file_device;
@@ -79,7 +79,7 @@ struct value family_fanout(const struct cell *cell)
 /* PACKET_FANOUT_* of linux/if_packet.h */
 WORDS(family_fanout_word, "hash", "lb", "cpu", "rollover", "random", "qm", "cbpf", "ebpf");
 
-/* Without the flags in the highest four bits. */
+/* The fanout type without the flags in the highest four bits. */
 struct value family_fanout_type(const struct cell *cell)
 {
     return string(family_fanout_word(cell->record->socket.fanout >> 16 & 0xfff));
@@ -87,7 +87,7 @@ struct value family_fanout_type(const struct cell *cell)
 
 /* --- Netlink sockets -------------------------------------------------------------------------- */
 
-/* Group n is bit n - 1 of the kernel's; those above 127 do not fit. */
+/* Group n is bit n - 1 of the kernel's mask. Groups above 127 do not fit. */
 struct value family_groups_joined(const struct cell *cell)
 {
     struct value value = {.type = VALUE_FLAGS, .flags.names = &family_groups};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of fields of sockets that are not of IP. */
+/* Values for fields of sockets other than IP. */
 #ifndef MODEL_SOCKET_FAMILY_FIELDS_H
 #define MODEL_SOCKET_FAMILY_FIELDS_H
 
@@ -8,17 +8,17 @@
 
 #include "fastnet/field.h"
 
-/* struct xdp_diag_stats of linux/xdp_diag.h, which is of Linux 5.9. */
+/* struct xdp_diag_stats of linux/xdp_diag.h (Linux 5.9). */
 struct kernel_xdp_stats {
     uint64_t rx_dropped, rx_invalid, rx_full, fill_ring_empty, tx_invalid, tx_ring_empty;
 };
 
-/* Names of numbers, NULL if they have none. */
+/* Names of numbers; NULL: the number has no name. */
 word_fn family_ether_protocol, family_netlink_protocol, family_fanout_word, family_tipc_word;
 
 extern const struct flag_names family_packet_flags, family_groups;
 
-/* How many elements of field->index bytes the member has. */
+/* The number of elements of field->index bytes in the member. */
 field_fn family_elements;
 /* The number of frames in the ring of the field's member. */
 field_fn family_ring;

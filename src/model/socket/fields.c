@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The fields of sockets. A value that is more than a member of the record is made by a function:
- * here, or in owner_fields.c (processes, the other end), info_fields.c (what TCP, MPTCP and SCTP
- * know, and upper layers) or family_fields.c (sockets that are not of IP).
- */
+/* The fields of sockets. A value that is more than a member of the record is made by a function:
+ * here, in owner_fields.c (processes, the other end), info_fields.c (TCP, MPTCP, SCTP and upper
+ * layers) or family_fields.c (sockets other than IP). */
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
@@ -28,7 +26,7 @@ static WORDS(protocol_of_ip,
              "unix", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
              [IPPROTO_RAW] = "raw", [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
 
-/* Those that are no IPPROTO_*, from PROTOCOL_PACKET on. */
+/* Names from PROTOCOL_PACKET on, which are not IPPROTO_*. */
 static WORDS(other_protocol, "packet", "netlink", "vsock", "xdp", "tipc");
 
 const char *socket_protocol_name(uint64_t protocol)
@@ -37,7 +35,7 @@ const char *socket_protocol_name(uint64_t protocol)
                                       : other_protocol(protocol - PROTOCOL_PACKET);
 }
 
-/* In the order of netinet/tcp.h, then of include/net/tcp_states.h of the kernel. */
+/* The order of netinet/tcp.h, then of the kernel's include/net/tcp_states.h. */
 WORDS(socket_state_name, "", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1", "FIN_WAIT2",
       "TIME_WAIT", "CLOSE", "CLOSE_WAIT", "LAST_ACK", "LISTEN", "CLOSING", "NEW_SYN_RECV",
       "BOUND_INACTIVE");
@@ -45,7 +43,7 @@ WORDS(socket_state_name, "", "ESTABLISHED", "SYN_SENT", "SYN_RECV", "FIN_WAIT1",
 static WORDS(type_name, [SOCK_STREAM] = "stream", [SOCK_DGRAM] = "dgram", [SOCK_RAW] = "raw",
              [SOCK_RDM] = "rdm", [SOCK_SEQPACKET] = "seqpacket");
 
-/* Three bits in a row, of which UNIX_ACCEPTCON is the lowest. */
+/* Three consecutive bits; UNIX_ACCEPTCON is the lowest. */
 static const struct flag_names unix_flag_names = FLAG_NAMES("ACC", "W", "N");
 
 static struct value unix_flags(const struct cell *cell)
@@ -59,7 +57,7 @@ static WORDS(event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-/* A unix socket has no ports. A raw one has no remote port, even if connect(2) got one. */
+/* A unix socket has no ports. A raw socket has no remote port, even if connect(2) got a port. */
 static struct value port(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -111,7 +109,7 @@ static struct value expires(const struct cell *cell)
 
 /* --- What the kernel chose for it ------------------------------------------------------------- */
 
-/* Names that the kernel finds are NUL and five hexadecimal digits. */
+/* The kernel's own names are a NUL byte and five hexadecimal digits. */
 static bool is_chosen_name(const struct text *path)
 {
     static const char digits[] = "0123456789abcdef";
@@ -122,7 +120,7 @@ static bool is_chosen_name(const struct text *path)
     return is_chosen;
 }
 
-/* Whether the port or name is one that the kernel chooses; only a filter can ask if it did. */
+/* Whether the port or name is in the range that the kernel chooses from. Only filters use this. */
 static struct value autobound(const struct cell *cell)
 {
     enum { RESERVED_MOST = 1023 }; /* LAST_RESERVED_PORT of the kernel's af_vsock.c */
@@ -170,17 +168,15 @@ static const struct flag_names option_names =
 #define OWNED(id, type, function, ...)                                                             \
     COMPUTED(id, type, function, SOCKET_INODE, __VA_ARGS__, .lookups = NEED_OWNERS, .owner = true)
 
-/* What the control group tells. Where the kernel does not say the socket's, an owner's counts. */
+/* A column of the control group: the socket's own if the kernel sends it, else an owner's. */
 #define GROUP(id, member_of_group, needs, ...)                                                     \
     COMPUTED(id, VALUE_TEXT, owner_group, 0, __VA_ARGS__, MEMBER(socket.cgroup),                   \
              .optional = SOCKET_CGROUP | SOCKET_INODE,                                             \
              .lookups = NEED_CGROUPS | NEED_OWNERS_CGROUPS | (needs),                              \
              .index = offsetof(struct cgroup, member_of_group))
 
-/*
- * For info_nested(): the attribute `inner` in the attribute `outer` of a member that is a struct
- * text of attributes; if outer is 0, in the member itself.
- */
+/* For info_nested(): the attribute `inner` in the attribute `outer` of a member that is a struct
+ * text of attributes. outer 0: `inner` is in the member itself. */
 #define INSIDE(path, outer, inner) MEMBER(path), .index = (size_t)(outer) << 16 | (inner)
 #define SUBFLOW(id, attribute, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_ULP, __VA_ARGS__,                                  \
@@ -191,12 +187,13 @@ static const struct flag_names option_names =
 #define TIPC(id, outer, inner, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_TIPC, __VA_ARGS__,                                 \
           INSIDE(socket.tipc, outer, inner))
-/* Of the other end: a unix socket names it, for others both addresses are compared. */
+/* A column of the other end. A unix socket names its other end; for others both addresses are
+ * compared. */
 #define PEER(id, type, function, more, ...)                                                        \
     COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
              .optional = SOCKET_PEER | SOCKET_ADDRESSES, .lookups = NEED_PEERS | (more))
 
-/* Of struct tcp_info: fields have the names of its members. */
+/* Fields of struct tcp_info have the names of its members. */
 #define TCP_IN(bit, id, of_type, function, ...)                                                    \
     INFO_AS(id, of_type, function, socket.info, struct kernel_tcp_info, id, bit, __VA_ARGS__)
 #define TCP_AS(...) TCP_IN(SOCKET_TCP_INFO, __VA_ARGS__)
@@ -213,14 +210,14 @@ static const struct flag_names option_names =
     TCP_AS(id, VALUE_FINE, info_measured, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define TCP_MILLISECONDS(id, ...)                                                                  \
     TCP_AS(id, VALUE_DECIMAL, info_number, __VA_ARGS__, .unit = UNIT_SECONDS)
-/* The members that other fields than its numbers read. */
+/* The parts of struct tcp_info that a field reads. */
 #define TCP_PARTS(member) PARTS_OF(struct kernel_tcp_info, member)
 #define TCP_IDLE          (TCP_PARTS(last_data_sent) | TCP_PARTS(last_data_recv))
-/* Bits of it, which have no address. */
+/* Bit fields of struct tcp_info, which have no address. */
 #define TCP_BITS(id, type, which, ...)                                                             \
     COMPUTED(id, type, info_bits, SOCKET_TCP_INFO, __VA_ARGS__, .index = INFO_##which,             \
              .parts = TCP_PARTS(options))
-/* What algorithms of congestion control tell. */
+/* Numbers of a congestion control algorithm. */
 #define CC(id, type, function, of, of_part, ...)                                                   \
     INFO_AS(id, type, function, socket.cc_info, of, of_part, SOCKET_CC_INFO, __VA_ARGS__)
 #define BBR(id, type, part, ...)                                                                   \
@@ -240,7 +237,7 @@ static const struct flag_names option_names =
             SOCKET_MPTCP_INFO, __VA_ARGS__, .unit = UNIT_SECONDS)
 #define SCTP(id, of_part, ...)                                                                     \
     INFO(id, socket.info, struct kernel_sctp_info, of_part, SOCKET_SCTP_INFO, __VA_ARGS__)
-/* One of the numbers of its memory, by SK_MEMINFO_*. The kernel sends an array. */
+/* A number of the socket's memory, by SK_MEMINFO_*: an element of the kernel's array. */
 struct memory {
     uint32_t numbers[SK_MEMINFO_VARS];
 };
@@ -248,7 +245,7 @@ struct memory {
     INFO(id, socket.memory, struct memory, numbers[SK_MEMINFO_##at], SOCKET_MEMORY, __VA_ARGS__)
 #define MEMORY_BYTES(...) MEMORY(__VA_ARGS__, .gauge = true, .unit = UNIT_BYTES)
 
-/* Of packet sockets and XDP. */
+/* A ring of packet sockets and XDP. */
 #define RING(id, path, ...) FIELD(id, VALUE_NUMBER, family_ring, __VA_ARGS__, MEMBER(path))
 #define XDP_COUNTER(id, of_part, ...)                                                              \
     INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__,        \
@@ -256,10 +253,8 @@ struct memory {
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-/*
- * In the order in which --columns=help lists them; a new one stands at the end. Names and meanings
- * stay once released.
- */
+/* The order of --columns=help; append new fields. Names and meanings never change after a
+ * release. */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, socket_protocol_name, 0,
          "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
@@ -288,35 +283,34 @@ static const struct field fields[] = {
          "host name of the peer's address, if it has one"),
     SERVICE(local_service, socket.local.port, "service name of the local port, if it has one"),
     SERVICE(remote_service, socket.remote.port, "service name of the peer's port, if it has one"),
-    INTERFACE(
-        interface, socket.interface, SOCKET_INTERFACE,
-        "interface that it or its link-local address is bound to; the index if it has no name"),
+    INTERFACE(interface, socket.interface, SOCKET_INTERFACE,
+              "interface of the socket or of its link-local address; the index if it has no name"),
     COMPUTED(user, VALUE_NAME, owner_user, SOCKET_UID,
-             "user who made it; the number if the user has no name", MEMBER(socket.uid),
+             "user who made the socket; the number if the user has no name", MEMBER(socket.uid),
              .lookups = NEED_USERS),
-    NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made it"),
+    NUMBER(uid, socket.uid, SOCKET_UID, "number of the user who made the socket"),
     NUMBER(inode, socket.inode, SOCKET_INODE,
-           "inode of its file; 0 if it has none: closed, not yet accepted"),
+           "inode of the socket's file; 0 if it has no file: closed, or not yet accepted"),
     OWNED(pid, VALUE_NUMBER, owner_pid,
-          "process that holds it open; the lowest number if there are several"),
+          "process that holds the socket open; the lowest number if there are several"),
     OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
     COMPUTED(processes, VALUE_OWNERS, owner_processes, 0,
-             "all processes that hold it open: name/pid/fd; objects in JSON",
+             "all processes that hold the socket open: name/pid/fd; objects in JSON",
              .optional = SOCKET_INODE, .lookups = NEED_OWNERS),
     WORD(timer, socket.timer, timer_name, SOCKET_TIMER,
          "off, retransmit, keepalive, time_wait, probe or delack"),
     COMPUTED(expires, VALUE_DECIMAL, expires, SOCKET_TIMER, "seconds until that timer fires",
              MEMBER(socket.timer_ms), .unit = UNIT_SECONDS),
     GAUGE(retransmits, socket.retransmits, SOCKET_RETRANSMITS,
-          "retransmissions that were not answered yet"),
+          "retransmissions that the peer has not answered yet"),
     GAUGE(probes, socket.probes, SOCKET_RETRANSMITS,
-          "keepalive or window probes that were not answered yet"),
+          "keepalive or window probes that the peer has not answered yet"),
     WORD(type, socket.type, type_name, SOCKET_TYPE,
-         "kind of socket, null for those of IP: stream, dgram, raw, rdm or seqpacket"),
+         "type of a socket that is not of IP: stream, dgram, raw, rdm or seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
            "for a unix, packet or netlink socket: references to it in the kernel"),
     COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
-             "for a unix socket: ACC it listens, W it waits for data, N it waits for space",
+             "for a unix socket: ACC (listens), W (waits for data), N (waits for room)",
              .flags = &unix_flag_names),
     COMPUTED(path, VALUE_SOCKET_NAME, text_member, SOCKET_PATH,
              "for a unix socket: its name; an abstract name begins with @ (in JSON, NUL)",
@@ -333,9 +327,9 @@ static const struct field fields[] = {
     NAMED(ether_protocol, socket.ether_protocol, family_ether_protocol, SOCKET_ETHER,
           "for a packet socket: protocol of the packets that it gets: all, ip, arp, ..."),
     NUMBER(packet_version, socket.packet_version, SOCKET_PACKET,
-           "for a packet socket: form of its ring's headers, TPACKET_V1 is 0"),
+           "for a packet socket: version of the headers in its ring; TPACKET_V1 is 0"),
     NUMBER(copy_threshold, socket.copy_threshold, SOCKET_PACKET,
-           "for a packet socket with a ring: longer packets are also queued, in bytes; 0: none",
+           "for a packet socket: not 0 if packets longer than a frame are also queued whole",
            .unit = UNIT_BYTES, .exact = true),
     FLAGS(packet_flags, socket.packet_flags, family_packet_flags, SOCKET_PACKET,
           "for a packet socket: running, auxdata, origdev, vnethdr, loss; joined by commas"),
@@ -346,7 +340,7 @@ static const struct field fields[] = {
     COMPUTED(fanout, VALUE_NUMBER, family_fanout, SOCKET_FANOUT,
              "for a packet socket: number of its fanout group"),
     COMPUTED(fanout_type, VALUE_TEXT, family_fanout_type, SOCKET_FANOUT,
-             "how that group shares out packets: hash, lb, cpu, rollover, random, qm, cbpf, ebpf",
+             "how that group distributes packets: hash, lb, cpu, rollover, random, qm, cbpf, ebpf",
              .word = family_fanout_word),
     COMPUTED(bpf_filter, VALUE_NUMBER, family_elements, SOCKET_FILTER,
              "for a packet socket: instructions of its classic BPF filter; 0 if it has none",
@@ -361,14 +355,14 @@ static const struct field fields[] = {
     NUMBER(dst_portid, socket.dst_portid, SOCKET_DESTINATION,
            "for a netlink socket: port that it is connected to; 0: the kernel"),
     NUMBER(dst_group, socket.dst_group, SOCKET_DESTINATION,
-           "for a netlink socket: group that it is connected to; 0: to none"),
+           "for a netlink socket: group that it is connected to; 0: no group"),
     NUMBER(cid, socket.cid, SOCKET_VSOCK,
-           "for a vsock: number of this machine, 2 is the host; 4294967295 is any"),
-    NUMBER(vsock_port, socket.vsock_port, SOCKET_VSOCK, "for a vsock: its port; 4294967295 is any"),
+           "for a vsock: number of this machine; 2: the host; 4294967295: any"),
+    NUMBER(vsock_port, socket.vsock_port, SOCKET_VSOCK, "for a vsock: its port; 4294967295: any"),
     NUMBER(peer_cid, socket.peer_cid, SOCKET_VSOCK,
-           "for a vsock: number of the peer's machine; 4294967295 is any"),
+           "for a vsock: number of the peer's machine; 4294967295: any"),
     NUMBER(peer_port, socket.peer_port, SOCKET_VSOCK,
-           "for a vsock: the peer's port; 4294967295 is any"),
+           "for a vsock: the peer's port; 4294967295: any"),
     NUMBER(queue_id, socket.queue_id, SOCKET_QUEUE_ID, "for an XDP socket: queue of the interface"),
     INFO(umem_id, socket.umem, struct xdp_diag_umem, id, SOCKET_UMEM,
          "for an XDP socket: number of its memory (UMEM)"),
@@ -388,81 +382,79 @@ static const struct field fields[] = {
            "for a TCP listener: how many connections may wait to be accepted"),
     NUMBER(cookie, identity, SOCKET_COOKIE,
            "the kernel's number for the socket, unique until the machine restarts", .key = true),
-    TCP_BASIC(rto, VALUE_FINE, info_number, "seconds until data without an answer is sent again",
+    TCP_BASIC(rto, VALUE_FINE, info_number, "seconds until data without an answer is retransmitted",
               .unit = UNIT_SECONDS),
     TCP_NUMBER(backoff, "how often rto was doubled"),
-    TCP_MEASURED(rtt, "seconds of a round trip, smoothed"),
-    TCP_MICROSECONDS(rttvar, "how much the round trip varies, in seconds"),
-    TCP_MEASURED(min_rtt, "seconds of the shortest round trip of late"),
-    TCP_MEASURED(rcv_rtt, "seconds of a round trip, as the receiver estimates it"),
-    TCP_BASIC(ato, VALUE_FINE, info_number, "seconds until an answer that waits for data is sent",
+    TCP_MEASURED(rtt, "round trip time in seconds, smoothed"),
+    TCP_MICROSECONDS(rttvar, "how much the round trip time varies, in seconds"),
+    TCP_MEASURED(min_rtt, "shortest recent round trip time, in seconds"),
+    TCP_MEASURED(rcv_rtt, "round trip time that the receiver estimates, in seconds"),
+    TCP_BASIC(ato, VALUE_FINE, info_number, "seconds until a delayed acknowledgement is sent",
               .unit = UNIT_SECONDS),
-    TCP_BYTES(snd_mss, "bytes of data in a packet that it sends", .exact = true),
-    TCP_BYTES(rcv_mss, "bytes of data in a packet that the peer sends, as estimated",
-              .exact = true),
-    TCP_BYTES(advmss, "bytes of data in a packet that it has offered to take", .exact = true),
-    TCP_BYTES(pmtu, "bytes that a packet on this path may have", .exact = true),
+    TCP_BYTES(snd_mss, "bytes of data in a full packet to the peer", .exact = true),
+    TCP_BYTES(rcv_mss, "bytes of data in a full packet from the peer, estimated", .exact = true),
+    TCP_BYTES(advmss, "bytes of data in the largest packet that the peer may send", .exact = true),
+    TCP_BYTES(pmtu, "bytes in the largest packet on the path to the peer", .exact = true),
     TCP_BASIC(snd_cwnd, VALUE_NUMBER, info_number, "congestion window, in packets", .gauge = true),
     TCP_BASIC(snd_ssthresh, VALUE_NUMBER, info_known,
-              "congestion window up to which slow start goes; null before a loss", .gauge = true),
-    TCP_BYTES(snd_wnd, "bytes that the peer takes at the moment"),
-    TCP_BYTES(rcv_wnd, "bytes that it takes from the peer at the moment"),
-    TCP_BYTES(rcv_space, "bytes that the reader takes in a round trip, which the buffer grows to"),
-    TCP_BYTES(rcv_ssthresh, "bytes up to which its window may grow"),
+              "congestion window at which slow start ends; null before a loss", .gauge = true),
+    TCP_BYTES(snd_wnd, "bytes that the peer can receive now"),
+    TCP_BYTES(rcv_wnd, "bytes that this end can receive now"),
+    TCP_BYTES(rcv_space, "bytes read in a round trip, by which the receive buffer is sized"),
+    TCP_BYTES(rcv_ssthresh, "bytes up to which the receive window may grow"),
     TCP_BYTES(notsent_bytes, "bytes in the send queue that were not sent yet"),
-    TCP_GAUGE(unacked, "packets that were sent and not acknowledged yet"),
-    TCP_GAUGE(sacked, "of these, packets that were acknowledged selectively"),
-    TCP_GAUGE(lost, "of these, packets that are believed to be lost"),
-    TCP_GAUGE(retrans, "of these, packets that were sent again"),
-    TCP_GAUGE(fackets, "packets before the highest one acknowledged selectively; old kernels"),
-    TCP_GAUGE(reordering, "how many packets may come out of order before it means a loss"),
-    MOVED(bytes_sent, "bytes of data that were sent, with those sent again"),
-    TCP_COUNTER(bytes_retrans, "bytes of data that were sent again", .unit = UNIT_BYTES),
+    TCP_GAUGE(unacked, "packets that were sent, but are not acknowledged yet"),
+    TCP_GAUGE(sacked, "unacked packets that were acknowledged selectively"),
+    TCP_GAUGE(lost, "unacked packets that are believed to be lost"),
+    TCP_GAUGE(retrans, "unacked packets that were retransmitted"),
+    TCP_GAUGE(fackets, "packets before the last selective acknowledgement; only before Linux 4.16"),
+    TCP_GAUGE(reordering, "how many packets may arrive out of order before one counts as lost"),
+    MOVED(bytes_sent, "bytes of data that were sent, including retransmitted bytes"),
+    TCP_COUNTER(bytes_retrans, "bytes of data that were retransmitted", .unit = UNIT_BYTES),
     TCP_COUNTER(bytes_acked, "bytes of data that the peer has acknowledged", .unit = UNIT_BYTES),
     MOVED(bytes_received, "bytes of data that were received"),
     TCP_COUNTER(segs_out, "packets that were sent"),
     TCP_COUNTER(segs_in, "packets that were received"),
     TCP_COUNTER(data_segs_out, "packets with data that were sent"),
     TCP_COUNTER(data_segs_in, "packets with data that were received"),
-    TCP_COUNTER(delivered, "packets that the peer has got"),
-    TCP_COUNTER(delivered_ce, "of these, packets with a mark of congestion"),
-    TCP_COUNTER(received_ce, "packets that came with a mark of congestion"),
-    TCP_COUNTER(total_retrans, "packets that were sent again since it began"),
+    TCP_COUNTER(delivered, "packets that reached the peer"),
+    TCP_COUNTER(delivered_ce, "packets that reached the peer with a congestion mark"),
+    TCP_COUNTER(received_ce, "packets that were received with a congestion mark"),
+    TCP_COUNTER(total_retrans, "packets that were retransmitted since the connection began"),
     TCP_COUNTER(dsack_dups, "packets that reached the peer twice"),
-    TCP_COUNTER(reord_seen, "how often packets came out of order to the peer"),
-    TCP_COUNTER(rcv_ooopack, "packets that came out of order"),
-    TCP_COUNTER(rehash, "how often it looked for another path"),
-    TCP_COUNTER(total_rto, "how often that time (rto) passed without an answer"),
+    TCP_COUNTER(reord_seen, "how often packets reached the peer out of order"),
+    TCP_COUNTER(rcv_ooopack, "packets that were received out of order"),
+    TCP_COUNTER(rehash, "how often TCP tried another path"),
+    TCP_COUNTER(total_rto, "how often rto passed without an answer"),
     TCP_COUNTER(total_rto_recoveries,
-                "how often it recovered from this, with a recovery under way"),
+                "how often the connection recovered from that; a recovery under way counts, too"),
     TCP_MILLISECONDS(total_rto_time, "seconds that these recoveries took", .counter = true),
     TCP_MILLISECONDS(last_data_sent, "seconds since data was sent"),
     TCP_MILLISECONDS(last_data_recv, "seconds since data was received"),
     TCP_MILLISECONDS(last_ack_recv, "seconds since an acknowledgement was received"),
-    TCP_MICROSECONDS(busy_time, "seconds that there was something to send", .counter = true),
-    TCP_MICROSECONDS(rwnd_limited, "of these, seconds that the peer took no more", .counter = true),
-    TCP_MICROSECONDS(sndbuf_limited, "of these, seconds that the send buffer was too small",
-                     .counter = true),
-    TCP_KNOWN(pacing_rate, "bytes a second that it may send; null without a limit",
+    TCP_MICROSECONDS(busy_time, "seconds in which there was data to send", .counter = true),
+    TCP_MICROSECONDS(rwnd_limited, "busy seconds limited by the peer's window", .counter = true),
+    TCP_MICROSECONDS(sndbuf_limited, "busy seconds limited by the send buffer", .counter = true),
+    TCP_KNOWN(pacing_rate, "bytes a second that TCP may send; null without a limit",
               .unit = UNIT_BYTES_PER_SECOND),
     TCP_KNOWN(max_pacing_rate,
               "bytes a second that SO_MAX_PACING_RATE allows; null without a limit",
               .unit = UNIT_BYTES_PER_SECOND),
-    TCP_NUMBER(delivery_rate, "bytes a second that the peer got, measured last", .gauge = true,
-               .unit = UNIT_BYTES_PER_SECOND),
+    TCP_NUMBER(delivery_rate, "bytes a second that reached the peer, as last measured",
+               .gauge = true, .unit = UNIT_BYTES_PER_SECOND),
     COMPUTED(send_rate, VALUE_NUMBER, info_send_rate, SOCKET_TCP_INFO,
              "bytes a second that the congestion window allows: window / round trip", .gauge = true,
              .unit = UNIT_BYTES_PER_SECOND,
              .parts = TCP_PARTS(snd_mss) | TCP_PARTS(snd_cwnd) | TCP_PARTS(rtt)),
     TCP_BITS(snd_wscale, VALUE_NUMBER, SND_WSCALE,
-             "power of two that the peer's windows are multiplied with"),
+             "power of two by which the peer's windows are multiplied"),
     TCP_BITS(rcv_wscale, VALUE_NUMBER, RCV_WSCALE,
-             "power of two that its own windows are multiplied with"),
+             "power of two by which the windows of this end are multiplied"),
     TCP_AS(ca_state, VALUE_TEXT, info_word,
            "state of congestion control: open, disorder, cwr, recovery or loss",
            .word = info_ca_word),
     INFO_AS(tcp_options, VALUE_FLAGS, info_flags, socket.info, struct kernel_tcp_info, options,
-            SOCKET_TCP_INFO, "what both ends agreed on: timestamps, sack, wscale, ecn, ...",
+            SOCKET_TCP_INFO, "options that both ends agreed on: timestamps, sack, wscale, ecn, ...",
             .flags = &info_tcp_options),
     COMPUTED(ecn_mode, VALUE_TEXT, info_bits, SOCKET_TCP_INFO,
              "disabled, rfc3168, accecn or pending", .word = info_ecn_word, .index = INFO_ECN_MODE,
@@ -471,68 +463,68 @@ static const struct field fields[] = {
              "why data in the SYN failed: cookie_unavailable, data_not_acked or syn_retransmitted",
              .word = info_fastopen_word),
     TCP_BITS(app_limited, VALUE_BOOLEAN, APP_LIMITED,
-             "whether delivery_rate was limited by the program, which had no more to send"),
+             "whether delivery_rate is low because the program had no more data to send"),
     TEXT(congestion, socket.congestion, SOCKET_CONGESTION,
-         "name of the algorithm of congestion control"),
-    BBR(bbr_bw, VALUE_NUMBER, bw_lo, "BBR: bytes a second that it estimates", .gauge = true,
+         "name of the congestion control algorithm"),
+    BBR(bbr_bw, VALUE_NUMBER, bw_lo, "BBR: estimated bandwidth, in bytes a second", .gauge = true,
         .unit = UNIT_BYTES_PER_SECOND),
-    BBR(bbr_min_rtt, VALUE_FINE, min_rtt, "BBR: seconds of the shortest round trip",
+    BBR(bbr_min_rtt, VALUE_FINE, min_rtt, "BBR: shortest round trip time, in seconds",
         .unit = UNIT_SECONDS),
     BBR(bbr_pacing_gain, VALUE_DECIMAL, pacing_gain, "BBR: factor of the pacing rate"),
     BBR(bbr_cwnd_gain, VALUE_DECIMAL, cwnd_gain, "BBR: factor of the congestion window"),
     DCTCP(dctcp_ce_state, VALUE_BOOLEAN, ce_state,
-          "DCTCP: whether the last packet came with a mark of congestion"),
+          "DCTCP: whether the last packet had a congestion mark"),
     DCTCP(dctcp_alpha, VALUE_NUMBER, alpha,
-          "DCTCP: share of bytes with a mark of congestion, of 1024"),
+          "DCTCP: share of bytes with a congestion mark; 1024 means all bytes"),
     DCTCP(dctcp_ab_ecn, VALUE_NUMBER, ab_ecn,
-          "DCTCP: bytes that were acknowledged with a mark of congestion"),
+          "DCTCP: bytes that were acknowledged with a congestion mark"),
     DCTCP(dctcp_ab_tot, VALUE_NUMBER, ab_tot, "DCTCP: bytes that were acknowledged"),
-    VEGAS(vegas_rtt, rtt, "Vegas: seconds of a round trip"),
-    VEGAS(vegas_minrtt, minrtt, "Vegas: seconds of the shortest round trip"),
+    VEGAS(vegas_rtt, rtt, "Vegas: round trip time, in seconds"),
+    VEGAS(vegas_minrtt, minrtt, "Vegas: shortest round trip time, in seconds"),
     COMPUTED(backlog_percent, VALUE_NUMBER, info_backlog_percent, SOCKET_QUEUES | SOCKET_BACKLOG,
              "for a listener: how full its queue (backlog) is", .gauge = true,
              .unit = UNIT_PERCENT),
-    MEMORY_BYTES(mem_rmem, RMEM_ALLOC, "bytes that received data takes"),
-    MEMORY_BYTES(mem_rcvbuf, RCVBUF, "bytes that received data may take"),
+    MEMORY_BYTES(mem_rmem, RMEM_ALLOC, "bytes of memory that received data takes"),
+    MEMORY_BYTES(mem_rcvbuf, RCVBUF, "bytes of memory that received data may take"),
     MEMORY_BYTES(mem_wmem, WMEM_ALLOC,
-                 "bytes of data that was handed to the network and has not left yet"),
-    MEMORY_BYTES(mem_sndbuf, SNDBUF, "bytes that data to be sent may take"),
-    MEMORY_BYTES(mem_forward, FWD_ALLOC, "bytes that are reserved for data to come"),
-    MEMORY_BYTES(mem_queued, WMEM_QUEUED, "bytes that data to be sent takes"),
-    MEMORY_BYTES(mem_optmem, OPTMEM, "bytes that options take, and filters"),
-    MEMORY_BYTES(mem_backlog, BACKLOG, "bytes that came while the socket was in use"),
+                 "bytes of data that was handed to the network, but has not left yet"),
+    MEMORY_BYTES(mem_sndbuf, SNDBUF, "bytes of memory that data to be sent may take"),
+    MEMORY_BYTES(mem_forward, FWD_ALLOC, "bytes of memory that are reserved for future data"),
+    MEMORY_BYTES(mem_queued, WMEM_QUEUED, "bytes of memory that data to be sent takes"),
+    MEMORY_BYTES(mem_optmem, OPTMEM, "bytes of memory that options and filters take"),
+    MEMORY_BYTES(mem_backlog, BACKLOG, "bytes that arrived while a process was using the socket"),
     INFO(drops, socket.memory, struct memory, numbers[SK_MEMINFO_DROPS], SOCKET_DROPS,
          "packets that were dropped, most often because mem_rcvbuf was full", .counter = true,
          .marks = REASON_DROPS),
     NUMBER(mark, socket.mark, SOCKET_MARK, "mark of its packets (SO_MARK); needs CAP_NET_ADMIN"),
     NUMBER(cgroup_id, socket.cgroup, SOCKET_CGROUP, "number of the cgroup2 that it was made in"),
-    GROUP(cgroup, path, 0, "path of that cgroup2, or of its first process's; / is the root"),
+    GROUP(cgroup, path, 0, "path of that cgroup2, or of the cgroup of its process; / is the root"),
     COMPUTED(autobound, VALUE_BOOLEAN, autobound, 0,
-             "whether its port or name is in the range that the kernel chooses from",
+             "whether the port or name is in the range from which the kernel chooses",
              MEMBER(socket.local.port), .lookups = NEED_EPHEMERAL,
              .confirmed = SOCKET_AUTOBOUND_BIT,
              .optional = SOCKET_ADDRESSES | SOCKET_PATH | SOCKET_ETHER | SOCKET_INTERFACE |
                          SOCKET_NETLINK | SOCKET_VSOCK | SOCKET_AUTOBOUND),
-    NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of its IPv4 packets"),
-    NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of its IPv6 packets"),
+    NUMBER(tos, socket.tos, SOCKET_TOS, "type of service of the socket's IPv4 packets"),
+    NUMBER(tclass, socket.tclass, SOCKET_TCLASS, "traffic class of the socket's IPv6 packets"),
     NUMBER(class_id, socket.class_id, SOCKET_CLASS_ID,
-           "class of its cgroup (net_cls), or its priority (SO_PRIORITY)"),
+           "class of the cgroup (net_cls), or priority of the socket (SO_PRIORITY)"),
     BOOLEAN(v6only, socket.v6only, SOCKET_V6ONLY,
-            "whether it takes no IPv4; known of IPv6 without a connection"),
+            "for an IPv6 socket without a connection: whether it refuses IPv4"),
     FLAGS(shutdown, socket.shutdown, shutdown_names, SOCKET_SHUTDOWN,
           "directions that were closed: receive, send"),
     FLAGS(sockopts, socket.options, option_names, SOCKET_OPTIONS,
           "options that are set: recverr, freebind, transparent, ..."),
     COMPUTED(ulp, VALUE_TEXT, info_ulp, SOCKET_ULP,
              "protocol between TCP and the program: tls, mptcp; needs CAP_NET_ADMIN"),
-    TLS(tls_version, VERSION, info_tls_version, "version of TLS that the kernel encrypts"),
-    TLS(tls_cipher, CIPHER, info_tls_cipher, "its cipher: aes-gcm-128, ..."),
+    TLS(tls_version, VERSION, info_tls_version, "version of TLS, if the kernel encrypts"),
+    TLS(tls_cipher, CIPHER, info_tls_cipher, "cipher of this TLS: aes-gcm-128, ..."),
     TLS(tls_rx, RXCONF, info_tls_mode,
         "where received data is decrypted: none, software, hardware, hardware_record"),
-    TLS(tls_tx, TXCONF, info_tls_mode, "where data to be sent is encrypted, in the same words"),
-    MPTCP(mptcp_subflows, subflows, "MPTCP: connections besides the first one"),
-    MPTCP(mptcp_subflows_total, subflows_total, "MPTCP: connections with the first one"),
-    MPTCP(mptcp_subflows_max, subflows_max, "MPTCP: how many besides the first one there may be"),
+    TLS(tls_tx, TXCONF, info_tls_mode, "where data to be sent is encrypted, as in tls_rx"),
+    MPTCP(mptcp_subflows, subflows, "MPTCP: subflows, not counting the first"),
+    MPTCP(mptcp_subflows_total, subflows_total, "MPTCP: subflows, counting the first"),
+    MPTCP(mptcp_subflows_max, subflows_max, "MPTCP: limit of subflows, not counting the first"),
     MPTCP(mptcp_add_addr_signal, add_addr_signal, "MPTCP: addresses announced to the peer"),
     MPTCP(mptcp_add_addr_accepted, add_addr_accepted,
           "MPTCP: addresses of the peer that were accepted"),
@@ -547,8 +539,8 @@ static const struct field fields[] = {
     MPTCP(mptcp_rcv_nxt, rcv_nxt, "MPTCP: sequence number of the next byte to receive"),
     INFO_AS(mptcp_csum_enabled, VALUE_BOOLEAN, info_member, socket.info, struct kernel_mptcp_info,
             csum_enabled, SOCKET_MPTCP_INFO, "MPTCP: whether data has checksums"),
-    MPTCP(mptcp_retransmits, retransmits, "MPTCP: how often data was sent again", .counter = true),
-    MPTCP_BYTES(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were sent again"),
+    MPTCP(mptcp_retransmits, retransmits, "MPTCP: retransmissions", .counter = true),
+    MPTCP_BYTES(mptcp_bytes_retrans, bytes_retrans, "MPTCP: bytes that were retransmitted"),
     MPTCP_BYTES(mptcp_bytes_sent, bytes_sent, "MPTCP: bytes that were sent"),
     MPTCP_BYTES(mptcp_bytes_received, bytes_received, "MPTCP: bytes that were received"),
     MPTCP_BYTES(mptcp_bytes_acked, bytes_acked, "MPTCP: bytes that the peer has acknowledged"),
@@ -559,20 +551,20 @@ static const struct field fields[] = {
     INFO_AS(sctp_state, VALUE_TEXT, info_word, socket.info, struct kernel_sctp_info, state,
             SOCKET_SCTP_INFO, "SCTP: state of the association: ESTABLISHED, COOKIE_WAIT, ...",
             .word = info_sctp_word),
-    SCTP(sctp_tag, tag, "SCTP: its verification tag"),
+    SCTP(sctp_tag, tag, "SCTP: verification tag of this end"),
     SCTP(sctp_peer_tag, peer_tag, "SCTP: verification tag of the peer"),
-    SCTP(sctp_rwnd, rwnd, "SCTP: bytes that it takes at the moment", .unit = UNIT_BYTES),
-    SCTP(sctp_peer_rwnd, peer_rwnd, "SCTP: bytes that the peer takes at the moment",
+    SCTP(sctp_rwnd, rwnd, "SCTP: bytes that this end can receive now", .unit = UNIT_BYTES),
+    SCTP(sctp_peer_rwnd, peer_rwnd, "SCTP: bytes that the peer can receive now",
          .unit = UNIT_BYTES),
-    SCTP(sctp_unackdata, unackdata, "SCTP: chunks that were sent and not acknowledged yet"),
+    SCTP(sctp_unackdata, unackdata, "SCTP: chunks that were sent, but are not acknowledged yet"),
     SCTP(sctp_penddata, penddata, "SCTP: chunks that wait to be read"),
     SCTP(sctp_instrms, instrms, "SCTP: streams from the peer"),
     SCTP(sctp_outstrms, outstrms, "SCTP: streams to the peer"),
-    SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were sent again", .counter = true),
-    SCTP(sctp_overall_error, overall_error, "SCTP: errors in a row"),
+    SCTP(sctp_rtxchunks, rtxchunks, "SCTP: chunks that were retransmitted", .counter = true),
+    SCTP(sctp_overall_error, overall_error, "SCTP: consecutive errors"),
     PEER(peer_pid, VALUE_NUMBER, owner_pid, NEED_OWNERS,
-         "process that holds the other end open, if that is on this machine", .owner = true),
-    PEER(peer_process, VALUE_TEXT, owner_process, NEED_OWNERS, "name of that process",
+         "process that holds the other end open, if it is on this machine", .owner = true),
+    PEER(peer_process, VALUE_TEXT, owner_process, NEED_OWNERS, "name of the process in peer_pid",
          .owner = true),
     PEER(peer_processes, VALUE_OWNERS, owner_processes, NEED_OWNERS,
          "all processes that hold the other end open: name/pid/fd"),
@@ -585,14 +577,15 @@ static const struct field fields[] = {
              INSIDE(socket.ulp, ULP_MPTCP, SUBFLOW_FLAGS), .flags = &info_subflow_flags),
     SUBFLOW(subflow_token_local, SUBFLOW_TOKEN_LOC,
             "subflow of MPTCP: number of its connection on this machine (mptcp_token)"),
-    SUBFLOW(subflow_token_remote, SUBFLOW_TOKEN_REM, "... and at the peer"),
+    SUBFLOW(subflow_token_remote, SUBFLOW_TOKEN_REM, "subflow of MPTCP: number at the peer"),
     SUBFLOW(subflow_id_local, SUBFLOW_ID_LOC, "subflow of MPTCP: number of its local address"),
-    SUBFLOW(subflow_id_remote, SUBFLOW_ID_REM, "... and of the peer's"),
+    SUBFLOW(subflow_id_remote, SUBFLOW_ID_REM, "subflow of MPTCP: number of the peer's address"),
     SUBFLOW(subflow_map_seq, SUBFLOW_MAP_SEQ,
-            "subflow of MPTCP: where its newest data is in that of the connection"),
-    SUBFLOW(subflow_map_sfseq, SUBFLOW_MAP_SFSEQ, "... and in that of the subflow"),
+            "subflow of MPTCP: where in the connection its newest data is"),
+    SUBFLOW(subflow_map_sfseq, SUBFLOW_MAP_SFSEQ,
+            "subflow of MPTCP: where in the subflow that data is"),
     SUBFLOW(subflow_ssn_offset, SUBFLOW_SSN_OFFSET,
-            "subflow of MPTCP: TCP's sequence number where it began"),
+            "subflow of MPTCP: sequence number of TCP with which it began"),
     SUBFLOW(subflow_map_datalen, SUBFLOW_MAP_DATALEN,
             "subflow of MPTCP: bytes of that newest data"),
     TIPC(tipc_node, 0, TIPC_SOCK_ADDR, "TIPC: number of its node"),
@@ -601,7 +594,7 @@ static const struct field fields[] = {
     TIPC(tipc_peer_port, TIPC_SOCK_CON, TIPC_CON_SOCK, "TIPC: number of the peer's socket"),
     TIPC(tipc_service_type, TIPC_SOCK_CON, TIPC_CON_TYPE,
          "TIPC: type of the service that it connected to"),
-    TIPC(tipc_service_instance, TIPC_SOCK_CON, TIPC_CON_INST, "TIPC: ... and its instance"),
+    TIPC(tipc_service_instance, TIPC_SOCK_CON, TIPC_CON_INST, "TIPC: instance of that service"),
     COMPUTED(tipc_congestion, VALUE_TEXT, family_tipc_congestion, SOCKET_TIPC,
              "TIPC: what makes it wait: link, connection or none", .word = family_tipc_word),
     TIPC(tipc_drops, TIPC_SOCK_STAT, TIPC_STAT_DROP, "TIPC: messages that were dropped"),
@@ -619,59 +612,58 @@ static const struct field fields[] = {
              INSIDE(socket.ulp, ULP_TLS, TLS_RX_NO_PAD)),
     COMPUTED(idle, VALUE_DECIMAL, view_idle, SOCKET_TCP_INFO,
              "seconds since data was sent or received", .unit = UNIT_SECONDS, .parts = TCP_IDLE),
-    GROUP(unit, unit, 0, "service or scope of systemd that this cgroup is of"),
+    GROUP(unit, unit, 0, "service or scope of systemd that the cgroup belongs to"),
     GROUP(container, container, 0, "first 12 digits of the container's id, or its name"),
-    GROUP(pod, pod, 0, "uid of its pod in Kubernetes"),
+    GROUP(pod, pod, 0, "uid of the pod in Kubernetes"),
     COMPUTED(pid_inside, VALUE_NUMBER, owner_pid_inside, SOCKET_INODE,
-             "pid of that process in its own pid namespace, where that is another one",
+             "number of the process in its own pid namespace, if that is not /proc's",
              .lookups = NEED_OWNERS | NEED_PIDS_INSIDE),
     COMPUTED(attention, VALUE_FLAGS, view_attention, 0,
-             "why people should look at it: accept_queue_full, peer_not_reading, ...",
+             "why people should look at the socket: accept_queue_full, peer_not_reading, ...",
              .optional = SOCKET_STATE | SOCKET_QUEUES | VIEW_QUEUE, .parts = QUEUE_PARTS,
              .flags = &view_reasons, .confirmed = SOCKET_MEMORY_BIT, .marks = UINT8_MAX),
     VIEW(owners, view_owners, SOCKET_INODE, 0,
-         "processes that hold it open: each name once, with their number", .lookups = NEED_OWNERS),
+         "processes that hold it open: each name once, and how many", .lookups = NEED_OWNERS),
     VIEW(peer, view_owners, 0, SOCKET_PEER | SOCKET_ADDRESSES,
-         "the same for its other end, if that is on this machine",
+         "processes that hold the other end open, in the same form",
          .lookups = NEED_OWNERS | NEED_PEERS, .index = OTHER_END),
     VIEW(proto, view_protocol, 0, 0, "short for protocol"),
     VIEW(local, view_local, 0, VIEW_LOCAL,
          "local address with its port, or the name of a unix socket", .lookups = NEED_INTERFACES),
     VIEW(remote, view_remote, 0, VIEW_LOCAL, "the peer's address with its port; * is any",
          .lookups = NEED_INTERFACES),
-    VIEW_BY(recv, write_recv, SOCKET_QUEUES, VIEW_QUEUE, "recv_q, with how much may wait: 6/5",
-            .gauge = true, .parts = QUEUE_PARTS,
-            .marks = REASON_ACCEPT_QUEUE | REASON_RECEIVE_BUFFER),
-    VIEW_BY(send, write_send, SOCKET_QUEUES, VIEW_QUEUE, "send_q, with how much may wait",
-            .gauge = true, .parts = QUEUE_PARTS,
+    VIEW_BY(recv, write_recv, SOCKET_QUEUES, VIEW_QUEUE, "recv_q and its limit: 6/5", .gauge = true,
+            .parts = QUEUE_PARTS, .marks = REASON_ACCEPT_QUEUE | REASON_RECEIVE_BUFFER),
+    VIEW_BY(send, write_send, SOCKET_QUEUES, VIEW_QUEUE, "send_q and its limit", .gauge = true,
+            .parts = QUEUE_PARTS,
             .marks = REASON_SEND_BUFFER | REASON_ACKNOWLEDGEMENT | REASON_WINDOW),
     VIEW(resent, view_retransmitted, SOCKET_TCP_INFO, 0, "short for total_retrans", .gauge = true,
          .parts = TCP_PARTS(total_retrans)),
     VIEW(activity, view_activity, 0, VIEW_ACTIVITY,
-         "how long it is idle, or what its timer will do", .parts = TCP_IDLE),
+         "how long the socket is idle, or what its timer will do", .parts = TCP_IDLE),
     GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
     GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
     COMPUTED(owner_by, VALUE_TEXT, owner_by, SOCKET_INODE,
-             "how its processes are known: socket (they hold it), connect (connected it), listener "
-             "(hold the one that it came to)",
+             "how the processes are known: socket (hold it), connect (connected it), listener "
+             "(hold its listener)",
              .word = owner_by_word, .lookups = NEED_OWNERS),
     MILLISECONDS(age, socket.age.ms, SOCKET_AGE,
-                 "of fastnet closed and top: seconds since its connection was made, or first seen",
+                 "in fastnet closed and top: seconds since the connection was made, or first seen",
                  .lookups = NEED_CONNECTS),
     BOOLEAN(age_at_least, socket.age.at_least, SOCKET_AGE,
-            "... whether it is older: it was there when fastnet began", .lookups = NEED_CONNECTS),
+            "in fastnet closed and top: whether it is older than age", .lookups = NEED_CONNECTS),
     COMPUTED(connect_error, VALUE_NAME, origin_error, SOCKET_ORIGIN,
-             "of an ended socket: why its connection was not made: ECONNREFUSED, ETIMEDOUT, ...",
+             "for an ended socket: why no connection was made: ECONNREFUSED, ETIMEDOUT, ...",
              .word = connect_error_name, .lookups = NEED_CONNECTS),
-    VIEW_BY(lived, write_lived, SOCKET_AGE, 0, "age, with > where it is older",
+    VIEW_BY(lived, write_lived, SOCKET_AGE, 0, "age, with > before it if the connection is older",
             .lookups = NEED_CONNECTS),
     COMPUTED(resent_percent, VALUE_DECIMAL, info_retransmitted_percent, SOCKET_TCP_INFO,
-             "share of the bytes that were sent which were sent again", .gauge = true,
-             .unit = UNIT_PERCENT, .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
+             "share of retransmitted bytes in bytes_sent", .gauge = true, .unit = UNIT_PERCENT,
+             .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
     WORD(event, socket.event, event_name, SOCKET_EVENT,
-         "what happened to it, of fastnet top: opened, changed, closed or lost"),
+         "in fastnet top: what happened to the socket: opened, changed, closed or lost"),
     VIEW(whose, view_whose, 0, SOCKET_INODE | SOCKET_CGROUP,
-         "owners, or else its unit, where nobody tells its processes",
+         "owners, or the unit if the processes are not known",
          .lookups = NEED_OWNERS | NEED_CGROUPS | NEED_OWNERS_CGROUPS),
 };
 
@@ -682,9 +674,9 @@ static const char *const views[][2] = {
     {"lived", "age"},           {"whose", "process"},
 };
 
-static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) has it */
+static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) prints it */
 
-/* Each struct text of the record: rows that wait must copy its bytes. */
+/* Each struct text of the record: rows that wait copy its bytes. */
 static const struct borrowed borrowed[] = {
     BORROWED_TEXT(socket.path, SOCKET_PATH),
     BORROWED_TEXT(socket.waiting, SOCKET_ICONS),

@@ -10,7 +10,7 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* A listener has almost no numbers; two of them are of its queue then. */
+/* A listener fills few numbers of tcp_info, and two of them then describe its queue. */
 struct value info_number(const struct cell *cell)
 {
     return cell->record->socket.state == TCP_LISTEN ? unknown : info_member(cell);
@@ -34,7 +34,8 @@ struct value info_measured(const struct cell *cell)
     return value.type != VALUE_UNKNOWN && value.number ? value : unknown;
 }
 
-/* Copies the bytes of the kernel; the rest is 0. Returns false if there are fewer than least. */
+/* Copies the kernel's bytes; the rest of *info is 0. Returns false if there are fewer than `least`
+ * bytes. */
 static bool copy_info(struct kernel_tcp_info *info, const struct record *record, size_t least)
 {
     if (record->socket.info.length < least || record->socket.state == TCP_LISTEN)
@@ -43,7 +44,8 @@ static bool copy_info(struct kernel_tcp_info *info, const struct record *record,
     return true;
 }
 
-/* Of what was sent at all; old kernels do not tell it, and a saved answer may say anything. */
+/* The share of bytes_sent. Unknown if an old kernel does not send them; a saved answer may contain
+ * any numbers. */
 struct value info_retransmitted_percent(const struct cell *cell)
 {
     struct kernel_tcp_info info;
@@ -54,7 +56,7 @@ struct value info_retransmitted_percent(const struct cell *cell)
     return decimal((uint64_t)((double)info.bytes_retrans * 100000 / (double)info.bytes_sent));
 }
 
-/* The bytes up to a member, which begins behind those that are meant. */
+/* The number of bytes before the member `of_part`. */
 #define UP_TO(of_part) offsetof(struct kernel_tcp_info, of_part)
 
 struct value info_bits(const struct cell *cell)
@@ -63,7 +65,8 @@ struct value info_bits(const struct cell *cell)
         [INFO_SND_WSCALE] = UP_TO(rto),
         [INFO_RCV_WSCALE] = UP_TO(rto),
         [INFO_FASTOPEN_FAIL] = UP_TO(rto),
-        [INFO_APP_LIMITED] = UP_TO(busy_time), /* as old as the rate that it is about */
+        [INFO_APP_LIMITED] =
+            UP_TO(busy_time), /* was added together with the rate that it is about */
         [INFO_ECN_MODE] = sizeof(struct kernel_tcp_info),
     };
     const size_t which = cell->field->index;
@@ -80,7 +83,7 @@ struct value info_bits(const struct cell *cell)
         cell->field->word(which == INFO_ECN_MODE ? info.ecn_mode : info.fastopen_client_fail));
 }
 
-/* Bytes a second: the congestion window in each round trip. */
+/* Bytes per second: one congestion window in each round trip. */
 struct value info_send_rate(const struct cell *cell)
 {
     struct kernel_tcp_info info;
@@ -110,7 +113,8 @@ struct value info_word(const struct cell *cell)
 /* enum tcp_ca_state of linux/tcp.h */
 WORDS(info_ca_word, "open", "disorder", "cwr", "recovery", "loss");
 
-/* enum sctp_state of net/sctp/constants.h; an endpoint has no association, and says CLOSED */
+/* enum sctp_state of net/sctp/constants.h; an endpoint has no association, and its state is
+ * CLOSED */
 WORDS(info_sctp_word, "", "COOKIE_WAIT", "COOKIE_ECHOED", "ESTABLISHED", "SHUTDOWN_PENDING",
       "SHUTDOWN_SENT", "SHUTDOWN_RECEIVED", "SHUTDOWN_ACK_SENT");
 
@@ -135,7 +139,7 @@ const struct flag_names info_mptcp_flags = FLAG_NAMES("fallback", "remote_key");
 
 /* --- Congestion control ----------------------------------------------------------------------- */
 
-/* Half of the bandwidth, a time, or a gain, of 256. */
+/* field->index chooses: half of the bandwidth, a time, or a gain in 1/256. */
 struct value info_bbr_number(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -153,7 +157,7 @@ struct value info_bbr_number(const struct cell *cell)
     return value;
 }
 
-/* Without DCTCP on both ends its numbers mean nothing. */
+/* Unknown unless both ends use DCTCP: otherwise its numbers mean nothing. */
 struct value info_dctcp_number(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -174,7 +178,7 @@ struct value info_vegas_rtt(const struct cell *cell)
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-/* The queue of listen(fd, 0) takes one connection, which is one more than its limit. */
+/* The kernel lets one more connection wait than the limit, so listen(fd, 0) has room for one. */
 struct value info_backlog_percent(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -212,7 +216,7 @@ const char *info_tls_version(uint64_t version)
     return version == TLS_1_2 ? "1.2" : version == TLS_1_3 ? "1.3" : NULL;
 }
 
-/* TLS_CIPHER_* of linux/tls.h, the first is 51 */
+/* TLS_CIPHER_* of linux/tls.h, from 51 on */
 const char *info_tls_cipher(uint64_t cipher)
 {
     static const char *const names[] = {
@@ -226,7 +230,8 @@ const char *info_tls_cipher(uint64_t cipher)
 /* TLS_CONF_* of linux/tls.h */
 WORDS(info_tls_mode, "", "none", "software", "hardware", "hardware_record");
 
-/* Attribute index % 65536 is one of these; with a higher index, of those in index / 65536. */
+/* The attributes that contain attribute field->index % 65536: the member, or its attribute
+ * field->index / 65536 if that is not 0. */
 static struct text attributes_around(const struct cell *cell)
 {
     const uint16_t outer = (uint16_t)(cell->field->index >> 16);
@@ -264,7 +269,7 @@ struct value info_nested_flags(const struct cell *cell)
 
 /* --- Lists of addresses ----------------------------------------------------------------------- */
 
-/* size: of an element, from which `read` makes an address. */
+/* A list of addresses. size: bytes of an element, from which `read` makes an address. */
 static struct value networks(struct text bytes, size_t size,
                              struct network (*read)(const void *element))
 {

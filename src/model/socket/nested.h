@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Attributes inside of an attribute (struct nlattr of linux/netlink.h), in a record's bytes. */
+/* Attributes within an attribute (struct nlattr of linux/netlink.h), in bytes of a record. */
 #ifndef MODEL_SOCKET_NESTED_H
 #define MODEL_SOCKET_NESTED_H
 
@@ -9,7 +9,8 @@
 
 #include "fastnet/text.h"
 
-/* Takes the first attribute off the rest. Returns false at the end, or at one that is cut short. */
+/* Removes the first attribute from *rest. Returns false at the end, or if the attribute is cut
+ * off. */
 static inline bool nested_next(struct text *rest, uint16_t *type, struct text *payload)
 {
     struct nlattr header;
@@ -24,12 +25,12 @@ static inline bool nested_next(struct text *rest, uint16_t *type, struct text *p
     *payload = (struct text){rest->data + sizeof header, header.nla_len - sizeof header};
     whole = (size_t)NLA_ALIGN(header.nla_len);
     if (whole > rest->length)
-        whole = rest->length; /* nothing fills up the last one */
+        whole = rest->length; /* the last attribute has no padding */
     *rest = (struct text){rest->data + whole, rest->length - whole};
     return true;
 }
 
-/* The first attribute of a type; without one, a text whose data is NULL. */
+/* Returns the payload of the first attribute of a type; data is NULL if there is none of it. */
 static inline struct text nested_find(struct text attributes, uint16_t type)
 {
     struct text payload;
@@ -41,7 +42,7 @@ static inline struct text nested_find(struct text attributes, uint16_t type)
     return (struct text){NULL, 0};
 }
 
-/* A number in native byte order, of as many bytes as it has: 1, 2, 4 or 8. */
+/* Reads a number of 1, 2, 4 or 8 bytes in native byte order. */
 static inline bool nested_number(struct text attributes, uint16_t type, uint64_t *number)
 {
     const struct text payload = nested_find(attributes, type);

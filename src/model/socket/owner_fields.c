@@ -9,7 +9,7 @@
 #include "fastnet/users.h"
 #include "model/fields/fields.h"
 
-/* 0: none, or unknown. */
+/* Returns the inode of the end that field->index names; 0: unknown, or no inode. */
 static uint64_t owner_inode_of(const struct cell *cell)
 {
     uint64_t inode;
@@ -20,7 +20,7 @@ static uint64_t owner_inode_of(const struct cell *cell)
     return inode;
 }
 
-/* Where a socket comes from; zeroes where that is unknown. */
+/* Returns the origin of a socket; zeroes are unknown. */
 static struct socket_origin origin_of(const struct record *record)
 {
     const struct text *text = &record->socket.origin;
@@ -44,7 +44,8 @@ struct value origin_error(const struct cell *cell)
     return origin.error ? name(connect_error_name(origin.error), origin.error) : unknown;
 }
 
-/* The owners of an end, none where the lookup is missing; and how they are known (or NULL). */
+/* Finds the owners of an end; 0 if the lookup is missing. by: set to how they are known; may be
+ * NULL. */
 static size_t owner_find_owners(const struct cell *cell, const struct owner **first,
                                 enum owner_by *by)
 {
@@ -55,7 +56,7 @@ static size_t owner_find_owners(const struct cell *cell, const struct owner **fi
 
     *first = NULL;
     if (owners && cell->field->index != OTHER_END && cell->record->kind->event & cell->record->has)
-        count = owners_find_last(owners, inode, first); /* of a socket that has ended */
+        count = owners_find_last(owners, inode, first); /* the socket has ended */
     else
         count = owners ? owners_find(owners, inode, first) : 0;
     by = by ? by : &unasked;
@@ -72,15 +73,16 @@ static size_t owner_find_owners(const struct cell *cell, const struct owner **fi
     return origin.listener ? owners_of_listener(owners, origin.listener, first) : 0;
 }
 
-/* True if an end for which no owner was found is known to have none. */
+/* True if an end without a known owner certainly has no owner. */
 static bool is_ownerless(const struct cell *cell)
 {
     const struct owners *owners = cell->context->owners;
     const struct owners_summary *summary = owners ? owners_summary(owners) : NULL;
 
     if (owner_inode_of(cell) == 0)
-        return !origin_of(cell->record).listener; /* somebody held a listener that accepted */
-    /* if every process was looked into, one that was not found is not there */
+        return !origin_of(cell->record)
+                    .listener; /* some process held the listener that accepted it */
+    /* if all processes were searched, there is no owner */
     return summary && owners_know_all(summary);
 }
 
@@ -102,7 +104,7 @@ struct value owner_pid(const struct cell *cell)
     return owner_find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
 }
 
-/* Unknown where it is the pid itself. */
+/* Unknown if it is equal to the pid. */
 struct value owner_pid_inside(const struct cell *cell)
 {
     const struct owner *first;
@@ -131,7 +133,7 @@ struct value owner_all(const struct record *record, const struct context *contex
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
-/* In TIME_WAIT the inode is not known, but there is no socket that a process could hold. */
+/* In TIME_WAIT the inode is unknown, but no process can hold the socket. */
 struct value owner_processes(const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -152,7 +154,7 @@ static bool is_in_container(const struct cgroup *group)
     return group && (group->container || group->pod);
 }
 
-/* The path of its first owner's group now; NULL: there is none, or it was not read. */
+/* Returns the current group's path of the first owner; NULL: no owner, or the path was not read. */
 static const char *owners_group(const struct cell *cell)
 {
     const struct field here = {.index = 0};
@@ -163,16 +165,14 @@ static const char *owners_group(const struct cell *cell)
                : NULL;
 }
 
-/*
- * The group that the socket was made in. If the kernel does not say it, or says of all sockets
- * that it is the root, that of its first owner now. So it is where that is outside of the cgroup
- * namespace, which has no ids then, and where only hierarchies of version 1 have containers.
- */
+/* Returns the group in which the socket was made. If the kernel does not send it, or sends the root
+ * for all sockets, returns the current group of the first owner. This is also so outside of the
+ * cgroup namespace, where ids are missing, and where only version 1 has containers. */
 static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;
     const struct record *record = cell->record;
-    const bool told = record->has & record->kind->cgroup; /* only sockets tell it */
+    const bool told = record->has & record->kind->cgroup; /* only sockets have this bit */
     const struct cgroups_summary *summary;
     const struct cgroup *made_in = NULL;
 

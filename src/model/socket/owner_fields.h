@@ -8,52 +8,49 @@
 #include "fastnet/kernel_types.h"
 #include "fastnet/record.h"
 
-/* field->index: whose owners. */
+/* field->index: the end whose owners are meant. */
 enum { OWN_END, OTHER_END };
 
-/* How the owners of a socket are known: they hold it, they connected it, they hold its listener. */
+/* How the owners are known: they hold the socket, they connected it, or they hold its listener. */
 enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER };
 word_fn owner_by_word, connect_error_name;
 field_fn owner_by, origin_error;
 
-/*
- * All owners of an end: a VALUE_OWNERS, which has none where they are unknown, too. by (or NULL):
- * how they are known. Which of those that hold only the listener accepts nobody knows.
- */
+/* Returns all owners of an end as a VALUE_OWNERS, empty also if they are unknown. by: set to how
+ * they are known; may be NULL. For OWNER_BY_LISTENER it is unknown which of them accepted the
+ * connection. */
 struct value owner_all(const struct record *record, const struct context *context, size_t end,
                        enum owner_by *by);
 field_fn owner_pid, owner_pid_inside, owner_process, owner_processes, owner_peer_path;
-/* field->index: which text of struct cgroup (lookup.h). */
+/* field->index: the offset of a text in struct cgroup (cgroups.h). */
 field_fn owner_group;
-/* The name of the user whose number is the field's member. */
+/* The name of the user whose uid is the field's member. */
 field_fn owner_user;
 
-/*
- * The fields of the socket that a row of another kind belongs to. filled: the field without which
- * nobody knows the socket; uid_path: the member that has its user.
- */
+/* The fields of the socket that a row of another kind belongs to. filled: the presence bit without
+ * which the socket is unknown; uid_path: the member with the socket's uid. */
 /* clang-format off */
 #define FIELDS_OF_SOCKET(filled, uid_path)                                                         \
     FIELD_OF_OWNER(pid, VALUE_NUMBER, owner_pid, filled,                                           \
-                   "process that holds that socket; the lowest number if there are several"),      \
+                   "process that holds the socket open; the lowest number if there are several"),      \
     FIELD_OF_OWNER(process, VALUE_TEXT, owner_process, filled, "name of that process"),            \
     COMPUTED(processes, VALUE_OWNERS, owner_processes, filled,                                     \
-             "all processes that hold it open: name/pid/fd; objects in JSON",                      \
+             "all processes that hold the socket open: name/pid/fd; objects in JSON",                      \
              .lookups = NEED_OWNERS),                                                              \
-    NUMBER(uid, uid_path, filled, "number of the user who made that socket"),                      \
-    COMPUTED(user, VALUE_NAME, owner_user, filled, "user who made it", MEMBER(uid_path),           \
+    NUMBER(uid, uid_path, filled, "number of the user who made the socket"),                      \
+    COMPUTED(user, VALUE_NAME, owner_user, filled, "user who made the socket", MEMBER(uid_path),           \
              .lookups = NEED_USERS),                                                               \
     FIELD_OF_GROUP(cgroup, path, 0, filled, "path of the cgroup2 of that process; / is the root"), \
-    FIELD_OF_GROUP(unit, unit, 0, filled, "service or scope of systemd that this cgroup is of"),   \
+    FIELD_OF_GROUP(unit, unit, 0, filled, "service or scope of systemd that the cgroup belongs to"),   \
     FIELD_OF_GROUP(container, container, 0, filled,                                                \
                    "first 12 digits of the container's id, or its name"),                          \
-    FIELD_OF_GROUP(pod, pod, 0, filled, "uid of its pod in Kubernetes"),                           \
+    FIELD_OF_GROUP(pod, pod, 0, filled, "uid of the pod in Kubernetes"),                           \
     FIELD_OF_GROUP(container_name, container, NEED_CONTAINERS, filled,                             \
                    "name of that container"),                                                      \
     FIELD_OF_GROUP(pod_name, pod, NEED_CONTAINERS, filled,                                         \
                    "namespace and name of that pod in Kubernetes"),                                \
     VIEW(owners, view_owners, filled, 0,                                                           \
-         "processes that hold the socket: each name once, with their number",                      \
+         "processes that hold it open: each name once, and how many",                      \
          .lookups = NEED_OWNERS)
 #define FIELD_OF_OWNER(id, type, function, filled, help)                                           \
     COMPUTED(id, type, function, filled, help, .lookups = NEED_OWNERS, .owner = true)

@@ -21,20 +21,20 @@ enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 5 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
 _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
-/* With the number of processes that have it. */
+/* Writes a name, and after it the number of processes with that name. */
 static char *socket_view_put_name(char *dst, const struct value *owners,
                                   const struct owner_process *one, bool human)
 {
     const struct owner *first = owners->owners.first;
     size_t count = 0;
 
-    /* a process that holds several descriptors of the socket has owners in a row */
+    /* owners of one process with several descriptors follow each other */
     for (size_t i = 0; i < owners->owners.count; i++)
         count += (i == 0 || first[i].process->pid != first[i - 1].process->pid) &&
                  strcmp(first[i].process->name, one->name) == 0;
     if (!*one->name)
         dst = one->unnamed ? PUT(dst, "-") : PUT(dst, "''");
-    else if (strcmp(one->name, "-") == 0) /* alone it would mean that nobody knows */
+    else if (strcmp(one->name, "-") == 0) /* a single "-" would mean that the owner is unknown */
         dst = put_escaped(dst, one->name, "-");
     else
         dst = put_escaped(dst, one->name, human ? "," : " ,");
@@ -43,7 +43,7 @@ static char *socket_view_put_name(char *dst, const struct value *owners,
     return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
 }
 
-/* Each name once; ? if another one may own it. */
+/* Writes each name once, followed by '?' if another process may own the socket. */
 static char *write_owners(char *dst, const struct value *view, bool human)
 {
     enum owner_by by;
@@ -78,7 +78,7 @@ struct value view_owners(const struct cell *cell)
                                                                           : unknown;
 }
 
-/* Where nobody tells the processes of a socket, the kernel may tell the unit that made it. */
+/* The unit that made the socket, if its processes are not known. */
 static struct value socket_view_unit_of(const struct record *record, const struct context *context)
 {
     static const struct field unit = {.index = offsetof(struct cgroup, unit)};
@@ -164,8 +164,8 @@ static bool is_listener(const struct record *record)
     return record->socket.state == TCP_LISTEN;
 }
 
-/* How many connections may wait; of a unix listener the kernel says it where the bytes to send are.
- */
+/* The limit of connections that wait for accept(2). For a unix listener the kernel sends it as
+ * send_q. */
 static uint32_t backlog_of(const struct record *record)
 {
     if (record->has & SOCKET_BACKLOG)
@@ -173,13 +173,13 @@ static uint32_t backlog_of(const struct record *record)
     return record->socket.family == AF_UNIX ? record->socket.send_q : 0;
 }
 
-/* A buffer counts as full from here on, because a packet takes more of it than its data. */
+/* A buffer counts as full at 7/8 of its limit, because a packet takes more memory than its data. */
 static bool is_full(uint32_t used, uint32_t limit)
 {
     return limit && used >= limit - limit / 10;
 }
 
-/* For people the limit is worth showing only if it is near. */
+/* For people the limit is written only if the use is close to it. */
 static char *put_share(char *dst, uint32_t used, uint32_t limit, bool human)
 {
     dst = put_amount(dst, used, human);
@@ -218,7 +218,7 @@ const struct flag_names view_reasons =
     FLAG_NAMES("accept_queue_full", "receive_buffer_full", "send_buffer_full", "not_acknowledged",
                "peer_not_reading", "dropped_packets");
 
-/* Whether data waits that the peer has not acknowledged for a second, or when it was sent again. */
+/* Whether data waits that the peer has not acknowledged for a second, or that was retransmitted. */
 static bool is_stuck(const struct record *record)
 {
     enum { PATIENCE = 1000 }; /* milliseconds */
@@ -231,7 +231,7 @@ static bool is_stuck(const struct record *record)
            (info.last_ack_recv > PATIENCE && info.last_data_sent > PATIENCE);
 }
 
-/* Of data that waits to leave the first reason counts, because others follow from it. */
+/* Returns the first reason why data waits to be sent: the others follow from it. */
 static unsigned reasons_of_connection(const struct record *record)
 {
     const bool receive_full = is_full(socket_memory(record, SK_MEMINFO_RMEM_ALLOC),
@@ -247,7 +247,8 @@ static unsigned reasons_of_connection(const struct record *record)
                                                : 0);
 }
 
-/* Whether all is known that could be a reason. What TIME_WAIT and SYN_RECV leave has no buffers. */
+/* Whether all fields that could be a reason are known. TIME_WAIT and SYN_RECV sockets have no
+ * buffers. */
 static bool socket_view_is_judged(const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
@@ -264,7 +265,7 @@ static bool socket_view_is_judged(const struct record *record)
 struct value view_attention(const struct cell *cell)
 {
     const struct record *record = cell->record;
-    /* the kernel lets one more connection wait than this says (sk_acceptq_is_full()) */
+    /* the kernel lets one more connection wait than the backlog (sk_acceptq_is_full()) */
     const uint32_t backlog = is_listener(record) ? backlog_of(record) : 0;
     unsigned bits = socket_drops(record) ? REASON_DROPS : 0;
 
@@ -285,7 +286,7 @@ static bool has_times(const struct record *record)
            record->socket.info.length >= offsetof(struct kernel_tcp_info, last_ack_recv);
 }
 
-/* A number of tcp_info that is known to be there: all of it would be copied for it otherwise. */
+/* Reads a number of tcp_info that is known. Copying the whole struct would cost more. */
 static uint32_t info_at(const struct record *record, size_t offset)
 {
     uint32_t found;
@@ -321,7 +322,7 @@ char *write_lived(char *dst, const struct value *view, bool human)
     return put_seconds(age.at_least ? PUT(dst, ">") : dst, age.ms, human);
 }
 
-/* What a timer that matters does when it fires; of others NULL. */
+/* What the timer does when it fires; NULL for timers that people need not know. */
 static const char *timer_verb(const struct record *record)
 {
     static const char *const verbs[] = {
@@ -349,7 +350,7 @@ struct value view_activity(const struct cell *cell)
                                                                : unknown;
 }
 
-/* --- What has a long name elsewhere ----------------------------------------------------------- */
+/* --- Fields whose names are long ----------------------------------------------------------- */
 
 static char *write_protocol(char *dst, const struct value *view, bool human)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of packets that were counted by flow. */
+/* The fields of packets, counted by flow. */
 #include "model/fields/fields.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/hosts.h"
@@ -8,7 +8,7 @@
 #include "model/socket/view_fields.h"
 #include "text/put.h"
 
-/* A packet that is not IP has the word of its ethertype. */
+/* The name of a protocol; for packets other than IP the name of the ethertype. */
 static const char *protocol_word(uint64_t protocol)
 {
     static const struct {
@@ -38,7 +38,8 @@ static const char *ethertype_word(uint64_t ethertype)
     return ethertype <= UINT8_MAX ? protocol_word(TRAFFIC_WITHOUT_ETHERTYPE | ethertype) : NULL;
 }
 
-/* Ethertypes are known by their hexadecimal numbers; those of protocols of IP are below them. */
+/* Unnamed ethertypes are shown in hexadecimal, as people know them. Smaller numbers are protocols
+ * of IP. */
 static struct value word_or_hex(const struct cell *cell)
 {
     struct value value = named_member(cell);
@@ -53,7 +54,7 @@ static struct value word_or_hex(const struct cell *cell)
 static const struct flag_names tcp_flag_names =
     FLAG_NAMES("FIN", "SYN", "RST", "PSH", "ACK", "URG", "ECE", "CWR");
 
-/* field->index: 0, or 1 where it is the destination. */
+/* field->index: 0 for the source, 1 for the destination. */
 static struct value traffic_lladdr(const struct cell *cell)
 {
     const struct traffic_record *traffic = &cell->record->traffic;
@@ -63,10 +64,10 @@ static struct value traffic_lladdr(const struct cell *cell)
                           .text = {(const char *)bytes, sizeof traffic->src_lladdr}};
 }
 
-/* An IPv4-mapped address stays one of IPv6: only IPv6 packets have it, and mostly forged ones. */
+/* An IPv4-mapped address stays IPv6: only IPv6 packets contain it, and most of them are forged. */
 static struct value address_of_packet(const struct cell *cell)
 {
-    struct address member; /* which need not be aligned */
+    struct address member; /* the member may be unaligned */
 
     memcpy(&member, (const char *)cell->record + cell->field->offset, sizeof member);
     return (struct value){.type = VALUE_ADDRESS, .address = member};
@@ -98,52 +99,53 @@ static struct value view_end(const struct cell *cell)
     return view(cell, write_end);
 }
 
-#define PER_SECOND(id, path, ...)                                                                  \
-    COMPUTED(id, VALUE_DECIMAL, number_per_second, 0, "... in a second", MEMBER(path),             \
-             .index = offsetof(struct record, traffic.elapsed), .gauge = true, __VA_ARGS__)
-/* In the order in which --columns=help lists them. Names and meanings stay once released. */
+#define PER_SECOND(of, ...)                                                                        \
+    COMPUTED(of##_per_second, VALUE_DECIMAL, number_per_second, 0, #of " in a second",             \
+             MEMBER(traffic.of), .index = offsetof(struct record, traffic.elapsed), .gauge = true, \
+             __VA_ARGS__)
+/* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     ETHERTYPE(protocol, traffic.protocol, protocol_word, 0,
-              "tcp, udp, icmp ...; where that is not IP, the ethertype: arp, lldp ...",
+              "tcp, udp, icmp ...; if the packet is not IP, the ethertype: arp, lldp ...",
               .key = true),
-    PACKET_ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "address that sends", .key = true),
-    PACKET_ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "address that it sends to", .key = true),
-    NUMBER(sport, traffic.sport, TRAFFIC_PORTS, "port that sends", .port = true, .key = true),
-    NUMBER(dport, traffic.dport, TRAFFIC_PORTS, "port that it sends to", .port = true, .key = true),
+    PACKET_ADDRESS(src, traffic.src, TRAFFIC_ADDRESSES, "source address", .key = true),
+    PACKET_ADDRESS(dst, traffic.dst, TRAFFIC_ADDRESSES, "destination address", .key = true),
+    NUMBER(sport, traffic.sport, TRAFFIC_PORTS, "source port", .port = true, .key = true),
+    NUMBER(dport, traffic.dport, TRAFFIC_PORTS, "destination port", .port = true, .key = true),
     GAUGE(packets, traffic.packets, 0,
-          "packets; those that segmentation offload makes, or has joined, are counted each",
+          "packets; packets that segmentation offload splits or joins are counted one by one",
           .unit = UNIT_PACKETS),
-    GAUGE(frames, traffic.frames, 0, "frames that the kernel handed over, of one packet or many",
+    GAUGE(frames, traffic.frames, 0, "frames from the kernel; a frame can hold several packets",
           .unit = UNIT_PACKETS),
-    GAUGE(bytes, traffic.bytes, 0, "bytes of the frames, with their link-layer headers",
+    GAUGE(bytes, traffic.bytes, 0, "bytes of the frames, including link-layer headers",
           .unit = UNIT_BYTES),
-    PER_SECOND(packets_per_second, traffic.packets, .unit = UNIT_PACKETS_PER_SECOND),
-    PER_SECOND(bytes_per_second, traffic.bytes, .unit = UNIT_BYTES_PER_SECOND),
+    PER_SECOND(packets, .unit = UNIT_PACKETS_PER_SECOND),
+    PER_SECOND(bytes, .unit = UNIT_BYTES_PER_SECOND),
     FLAGS(tcp_flags, traffic.tcp_flags, tcp_flag_names, TRAFFIC_TCP,
           "flags of TCP that were seen, in any packet: SYN, ACK, FIN, RST ..."),
     NANOSECONDS(first, traffic.first, 0, "when the first packet was seen, to a millisecond"),
-    NANOSECONDS(last, traffic.last, 0, "when the last one was seen"),
-    INTERFACE(interface, traffic.interface, 0, "interface that they passed", .key = true),
+    NANOSECONDS(last, traffic.last, 0, "when the last packet was seen"),
+    INTERFACE(interface, traffic.interface, 0, "interface that the packets passed", .key = true),
     GAUGE(lost, traffic.lost, 0,
-          "frames of any flow that were lost meanwhile: the same in all rows of a listing",
+          "frames of all flows that were lost during the listing; the same in all its rows",
           .unit = UNIT_PACKETS),
     GAUGE(undescribed, traffic.undescribed, 0,
-          "frames of any flow that the kernel could not describe meanwhile, and that no row counts",
+          "frames of all flows that the kernel could not describe; no row counts them",
           .unit = UNIT_PACKETS),
     ETHERTYPE(ethertype, traffic.ethertype, ethertype_word, 0,
-              "ethertype, behind tags of VLANs: ip, ipv6, arp ..."),
-    NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "VLAN, by the outermost tag", .key = true),
+              "ethertype after all VLAN tags: ip, ipv6, arp ..."),
+    NUMBER(vlan, traffic.vlan, TRAFFIC_VLAN, "number of the outermost VLAN tag", .key = true),
     COMPUTED(src_lladdr, VALUE_LLADDR, traffic_lladdr, TRAFFIC_LLADDRS,
-             "link-layer address that sends", .key = true),
+             "source MAC (link-layer) address", .key = true),
     COMPUTED(dst_lladdr, VALUE_LLADDR, traffic_lladdr, TRAFFIC_LLADDRS,
-             "link-layer address that it sends to", .key = true, .index = 1),
+             "destination MAC (link-layer) address", .key = true, .index = 1),
     PACKET_ADDRESS(address, traffic.address, TRAFFIC_END,
-                   "each of the two ends: a flow is a row, and counts, for both of them",
+                   "one end of the flow; with this column a flow has a row for each end",
                    .key = true),
-    HOST(src_host, traffic.src, TRAFFIC_ADDRESSES, "host name of the address that sends"),
-    HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the address that it sends to"),
+    HOST(src_host, traffic.src, TRAFFIC_ADDRESSES, "host name of the source address"),
+    HOST(dst_host, traffic.dst, TRAFFIC_ADDRESSES, "host name of the destination address"),
     NUMBER(inode, traffic.inode, TRAFFIC_SOCKET,
-           "inode of the socket of this host that sends or receives"),
+           "inode of the socket on this machine that sends or receives the packets"),
     FIELDS_OF_SOCKET(TRAFFIC_SOCKET, traffic.uid),
     VIEW(from, view_end, TRAFFIC_ADDRESSES, TRAFFIC_PORTS, "src with its port", MEMBER(traffic.src),
          .index = offsetof(struct record, traffic.sport)),

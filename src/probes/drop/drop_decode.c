@@ -12,11 +12,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
-
-static uint16_t read16(const uint8_t *bytes)
-{
-    return (uint16_t)(bytes[0] << 8 | bytes[1]);
-}
+#include "probes/packet/packet.h"
 
 /*
  * from, to: offsets in the header, which has so many bytes. Ports stand in the first fragment only;
@@ -29,16 +25,17 @@ static void take_header(const struct drop_seen *seen, uint8_t family, size_t len
     struct endpoint *source = seen->received ? &drop->remote : &drop->local,
                     *destination = seen->received ? &drop->local : &drop->remote;
     const bool elsewhere =
-        family == AF_INET ? read16(seen->network + offsetof(struct iphdr, frag_off)) & IP_OFFMASK
-                          : seen->network[offsetof(struct ip6_hdr, ip6_nxt)] == IPPROTO_HOPOPTS;
+        family == AF_INET
+            ? packet_read16(seen->network + offsetof(struct iphdr, frag_off)) & IP_OFFMASK
+            : seen->network[offsetof(struct ip6_hdr, ip6_nxt)] == IPPROTO_HOPOPTS;
 
     source->address = address_make(family, seen->network + from);
     destination->address = address_make(family, seen->network + to);
     record->has |= DROP_ADDRESSES | DROP_PROTOCOL;
     if (!flow_has_ports(drop->protocol) || elsewhere || seen->length < length + sizeof seen->ports)
         return;
-    source->port = read16(seen->ports);
-    destination->port = read16(seen->ports + 2);
+    source->port = packet_read16(seen->ports);
+    destination->port = packet_read16(seen->ports + 2);
     record->has |= DROP_PORTS;
 }
 

@@ -100,52 +100,41 @@ static int drop_probe_attach(struct drop_probe *probe, const struct drop_layout 
     return probe->link < 0 ? probe->link : 0;
 }
 
-/* Returns 0, -errno of *what, or 1: *what is the whole reason. */
-static int drop_probe_start(struct drop_probe *probe, const char **what)
+static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusal)
 {
     struct kernel_types types;
     struct drop_layout layout = {.tracepoint = 0};
-    int status;
+    int status = bpf_check_rights(refusal, "packets");
 
-    if (rights_elevated())
-        *what = "this copy lends rights, but not to see other users' packets (try sudo)";
-    else if (!rights_have_all_of(RIGHT_BPF))
-        *what = RIGHTS_MISSING("CAP_BPF and CAP_PERFMON");
-    if (*what)
-        return 1;
-    *what = "/sys/kernel/btf/vmlinux";
+    if (status < 0)
+        return status;
     status = kernel_types_init(&types);
-    if (status == 0 && drop_layout_init(&layout, &types.btf) < 0) {
-        *what = "this kernel tells no reasons (Linux 5.17 does)";
-        status = 1;
-    }
-    if (status == 0)
+    const bool has_reasons = status < 0 || drop_layout_init(&layout, &types.btf) == 0;
+    if (status == 0 && has_reasons)
         status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, false);
     kernel_types_finish(&types);
-    if (status)
-        return status;
+    if (!has_reasons)
+        return bpf_refuse(refusal, -ENOTSUP, "this kernel tells no reasons (Linux 5.17 does)");
+    if (status < 0)
+        return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     probe->knows_receivers = layout.has_receiver;
-    *what = "bpf(2)";
-    return drop_probe_attach(probe, &layout);
+    status = drop_probe_attach(probe, &layout);
+    if (status == -EPERM)
+        return bpf_refuse(refusal, status, "bpf(2): Operation not permitted (" REFUSED_BY ")");
+    return bpf_refuse_step(refusal, status, "bpf(2)");
 }
 
-struct drop_probe *drop_probe_create(char why[DROP_REASON_SIZE])
+struct drop_probe *drop_probe_create(struct bpf_refusal *refusal)
 {
     struct drop_probe *probe = calloc(1, sizeof *probe);
-    const char *what = NULL;
-    int status = -ENOMEM;
 
-    if (probe) {
-        probe->map = probe->link = -1;
-        status = drop_probe_start(probe, &what);
+    if (!probe) {
+        bpf_refuse_step(refusal, -ENOMEM, "memory");
+        return NULL;
     }
-    if (status == 0)
+    probe->map = probe->link = -1;
+    if (drop_probe_start(probe, refusal) == 0)
         return probe;
-    if (status > 0)
-        snprintf(why, DROP_REASON_SIZE, "%s", what);
-    else
-        snprintf(why, DROP_REASON_SIZE, "%s: %s%s", what ? what : "memory", strerror(-status),
-                 status == -EPERM ? " (" REFUSED_BY ")" : "");
     drop_probe_destroy(probe);
     return NULL;
 }

@@ -7,16 +7,14 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/record/traffic.h"
 
 _Static_assert(sizeof(struct flow_key) == 60, "a key has padding");
 _Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "a flow is too large");
 
-enum {
-    FRAGMENT_AGE = 30000, /* milliseconds: longer than any kernel waits */
-    MILLISECOND = 1000000
-};
+enum { FRAGMENT_AGE = 30000 }; /* milliseconds: longer than any kernel waits */
 
 /* So many are in use for so many flows, and twice as many of them. */
 static size_t slots_for(const struct packet_flows *flows, size_t count)
@@ -302,6 +300,6 @@ void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *r
     traffic->packets = flow->packets;
     traffic->frames = flow->frames;
     traffic->bytes = flow->bytes;
-    traffic->first = origin + (uint64_t)((int32_t)flow->first * (int64_t)MILLISECOND);
-    traffic->last = origin + (uint64_t)((int32_t)flow->last * (int64_t)MILLISECOND);
+    traffic->first = origin + (uint64_t)((int32_t)flow->first * (int64_t)CLOCK_MILLISECOND);
+    traffic->last = origin + (uint64_t)((int32_t)flow->last * (int64_t)CLOCK_MILLISECOND);
 }

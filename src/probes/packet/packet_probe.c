@@ -29,7 +29,6 @@ enum {
     BLOCKS_MIN = 4,  /* of a ring; these are smaller then */
     RETIRE_MS = 40,  /* so long a block waits for more packets, or twice */
     SETTLE_MS = 100, /* ... so that all packets before now have been handed over, at most */
-    MILLISECOND = 1000000,
     NO_GROUP = -1,
 };
 
@@ -372,8 +371,9 @@ static void swap(struct packet_probe *probe, int64_t later, uint64_t fields)
         struct tpacket_stats_v3 statistics = {.tp_drops = 0};
         socklen_t size = sizeof statistics;
         if (next && keeps)
-            packet_flows_keep(flows, next, probe->options.keep_ms, (uint32_t)(later / MILLISECOND),
-                              (uint32_t)(probe->totals.elapsed / MILLISECOND));
+            packet_flows_keep(flows, next, probe->options.keep_ms,
+                              (uint32_t)(later / (int64_t)CLOCK_MILLISECOND),
+                              (uint32_t)(probe->totals.elapsed / CLOCK_MILLISECOND));
         if (next)
             packet_flows_reset(next);
         probe->taken[i] = flows;

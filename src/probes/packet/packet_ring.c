@@ -15,8 +15,7 @@
 
 enum {
     TAG_BYTES = 4, /* of a frame's length, which the kernel took out of the frame */
-    MILLISECOND = 1000000,
-    AHEAD = 16, /* frames whose memory is on its way: the kernel wrote it on another processor */
+    AHEAD = 16,    /* frames whose memory is on its way: the kernel wrote it on another processor */
     /* where the link-layer address of a frame stands: TPACKET_ALIGN() of its header's size */
     BEHIND_HEADER = (sizeof(struct tpacket3_hdr) + TPACKET_ALIGNMENT - 1) / TPACKET_ALIGNMENT *
                     TPACKET_ALIGNMENT,
@@ -231,7 +230,7 @@ static size_t next_slot(struct packet_ring *ring)
  * order, and the clock may have been set back. Later than 24 days after it, times stay the same. */
 static inline uint32_t milliseconds_after(uint64_t from, uint64_t time)
 {
-    const uint64_t passed = time < from ? 0 : (time - from) / MILLISECOND;
+    const uint64_t passed = time < from ? 0 : (time - from) / CLOCK_MILLISECOND;
 
     return passed < INT32_MAX ? (uint32_t)passed : INT32_MAX;
 }

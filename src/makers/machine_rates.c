@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/machine_rates.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/hash.h"
+#include "fastnet/hash_table.h"
+#include "fastnet/netlink.h"
+#include "fastnet/report.h"
+#include "fastnet/socket_tracker.h"
+
+enum { LINES = 16, LEAST = 1000 /* bytes a second that are worth a line */ };
+
+struct machine_counts {
+    uint64_t at; /* CLOCK_MONOTONIC; 0: not read */
+    uint64_t numbers[KERNEL_NUMBERS];
+    /* Each is a struct interface_rate. Interface 0 of a namespace has the sockets of which nobody
+     * knows the interface. */
+    struct hash_table interfaces;
+};
+
+struct machine_address {
+    struct address address;
+    uint64_t netns;
+    uint32_t index; /* of the interface that has it */
+};
+
+struct machine_rates {
+    struct engine *engine;
+    bool all_netns;
+    uint64_t own; /* the id of this namespace */
+    struct machine_counts before, now;
+    double seconds;              /* between them */
+    struct hash_table addresses; /* struct machine_address */
+    const struct interface_rate *lines[LINES];
+    size_t line_count;
+    size_t rated, unrated; /* sockets whose rates are known, and are not */
+};
+
+/* --- What is read ----------------------------------------------------------------------------- */
+
+/* Of an interface: ids of namespaces have 32 bits; 0: there is only one. */
+static uint64_t key_of(uint64_t netns, uint32_t index)
+{
+    return netns << 32 | index;
+}
+
+static struct interface_rate *interface_in(const struct machine_counts *counts, uint64_t key)
+{
+    return hash_table_find_number(&counts->interfaces, hash_word(0, key), key);
+}
+
+/* NULL: it is there already, or memory is short. */
+static struct interface_rate *machine_rates_add_interface(struct machine_counts *counts,
+                                                          uint64_t key)
+{
+    struct interface_rate *added = NULL;
+
+    if (!interface_in(counts, key) &&
+        (added = hash_table_add(&counts->interfaces, hash_word(0, key), sizeof *added)))
+        added->key = key;
+    return added;
+}
+
+static bool is_address(const void *element, const void *key)
+{
+    const struct machine_address *one = element, *other = key;
+
+    return one->netns == other->netns && address_equal(&one->address, &other->address);
+}
+
+static uint64_t hash_of_address(const struct machine_address *of)
+{
+    return hash_bytes(hash_word(of->netns, of->address.family), of->address.bytes,
+                      of->address.family == AF_INET ? 4 : 16);
+}
+
+static int take_counter(const struct record *record, void *arg)
+{
+    struct machine_rates *rates = arg;
+
+    rates->now.numbers[kernel_number_of(&record->counter)] += record->counter.magnitude;
+    return 0;
+}
+
+static void add_addresses(struct machine_rates *rates, const struct interface_record *interface,
+                          uint64_t netns)
+{
+    for (size_t i = 0; i < interface->address_count; i++) {
+        const struct machine_address one = {interface->addresses[i].local.address, netns,
+                                            interface->index};
+        const uint64_t hash = hash_of_address(&one);
+        struct machine_address *added;
+        if (!hash_table_find(&rates->addresses, hash, is_address, &one) &&
+            (added = hash_table_add(&rates->addresses, hash, sizeof one)))
+            *added = one;
+    }
+}
+
+static int take_interface(const struct record *record, void *arg)
+{
+    struct machine_rates *rates = arg;
+    const struct interface_record *interface = &record->interface;
+    const struct netns *here = rates->all_netns ? engine_context(rates->engine)->here.netns : NULL;
+    const uint64_t netns = here ? here->id : 0;
+    const size_t length = interface->name.length;
+    struct interface_rate *added;
+
+    (void)machine_rates_add_interface(&rates->now, key_of(netns, 0));
+    added = interface->labelled
+                ? NULL
+                : machine_rates_add_interface(&rates->now, key_of(netns, interface->index));
+    if (!added)
+        return 0;
+    added->bytes = interface->counters[RX_BYTES] + interface->counters[TX_BYTES];
+    memcpy(added->name, interface->name.data,
+           length < INTERFACE_TEXT_MAX ? length : INTERFACE_TEXT_MAX);
+    if (here && netns != rates->own)
+        added->netns = *here;
+    add_addresses(rates, interface, netns);
+    return 0;
+}
+
+static void read_table(struct machine_rates *rates, const struct listing_table *table,
+                       uint64_t fields, record_fn take)
+{
+    const struct listing listing = {.tables = table,
+                                    .table_count = 1,
+                                    .proc_root = "/proc",
+                                    .needs.fields = fields,
+                                    .all_netns = rates->all_netns};
+    struct report report = {.partial = false}; /* what is missing is not shown */
+
+    (void)engine_gather(rates->engine, &listing, take, rates, &report);
+}
+
+/* --- Sockets of interfaces -------------------------------------------------------------------- */
+
+/* The interface that has the address; 0: none has. */
+static uint32_t interface_with(const struct machine_rates *rates, const struct address *address,
+                               uint64_t netns)
+{
+    const struct machine_address key = {address_unmapped(address), netns, 0};
+    const struct machine_address *found =
+        hash_table_find(&rates->addresses, hash_of_address(&key), is_address, &key);
+
+    return found ? found->index : 0;
+}
+
+/*
+ * Adds it to the device that it is bound to, or that of its local address; but what has its peer in
+ * the same namespace passes lo, whichever the addresses are, and all of 127.0.0.0/8 is lo's, though
+ * it has one address of it. A UDP socket that is bound to no address may use any interface: it
+ * counts for interface 0. The first two rates are sent bytes, with retransmitted bytes,
+ * and received.
+ */
+static void add_socket(void *arg, const struct live_rates *of)
+{
+    struct machine_rates *rates = arg;
+    const struct socket_id id = socket_id_of(&of->id);
+    const struct address local = address_make(id.family, id.local),
+                         remote = address_make(id.family, id.remote);
+    const double moved = of->rates[0] + of->rates[1];
+    struct interface_rate *interface;
+    uint32_t index = id.interface;
+
+    rates->rated += of->rated;
+    rates->unrated += !of->rated;
+    if (moved <= 0 || (id.family != AF_INET && id.family != AF_INET6))
+        return;
+    if (!index && (interface_with(rates, &remote, of->netns) || address_is_loopback(&local)))
+        index = LOOPBACK_IFINDEX;
+    else if (!index)
+        index = interface_with(rates, &local, of->netns);
+    interface = interface_in(&rates->now, key_of(of->netns, index));
+    if (interface)
+        interface->moved += moved;
+}
+
+/* What the sockets that the filter leaves have moved. */
+static void add_sockets(struct machine_rates *rates, const struct live *live)
+{
+    for (size_t i = 0; i < rates->now.interfaces.count; i++)
+        ((struct interface_rate *)hash_table_at(&rates->now.interfaces, i))->moved = 0;
+    rates->rated = rates->unrated = 0;
+    live_each(live, add_socket, rates);
+}
+
+/* --- Rates ------------------------------------------------------------------------------------ */
+
+/* The lines are those with the most traffic, in order. */
+static void add_line(struct machine_rates *rates, const struct interface_rate *interface)
+{
+    size_t at = rates->line_count;
+
+    while (at > 0 && rates->lines[at - 1]->rate < interface->rate)
+        at--;
+    if (at == LINES)
+        return;
+    rates->line_count += rates->line_count < LINES;
+    memmove(&rates->lines[at + 1], &rates->lines[at],
+            (rates->line_count - at - 1) * sizeof *rates->lines);
+    rates->lines[at] = interface;
+}
+
+static void make_lines(struct machine_rates *rates)
+{
+    rates->line_count = 0;
+    for (size_t i = 0; i < rates->now.interfaces.count && rates->before.at; i++) {
+        struct interface_rate *now = hash_table_at(&rates->now.interfaces, i);
+        const struct interface_rate *before = interface_in(&rates->before, now->key);
+        if (before && now->bytes > before->bytes) /* or else another one has its number now */
+            now->rate = (double)(now->bytes - before->bytes) / rates->seconds;
+        if (now->rate >= LEAST)
+            add_line(rates, now);
+    }
+}
+
+void machine_rates_read(struct machine_rates *rates, const struct live *live, uint64_t age)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+
+    if (rates->now.at && now - rates->now.at < age) {
+        add_sockets(rates, live); /* the filter may be another one */
+        return;
+    }
+    hash_table_finish(&rates->before.interfaces);
+    hash_table_finish(&rates->addresses);
+    rates->before = rates->now;
+    rates->now = (struct machine_counts){.at = now};
+    rates->seconds = (double)(now - rates->before.at) / CLOCK_SECOND;
+    read_table(rates, &(struct listing_table){.table = &table_counters},
+               COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS, take_counter);
+    read_table(rates, &(struct listing_table){.table = &table_interfaces},
+               INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES, take_interface);
+    make_lines(rates);
+    add_sockets(rates, live);
+}
+
+bool machine_rates_known(const struct machine_rates *rates)
+{
+    return rates->before.at;
+}
+
+double machine_rates_of(const struct machine_rates *rates, enum kernel_number number)
+{
+    const uint64_t before = rates->before.numbers[number], now = rates->now.numbers[number];
+
+    /* a namespace may have ended */
+    return now > before ? (double)(now - before) / rates->seconds : 0;
+}
+
+size_t machine_rates_interfaces(const struct machine_rates *rates)
+{
+    return rates->rated || !rates->unrated ? rates->line_count : 0;
+}
+
+const struct interface_rate *machine_rates_interface(const struct machine_rates *rates, size_t i,
+                                                     double *unplaced)
+{
+    const struct interface_rate *line = rates->lines[i],
+                                *of_any = interface_in(&rates->now, key_of(line->key >> 32, 0));
+
+    *unplaced = of_any ? of_any->moved : 0;
+    return line;
+}
+
+struct machine_rates *machine_rates_create(bool all_netns)
+{
+    struct machine_rates *rates = calloc(1, sizeof *rates);
+
+    if (!rates)
+        return NULL;
+    rates->all_netns = all_netns;
+    rates->own = namespace_own_id();
+    rates->engine = engine_create(netlink_create(NULL));
+    if (rates->engine)
+        return rates;
+    machine_rates_destroy(rates);
+    return NULL;
+}
+
+void machine_rates_destroy(struct machine_rates *rates)
+{
+    if (!rates)
+        return;
+    hash_table_finish(&rates->before.interfaces);
+    hash_table_finish(&rates->now.interfaces);
+    hash_table_finish(&rates->addresses);
+    engine_destroy(rates->engine);
+    free(rates);
+}
