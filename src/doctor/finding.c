@@ -104,7 +104,8 @@ static void put_netns_options(FILE *stream, const struct examination *examinatio
 {
     const struct doctor_options *options = examination->options;
     const char *netns = options->netns;
-    const struct netns own = examination->elsewhere ? namespace_own() : (struct netns){.id = 0};
+    const struct netns own =
+        examination->is_other_netns ? namespace_own() : (struct netns){.id = 0};
 
     if (machine && (netns || options->all_netns))
         fputs(" --all-netns", stream);
@@ -154,9 +155,9 @@ void finding_emit(struct finding *finding, struct examination *examination, uint
     record->value = value;
     record->limit = limit;
     record->moved = moved;
-    finding->record.has |= (value == UNTOLD ? 0 : FINDING_VALUE) |
-                           (limit == UNTOLD ? 0 : FINDING_LIMIT) |
-                           (moved == UNTOLD || !examination->before->at ? 0 : FINDING_MOVED);
+    finding->record.has |= (value == ABSENT ? 0 : FINDING_VALUE) |
+                           (limit == ABSENT ? 0 : FINDING_LIMIT) |
+                           (moved == ABSENT || !examination->before->at ? 0 : FINDING_MOVED);
     drops_add_evidence(finding, examination);
     make_command(finding, examination);
     if (record->machine && !(finding->record.has & FINDING_PROCESS) &&
@@ -184,7 +185,7 @@ void say_past(struct examination *examination, uint64_t total, const char *count
     finding_summary(&finding, "so far %" PRIu64 " %s %s", total, loss_noun(loss, total),
                     loss->what);
     finding_evidence(&finding, "%s = %" PRIu64, counter, total);
-    finding_emit(&finding, examination, total, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, total, ABSENT, ABSENT);
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */

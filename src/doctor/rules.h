@@ -70,7 +70,7 @@ struct examination {
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct owners *owners;             /* searched when a rule first needs them */
     struct owners_program *program;
-    bool elsewhere; /* with all_netns: this is not the own netns */
+    bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
     bool lacking; /* a reading or a sysctl that the rule needs is missing */
     struct doctor_summary *summary;
@@ -115,8 +115,8 @@ void finding_evidence(struct finding *finding, const char *format, ...)
  * name, but cannot end the quotes. */
 void finding_process(struct finding *finding, char text[PROCESS_TEXT], const char *name,
                      uint32_t pid);
-/* Passes the finding on. UNTOLD: it has no such number. With one reading, `moved` is unknown. */
-#define UNTOLD UINT64_MAX
+/* Passes the finding on. ABSENT: it has no such number. With one reading, `moved` is unknown. */
+#define ABSENT UINT64_MAX
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved);
 

@@ -97,7 +97,7 @@ static void drops_say(struct examination *examination, const struct drop *first,
                          endpoint_text(local, &drop->local), endpoint_text(remote, &drop->remote));
     }
     finding_evidence(&finding, "reason %s", reason->name);
-    finding_emit(&finding, examination, UNTOLD, UNTOLD, packets);
+    finding_emit(&finding, examination, ABSENT, ABSENT, packets);
 }
 
 /* Rows with most packets come first, so the first row of a reason is the example for the others. */

@@ -40,7 +40,7 @@ void rule_softnet(struct examination *examination)
                      "dropped grew by %" PRIu64 ", time_squeeze by %" PRIu64 ", of %" PRIu64
                      " packets",
                      dropped, squeezed, processed);
-    finding_emit(&finding, examination, dropped ? dropped : squeezed, UNTOLD,
+    finding_emit(&finding, examination, dropped ? dropped : squeezed, ABSENT,
                  dropped ? dropped : squeezed);
 }
 
@@ -91,7 +91,7 @@ static void say_interface(struct examination *examination, const struct interfac
                     seconds_between(examination));
     finding_evidence(&finding, "missed or overrun grew by %" PRIu64, lost);
     finding_evidence(&finding, "errors of receiving and sending grew by %" PRIu64, broken);
-    finding_emit(&finding, examination, lost + broken, UNTOLD, lost + broken);
+    finding_emit(&finding, examination, lost + broken, ABSENT, lost + broken);
 }
 
 void rule_interfaces(struct examination *examination)
@@ -118,7 +118,7 @@ static void say_queue(struct examination *examination, const struct interface_re
                     now->name, dropped, packets, seconds_between(examination));
     finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
     finding_evidence(&finding, "tx_packets grew by %" PRIu64, now->sent - before->sent);
-    finding_emit(&finding, examination, dropped, UNTOLD, dropped);
+    finding_emit(&finding, examination, dropped, ABSENT, dropped);
 }
 
 void rule_queue_drops(struct examination *examination)
@@ -143,6 +143,6 @@ void rule_duplicate_address(struct examination *examination)
                         "this machine does not use it",
                         interface->name, address);
         finding_evidence(&finding, "the address has the flag dadfailed");
-        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
+        finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
     }
 }

@@ -104,7 +104,7 @@ void rule_flow_races(struct examination *examination)
                     "tracked already: two packets raced, or no port is left for NAT",
                     failed, seconds_between(examination));
     finding_evidence(&finding, "insert_failed grew by %" PRIu64, failed);
-    finding_emit(&finding, examination, UNTOLD, UNTOLD, failed);
+    finding_emit(&finding, examination, ABSENT, ABSENT, failed);
 }
 
 /* Permanent entries are counted, but the limit ignores them (neigh_alloc() of the kernel's
@@ -155,7 +155,7 @@ static void say_ports(struct examination *examination, const struct busy *busy, 
                      "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
                      sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
                      examination->now->ports_reserved);
-    finding_emit(&finding, examination, busy->count, ports, UNTOLD);
+    finding_emit(&finding, examination, busy->count, ports, ABSENT);
 }
 
 void rule_ephemeral_ports(struct examination *examination)
@@ -176,7 +176,7 @@ void rule_ephemeral_ports(struct examination *examination)
                         first, last);
         finding_evidence(&finding, "%" PRIu64 " of them are in ip_local_reserved_ports",
                          now->ports_reserved);
-        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
+        finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
         return;
     }
     const uint64_t ports = last - first + 1 - now->ports_reserved;

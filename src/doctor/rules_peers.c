@@ -65,7 +65,7 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
         finding_evidence(&finding, "the gateway %s does not answer",
                          address_text(address, &now->silent[worst->silent_gateway - 1].address));
     }
-    finding_emit(&finding, examination, suspects->count, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, suspects->count, ABSENT, ABSENT);
 }
 
 void rule_peer_not_reading(struct examination *examination)
@@ -127,7 +127,7 @@ void rule_gateway(struct examination *examination)
         finding_evidence(&finding, "its neighbour entry is FAILED or INCOMPLETE");
         finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
                          (double)silent->used_ms / 1000);
-        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
+        finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
     }
 }
 
@@ -159,20 +159,18 @@ void rule_mtu(struct examination *examination)
 /* One percent of lost segments is noticeable; five percent make TCP very slow. */
 enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
-/*
- * OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are subtracted,
- * because the rule no-answer reports them. Data that the other end had already is subtracted, too
- * (D-SACK, RFC 2883): a tail loss probe sends data again that a slow reader has not acknowledged,
- * and nothing was lost.
- */
+/* OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are
+ * subtracted, because the rule no-answer reports them. Data that the other end already had is
+ * subtracted, too (D-SACK, RFC 2883): a tail loss probe retransmits data that a slow reader has not
+ * acknowledged, although nothing was lost. */
 void rule_retransmissions(struct examination *examination)
 {
-    const uint64_t resent = counter_moved(examination, SEGMENTS_RETRANSMITTED);
+    const uint64_t retransmitted = counter_moved(examination, SEGMENTS_RETRANSMITTED);
     const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
     const uint64_t blocks = counter_moved(examination, BLOCKS_IN_VAIN);
     const uint64_t segments = counter_moved(examination, SEGMENTS_IN_VAIN);
     const uint64_t needless = syns + (segments > blocks ? segments : blocks);
-    const uint64_t again = resent > needless ? resent - needless : 0;
+    const uint64_t again = retransmitted > needless ? retransmitted - needless : 0;
     const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;
     struct finding finding;
 
@@ -189,6 +187,6 @@ void rule_retransmissions(struct examination *examination)
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
                      " of them SYNs or segments that had arrived before",
-                     resent, needless);
-    finding_emit(&finding, examination, again, UNTOLD, again);
+                     retransmitted, needless);
+    finding_emit(&finding, examination, again, ABSENT, again);
 }

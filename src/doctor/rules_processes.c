@@ -46,7 +46,7 @@ static void say_unclosed(struct examination *examination, const struct holder *h
                      holder->count, descriptors.open);
     if (descriptors.limit)
         finding_evidence(&finding, "its limit is %" PRIu64 " descriptors", descriptors.limit);
-    finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
 }
 
 static int processes_by_process(const void *one, const void *other)
@@ -119,7 +119,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
                     process, holder->count, endpoint_text(server, &holder->socket->remote));
     finding_evidence(&finding, "its sockets were connected in both readings and received nothing");
-    finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
 }
 
 /* Reports machines whose DNS queries this machine forwards. Names the machine with the largest
@@ -146,7 +146,7 @@ static void say_clients(struct examination *examination)
     if (count > 1)
         finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
     finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
-    finding_emit(&finding, examination, worst->waiting, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, worst->waiting, ABSENT, ABSENT);
 }
 
 void rule_dns(struct examination *examination)
@@ -208,7 +208,7 @@ static int processes_take_process(const struct process_descriptors *process, voi
     finding_evidence(&finding, "%" PRIu64 " entries in %s/%d/fd, soft limit %" PRIu64,
                      process->open, examination->options->processes ? root : "/proc",
                      (int)process->pid, process->limit);
-    finding_emit(&finding, examination, process->open, process->limit, UNTOLD);
+    finding_emit(&finding, examination, process->open, process->limit, ABSENT);
     return 0;
 }
 

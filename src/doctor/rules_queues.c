@@ -86,7 +86,7 @@ static void say_unknown(struct examination *examination, enum severity severity,
     finding_evidence(&finding, "%s grew by %" PRIu64 "%s", counter, dropped,
                      unread ? "" : ", but the drops of no socket did");
     finding.record.finding.command = as_text(command);
-    finding_emit(&finding, examination, UNTOLD, UNTOLD, dropped);
+    finding_emit(&finding, examination, ABSENT, ABSENT, dropped);
 }
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
@@ -149,7 +149,7 @@ static void say_full(struct examination *examination, const struct suspects *ful
     if (examination->before->at)
         finding_evidence(&finding, "%s in both readings", suspect->was_full ? "full" : "not full");
     if (is_unix)
-        queues_end(&finding, examination, full, at, suspect->limit, UNTOLD);
+        queues_end(&finding, examination, full, at, suspect->limit, ABSENT);
     else
         end_listener(&finding, examination, full, at);
 }
@@ -248,7 +248,7 @@ static void say_flood(struct examination *examination, int port, uint64_t cookie
         finding_evidence(&finding, "%" PRIu64 " SYNs were dropped", dropped);
     }
     finding_emit(&finding, examination, half_open ? half_open->count : sockets->half_open_count,
-                 half_open ? half_open->backlog : UNTOLD, cookies + dropped);
+                 half_open ? half_open->backlog : ABSENT, cookies + dropped);
 }
 
 void rule_syn_flood(struct examination *examination)
@@ -291,7 +291,7 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
     finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
-    queues_end(&finding, examination, dropping, at, UNTOLD, suspect->value);
+    queues_end(&finding, examination, dropping, at, ABSENT, suspect->value);
 }
 
 void rule_udp_buffer(struct examination *examination)
@@ -331,7 +331,7 @@ static void say_slow_reader(struct examination *examination, const struct suspec
         seconds_between(examination));
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
     add_alike(&finding, examination, unread, at);
-    queues_end(&finding, examination, unread, at, UNTOLD, UNTOLD);
+    queues_end(&finding, examination, unread, at, ABSENT, ABSENT);
 }
 
 void rule_slow_reader(struct examination *examination)

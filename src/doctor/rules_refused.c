@@ -86,7 +86,7 @@ static void say_refused(struct examination *examination)
         finding_evidence(&finding, "%" PRIu64 " sockets were closed after an ICMP error",
                          uncounted);
     add_refusing(&finding, examination);
-    finding_emit(&finding, examination, failed, UNTOLD, failed);
+    finding_emit(&finding, examination, failed, ABSENT, failed);
 }
 
 /* --- Failed at once --------------------------------------------------------------------------- */
@@ -125,7 +125,7 @@ static void say_at_once(struct examination *examination, const struct cause *cau
     finding_evidence(&finding, "%s called last", process);
     finding.record.finding.advice = as_text(cause->advice);
     finding.record.finding.command = as_text("fastnet netstat -rn");
-    finding_emit(&finding, examination, count, UNTOLD, count);
+    finding_emit(&finding, examination, count, ABSENT, count);
 }
 
 /* AttemptFails counts calls that waited for an answer, so these are subtracted. */

@@ -214,12 +214,13 @@ static int held_sockets_add(struct held_sockets *held, const struct socket_recor
     return added ? 0 : -ENOMEM;
 }
 
-/* If it waits for a listener of this machine whose queue is full, that is the finding. */
+/* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
+ * queue is full, that listener is the finding. */
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct address *to = &socket->remote.address;
-    const bool is_here = address_is_loopback(to) || address_equal(to, &socket->local.address);
+    const bool is_local = address_is_loopback(to) || address_equal(to, &socket->local.address);
     const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
     struct suspect suspect = suspect_of(record);
 
@@ -227,7 +228,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
     if (suspect.value < SYNS)
         return;
-    for (size_t i = 0; i < full->kept && is_here; i++)
+    for (size_t i = 0; i < full->kept && is_local; i++)
         if (full->worst[i].local.port == socket->remote.port)
             return;
     sockets_add(sockets, NO_ANSWERS, &suspect);

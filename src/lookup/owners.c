@@ -24,8 +24,8 @@ struct owners {
     struct walk_options walk;
     struct owners_program *program; /* NULL: walk over /proc */
     bool names_at_once;
-    bool partial;    /* the tree may lack processes of this machine */
-    uint64_t looked; /* CLOCK_BOOTTIME, when all processes of the last sample had been read */
+    bool partial;     /* the tree may lack processes of this machine */
+    uint64_t read_at; /* CLOCK_BOOTTIME, ns: when the last search had read all processes */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
     struct owner *items;      /* the owner of each holding */
@@ -246,16 +246,15 @@ static int owners_list_processes(struct owners *owners)
     return status;
 }
 
-/*
- * The kernel gives numbers of processes anew, but none twice in one clock tick. A socket that has
- * ended does not belong to the new process, and the new process does not have the old name.
- */
+/* The kernel reuses the numbers of processes, but not twice in one clock tick. If a process began
+ * after the last search, its number belonged to another process: forgets that process's name and
+ * holdings. */
 static void forget_replaced(struct owners *owners)
 {
     raise_right(owners);
     for (size_t i = 0; i < owners->processes.count; i++) {
         struct process *process = &owners->processes.items[i];
-        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->looked))
+        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->read_at))
             continue;
         for (size_t j = 0; j < owners->holdings.count; j++)
             if ((pid_t)(owners->holdings.items[j].holder >> HOLDER_PROCESS_SHIFT) == process->pid)
@@ -309,18 +308,18 @@ static void read_names_again(struct owners *owners)
 
 int owners_refresh(struct owners *owners)
 {
-    const bool lasts = owners->names_at_once;
+    const bool keeps_past = owners->names_at_once;
 
     forget_index(owners);
-    if (lasts)
+    if (keeps_past)
         forget_replaced(owners);
-    for (size_t i = 0; i < owners->holdings.count && lasts; i++)
+    for (size_t i = 0; i < owners->holdings.count && keeps_past; i++)
         owners->holdings.items[i].holder |= HOLDER_PAST;
     const int status = find_holdings(owners);
-    owners->looked = clock_nanoseconds(CLOCK_BOOTTIME);
+    owners->read_at = clock_nanoseconds(CLOCK_BOOTTIME);
     for (size_t i = 0; i < owners->holdings.count && status < 0; i++)
         owners->holdings.items[i].holder &= ~HOLDER_PAST;
-    if (lasts && owners->program)
+    if (keeps_past && owners->program)
         read_names_again(owners);
     summarize(owners);
     const int built = build_index(owners);

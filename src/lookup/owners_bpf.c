@@ -192,7 +192,7 @@ static int owners_bpf_load(struct owners_program *program)
                                    layout.function, "fastnet_owners");
     if (program->fd < 0)
         return bpf_refuse_step(&program->refusal, program->fd, "bpf(2)");
-    /* the lowest free descriptor was taken; /proc is read with some more */
+    /* the program has the lowest free descriptor; reading /proc needs more of them */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)program->fd + OTHERS <= limit.rlim_cur)
         return 0;
     close(program->fd);
@@ -205,8 +205,8 @@ int owners_program_load(struct owners_program *program, bool always, struct bpf_
     uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
 
     if (program->fd < 0 && !program->refusal.error) {
-        if (!always &&
-            (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 || files[0] < OPEN_FILES_WORTH))
+        if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
+                        files[0] < OPEN_FILES_WORTH))
             return bpf_refuse(refusal, -EAGAIN, "few files are open");
         if (owners_check_bpf(&program->refusal) == 0)
             (void)owners_bpf_load(program);
@@ -216,7 +216,7 @@ int owners_program_load(struct owners_program *program, bool always, struct bpf_
     return program->refusal.error;
 }
 
-/* --- What it says ----------------------------------------------------------------------------- */
+/* --- What it writes --------------------------------------------------------------------------- */
 
 /* Adds the processes of these holdings. The descriptors of a process follow each other. */
 int owners_program_add(struct processes *processes, const struct holdings *found, size_t from)

@@ -18,11 +18,9 @@
 int owners_program_walk(struct owners_program *program, struct processes *processes,
                         struct holdings *found);
 
-/*
- * Checks that a program may show processes. Their numbers are those of the first pid namespace: if
- * this process is in it and in /proc, these are the numbers of /proc, too. And only rights in the
- * first user namespace let it load. Returns 0, or -EPERM with the refusal.
- */
+/* Checks whether the program's pids are those of /proc: it finds pids of the first pid namespace,
+ * so this process and /proc must be in that, and must not hide processes. Loading it needs rights
+ * in the first user namespace. Returns 0, or -EPERM with the refusal. */
 int owners_check_bpf(struct bpf_refusal *refusal);
 
 /* --- Parts of it, which tests call ------------------------------------------------------------ */

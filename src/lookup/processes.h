@@ -100,7 +100,8 @@ int process_read_names(const struct proc_tree *tree, struct process *process,
  * not be read. If the first thread has ended, the descriptors of the other threads are checked. */
 bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t inode);
 
-/* True if a process of this number began in a later clock tick than `time` (CLOCK_BOOTTIME). */
+/* Returns whether a process with this pid began in a later clock tick than `time` (CLOCK_BOOTTIME).
+ */
 bool process_began_after(const struct proc_tree *tree, const struct process *process,
                          uint64_t time);
 

@@ -289,8 +289,7 @@ static int rpc_send_request(int fd)
 /* Returns 0, or -errno: -ENOENT or -ECONNREFUSED if no rpcbind runs. */
 static int rpc_ask(struct rpc_programs *programs, const char *path, unsigned milliseconds)
 {
-    const uint64_t until =
-        clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
+    const uint64_t until = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char *answer = malloc(ANSWER_MAX);
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
