@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From two readings to findings. */
+/* Takes two readings, and tries the rules on them. */
 #include "fastnet/doctor.h"
 
 #include <errno.h>
@@ -19,19 +19,19 @@
 #include "fastnet/proc_tree.h"
 
 /* A network namespace, and its readings. */
-struct patient {
-    struct netns_entry of; /* is_read: since doctor_begin() */
+struct examined_netns {
+    struct netns_entry entry; /* is_read: since doctor_begin() */
     struct reading readings[2];
-    unsigned latest; /* which of them was taken last */
+    unsigned latest; /* index of the reading that was taken last */
 };
 
 struct doctor {
     const struct doctor_options *options;
     struct engine *engine;
-    struct netns_store patients;
-    uint64_t home; /* rules about the whole machine are tried in this namespace alone */
+    struct netns_store namespaces;
+    uint64_t own_netns; /* rules about the whole machine are tried in this netns only */
     bool began;
-    struct drop_probe *drops;          /* NULL: packets are not seen */
+    struct drop_probe *drops;          /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;
 };
@@ -43,8 +43,8 @@ struct doctor *doctor_create(const struct doctor_options *options)
     if (!doctor)
         return NULL;
     doctor->options = options;
-    doctor->patients.size = sizeof(struct patient);
-    doctor->home = options->all_netns ? namespace_own_cookie() : 0;
+    doctor->namespaces.size = sizeof(struct examined_netns);
+    doctor->own_netns = options->all_netns ? namespace_own_cookie() : 0;
     doctor->engine = engine_create(netlink_create(NULL));
     if (doctor->engine)
         return doctor;
@@ -52,26 +52,26 @@ struct doctor *doctor_create(const struct doctor_options *options)
     return NULL;
 }
 
-static void patient_finish(void *entry)
+static void examined_netns_finish(void *entry)
 {
-    struct patient *patient = entry;
+    struct examined_netns *examined = entry;
 
-    reading_finish(&patient->readings[0]);
-    reading_finish(&patient->readings[1]);
+    reading_finish(&examined->readings[0]);
+    reading_finish(&examined->readings[1]);
 }
 
 void doctor_destroy(struct doctor *doctor)
 {
     if (!doctor)
         return;
-    netns_store_finish(&doctor->patients, patient_finish);
+    netns_store_finish(&doctor->namespaces, examined_netns_finish);
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
     engine_destroy(doctor->engine);
     free(doctor);
 }
 
-/* What cannot be taken is not seen: no rule says that all is well. */
+/* If the drops cannot be taken, the probe ends, so that no rule says that nothing was dropped. */
 static void doctor_take_drops(struct doctor *doctor)
 {
     if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
@@ -84,7 +84,7 @@ void doctor_begin(void *maker)
 {
     struct doctor *doctor = maker;
 
-    netns_store_next(&doctor->patients, patient_finish);
+    netns_store_next(&doctor->namespaces, examined_netns_finish);
     doctor->summary = (struct doctor_summary){.rules = 0};
     doctor_take_drops(doctor);
 }
@@ -96,14 +96,14 @@ const struct doctor_summary *doctor_summary(const struct doctor *doctor)
 
 /* --- Readings --------------------------------------------------------------------------------- */
 
-/* True if the rule is tried in this namespace. */
+/* Returns whether the rule is tried in this network namespace. */
 static bool is_chosen(const struct doctor *doctor, size_t rule, uint64_t netns)
 {
     return doctor->options->rules >> rule & 1 &&
-           (!(rules[rule].needs & READS_MACHINE) || netns == doctor->home);
+           (!(rules[rule].needs & READS_MACHINE) || netns == doctor->own_netns);
 }
 
-/* The needs of the rules that are tried in the namespace. */
+/* Returns the needs of all rules that are tried in the network namespace. */
 static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
 {
     unsigned needs = 0;
@@ -114,58 +114,59 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
     return needs;
 }
 
-/* The one of this thread's namespace; NULL when memory is short. Others may move. */
-static struct patient *find_patient(struct doctor *doctor)
+/* Returns this thread's network namespace, or NULL when memory is short. May move the others. */
+static struct examined_netns *find_examined_netns(struct doctor *doctor)
 {
-    return netns_store_add(&doctor->patients,
+    return netns_store_add(&doctor->namespaces,
                            doctor->options->all_netns ? namespace_own_cookie() : 0);
 }
 
-/* Takes a reading of this thread's namespace, which is the latest one then. */
-static int doctor_read_here(struct doctor *doctor, struct report *report)
+/* Takes a reading of this thread's network namespace, which becomes its latest reading. */
+static int doctor_read_netns(struct doctor *doctor, struct report *report)
 {
-    struct patient *patient = find_patient(doctor);
+    struct examined_netns *examined = find_examined_netns(doctor);
 
-    if (!patient)
+    if (!examined)
         return -ENOMEM;
     if (doctor->options->all_netns)
         engine_move(doctor->engine);
-    const struct reading *before = &patient->readings[patient->latest];
-    patient->latest = !patient->latest;
-    patient->of.is_read = true;
-    struct reading *now = &patient->readings[patient->latest];
+    const struct reading *before = &examined->readings[examined->latest];
+    examined->latest = !examined->latest;
+    examined->entry.is_read = true;
+    struct reading *now = &examined->readings[examined->latest];
     reading_finish(now);
     return reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
-                        needs_of(doctor, patient->of.cookie), report);
+                        needs_of(doctor, examined->entry.cookie), report);
 }
 
 struct doctor_ahead {
     struct doctor *doctor;
-    bool again; /* looks once more at the sockets that ask DNS, which may not have been there */
+    bool again; /* read only sockets that ask DNS, again: they may be new */
     struct report *report;
 };
 
-/* Takes a reading that is only there for the next one to be compared with. */
+/* Takes a reading that only serves for comparison with the next reading. */
 static int read_ahead(void *arg)
 {
     const struct doctor_ahead *ahead = arg;
     struct doctor *doctor = ahead->doctor;
-    const int error = ahead->again ? 0 : doctor_read_here(doctor, ahead->report);
-    struct patient *patient = find_patient(doctor);
+    const int error = ahead->again ? 0 : doctor_read_netns(doctor, ahead->report);
+    struct examined_netns *examined = find_examined_netns(doctor);
 
-    if (!patient || error)
-        return patient ? error : -ENOMEM;
+    if (!examined || error)
+        return examined ? error : -ENOMEM;
     if (ahead->again && doctor->options->all_netns)
         engine_move(doctor->engine);
     if (ahead->again)
-        return reading_add(&patient->readings[patient->latest], READS_UDP, -1, doctor->engine,
+        return reading_add(&examined->readings[examined->latest], READS_UDP, -1, doctor->engine,
                            doctor->options, ahead->report);
-    reading_trim(&patient->readings[patient->latest]);
+    reading_trim(&examined->readings[examined->latest]);
     return 0;
 }
 
-/* The first readings of all namespaces. The second readings report those that cannot be entered. */
-static int read_everywhere(struct doctor *doctor, bool again, struct report *report)
+/* Takes the first readings of all network namespaces. Namespaces that cannot be entered are
+ * reported by the second readings. */
+static int read_all_netns(struct doctor *doctor, bool again, struct report *report)
 {
     struct doctor_ahead ahead = {doctor, again, report};
     bool whole;
@@ -174,22 +175,20 @@ static int read_everywhere(struct doctor *doctor, bool again, struct report *rep
                                       : read_ahead(&ahead);
 }
 
-/*
- * Waits, and hears of refused connections meanwhile: in one network namespace only. Where the
- * kernel loses some, what was heard is forgotten: another address may have refused more.
- */
+/* Waits, and meanwhile reads which connections are refused, if there is only one network namespace.
+ * If the kernel loses such events, all are dropped: another address may have refused more. */
 static void wait_until(struct doctor *doctor, uint64_t when)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(when / CLOCK_SECOND),
                                                  .tv_nsec = (long)(when % CLOCK_SECOND)}};
     const bool listens =
-        !doctor->options->all_netns && needs_of(doctor, doctor->home) & READS_REFUSED;
-    struct patient *patient = listens ? find_patient(doctor) : NULL;
-    const int timer = patient ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
+        !doctor->options->all_netns && needs_of(doctor, doctor->own_netns) & READS_REFUSED;
+    struct examined_netns *examined = listens ? find_examined_netns(doctor) : NULL;
+    const int timer = examined ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
     struct report losses = {.partial = false};
 
     if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
-        struct reading *now = &patient->readings[patient->latest];
+        struct reading *now = &examined->readings[examined->latest];
         if (reading_add(now, READS_REFUSED, timer, doctor->engine, doctor->options, &losses) < 0 ||
             losses.partial) {
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
@@ -202,17 +201,15 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-/* Names the rules for which it lacked something, because silence must not look like health. */
+/* Names the rules that lacked a reading, because silence must not look like health. */
 static void report_rules(struct report *report, const char *how, const char *names)
 {
     if (*names)
         report_loss(report, "rules %s, because their data is missing: %s", how, names);
 }
 
-/*
- * Each rule is tried with what there is: what is not known is no fault. A captured tree may have
- * counters, but nothing about single sockets.
- */
+/* Tries each rule with the readings that exist; an unknown number is not a fault. A captured tree,
+ * for example, may have counters, but nothing about single sockets. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
     char untried[REPORT_LENGTH - 64] = "", partly[REPORT_LENGTH - 64] = "";
@@ -236,14 +233,14 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     report_rules(examination->report, "tried only in part", partly);
 }
 
-static int doctor_examine_netns(struct doctor *doctor, const struct patient *patient,
+static int doctor_examine_netns(struct doctor *doctor, const struct examined_netns *examined,
                                 struct report *report, record_fn fn, void *arg)
 {
     struct examination examination = {
         .options = doctor->options,
-        .before = &patient->readings[!patient->latest],
-        .now = &patient->readings[patient->latest],
-        .elsewhere = patient->of.cookie != doctor->home,
+        .before = &examined->readings[!examined->latest],
+        .now = &examined->readings[examined->latest],
+        .is_other_netns = examined->entry.cookie != doctor->own_netns,
         .drops = doctor->drops,
         .failures = doctor->failures,
         .summary = &doctor->summary,
@@ -252,7 +249,7 @@ static int doctor_examine_netns(struct doctor *doctor, const struct patient *pat
         .arg = arg,
     };
 
-    try_rules(doctor, &examination, patient->of.cookie);
+    try_rules(doctor, &examination, examined->entry.cookie);
     if (examination.owners && owners_summary(examination.owners)->error)
         report_note(report, "owners: some are missing: %s",
                     strerror(owners_summary(examination.owners)->error));
@@ -261,10 +258,10 @@ static int doctor_examine_netns(struct doctor *doctor, const struct patient *pat
     return examination.error;
 }
 
-/* Packets and calls are watched where rights allow it. If not, nothing is reported here. */
+/* Starts the probes of drops and of connect(2) if rights allow it. Refusals are not reported. */
 static void doctor_watch(struct doctor *doctor)
 {
-    const unsigned needs = needs_of(doctor, doctor->home);
+    const unsigned needs = needs_of(doctor, doctor->own_netns);
 
     if (needs & READS_DROPS)
         doctor->drops = drop_probe_create(NULL);
@@ -273,10 +270,8 @@ static void doctor_watch(struct doctor *doctor)
         doctor->failures = connect_failures_watch(namespace_own_id(), NULL);
 }
 
-/*
- * The first readings, and the time between them and the next. Most resolvers wait for 5 s, the
- * usual time between readings, so their sockets are looked at again later.
- */
+/* Takes the first readings, and waits until the next. Most resolvers wait for 5 s, which is the
+ * usual time between readings, so sockets that ask DNS are read again later. */
 static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct report *report)
 {
     enum { QUERIES_MS = 2000 };
@@ -289,10 +284,11 @@ static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct rep
         return 0;
     if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
         doctor_watch(doctor);
-    error = read_everywhere(doctor, false, report);
-    if (!error && milliseconds >= 2 * QUERIES_MS && needs_of(doctor, doctor->home) & READS_UDP) {
+    error = read_all_netns(doctor, false, report);
+    if (!error && milliseconds >= 2 * QUERIES_MS &&
+        needs_of(doctor, doctor->own_netns) & READS_UDP) {
         wait_until(doctor, began + (milliseconds - QUERIES_MS) * CLOCK_MILLISECOND);
-        error = read_everywhere(doctor, true, report);
+        error = read_all_netns(doctor, true, report);
     }
     wait_until(doctor, began + milliseconds * CLOCK_MILLISECOND);
     doctor_take_drops(doctor);
@@ -304,16 +300,16 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     struct report *report = query->report;
     struct doctor *doctor = maker;
     uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
-    struct patient *patient;
+    struct examined_netns *examined;
     int error = doctor->began ? 0 : doctor_begin_sample(doctor, began, report);
 
     if (!error)
-        error = doctor_read_here(doctor, report);
-    patient = error ? NULL : find_patient(doctor);
-    if (patient) {
-        const uint64_t before = patient->readings[!patient->latest].at;
-        error = doctor_examine_netns(doctor, patient, report, fn, arg);
-        reading_trim(&patient->readings[patient->latest]);
+        error = doctor_read_netns(doctor, report);
+    examined = error ? NULL : find_examined_netns(doctor);
+    if (examined) {
+        const uint64_t before = examined->readings[!examined->latest].at;
+        error = doctor_examine_netns(doctor, examined, report, fn, arg);
+        reading_trim(&examined->readings[examined->latest]);
         began = before ? before : began;
     }
     doctor->summary.partial |= error || report->partial;

@@ -28,7 +28,8 @@ uint64_t counter_total(const struct examination *examination, enum kernel_number
     return examination->now->counts.known[counter] ? examination->now->counts.numbers[counter] : 0;
 }
 
-/* Files about the whole machine exist only in the first network namespace. */
+/* Some files are about the whole machine, and exist only in the first network namespace: a rule in
+ * another namespace does not lack them. */
 uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 {
     const struct reading *now = examination->now;
@@ -37,7 +38,7 @@ uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 
     if (now->counts.known[sysctl])
         return now->counts.numbers[sysctl];
-    /* those behind it come with what they are the limits of */
+    /* limits after FILES_MAX are read together with their gauges */
     examination->lacking |= sysctl <= FILES_MAX && (!of_machine || !now->counts.known[PORT_FIRST]);
     return UINT64_MAX;
 }
@@ -85,7 +86,7 @@ void finding_summary(struct finding *finding, const char *format, ...)
     FORMAT_INTO(finding->summary, format);
 }
 
-/* A piece that does not fit is left out whole. */
+/* Leaves out a piece that does not fit. */
 void finding_evidence(struct finding *finding, const char *format, ...)
 {
     const char *separator = finding->evidence_length ? "; " : "";
@@ -98,12 +99,13 @@ void finding_evidence(struct finding *finding, const char *format, ...)
             sizeof finding->evidence - finding->evidence_length, "%s%s", separator, piece);
 }
 
-/* The options with which another command looks where this finding is. */
-static void put_place(FILE *stream, const struct examination *examination, bool machine)
+/* Adds the options that make another command read the same network namespace and tree. */
+static void put_netns_options(FILE *stream, const struct examination *examination, bool machine)
 {
     const struct doctor_options *options = examination->options;
     const char *netns = options->netns;
-    const struct netns own = examination->elsewhere ? namespace_own() : (struct netns){.id = 0};
+    const struct netns own =
+        examination->is_other_netns ? namespace_own() : (struct netns){.id = 0};
 
     if (machine && (netns || options->all_netns))
         fputs(" --all-netns", stream);
@@ -115,7 +117,8 @@ static void put_place(FILE *stream, const struct examination *examination, bool 
         text_put_word(stream, " --proc-root ", options->typed_root);
 }
 
-/* The command of the rule for this process and place; none if it does not fit. */
+/* Makes the command of the rule for this process, network namespace and tree. The command is empty
+ * if it does not fit. */
 static void make_command(struct finding *finding, const struct examination *examination)
 {
     const char *from = finding->record.finding.command.data;
@@ -139,7 +142,7 @@ static void make_command(struct finding *finding, const struct examination *exam
             fputc(*from++, stream);
         }
     if (is_fastnet)
-        put_place(stream, examination, finding->record.finding.machine);
+        put_netns_options(stream, examination, finding->record.finding.machine);
     if (fclose(stream) != 0)
         *finding->command = '\0';
 }
@@ -152,9 +155,9 @@ void finding_emit(struct finding *finding, struct examination *examination, uint
     record->value = value;
     record->limit = limit;
     record->moved = moved;
-    finding->record.has |= (value == UNTOLD ? 0 : FINDING_VALUE) |
-                           (limit == UNTOLD ? 0 : FINDING_LIMIT) |
-                           (moved == UNTOLD || !examination->before->at ? 0 : FINDING_MOVED);
+    finding->record.has |= (value == ABSENT ? 0 : FINDING_VALUE) |
+                           (limit == ABSENT ? 0 : FINDING_LIMIT) |
+                           (moved == ABSENT || !examination->before->at ? 0 : FINDING_MOVED);
     drops_add_evidence(finding, examination);
     make_command(finding, examination);
     if (record->machine && !(finding->record.has & FINDING_PROCESS) &&
@@ -182,7 +185,7 @@ void say_past(struct examination *examination, uint64_t total, const char *count
     finding_summary(&finding, "so far %" PRIu64 " %s %s", total, loss_noun(loss, total),
                     loss->what);
     finding_evidence(&finding, "%s = %" PRIu64, counter, total);
-    finding_emit(&finding, examination, total, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, total, ABSENT, ABSENT);
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */

@@ -20,7 +20,8 @@
 
 /* --- Numbers of the kernel -------------------------------------------------------------------- */
 
-/* Files about the whole machine exist only in the first namespace. */
+/* Reports a file that cannot be read. A missing file is not reported: files about the whole machine
+ * exist only in the first network namespace. */
 static void reading_report_unread(struct report *report, const char *file, int error)
 {
     if (error < 0 && error != -ENOENT)
@@ -54,7 +55,7 @@ static void reading_take_number(struct reading *reading, enum kernel_number numb
 
 static void take_flow_usage(struct reading *reading, const struct record *record)
 {
-    const uint64_t maximum = record->usage.maximum; /* 0: there is none */
+    const uint64_t maximum = record->usage.maximum; /* 0: no maximum */
 
     reading_take_number(reading, FLOWS_TRACKED, record->usage.entries, record->has & USAGE_ENTRIES);
     reading_take_number(reading, FLOWS_MAX, maximum, record->has & USAGE_MAXIMUM && maximum);
@@ -65,7 +66,7 @@ static void take_flow_usage(struct reading *reading, const struct record *record
     (STATISTIC(CTA_STATS_DROP) | STATISTIC(CTA_STATS_EARLY_DROP) |                                 \
      STATISTIC(CTA_STATS_INSERT_FAILED))
 
-/* All from one answer: the drops include failed insertions, which are subtracted. */
+/* Takes three counters from one answer, because the rules subtract failed insertions from drops. */
 static void take_flow_statistics(struct reading *reading, const struct record *record)
 {
     const uint32_t *counters = record->statistics.counters;
@@ -90,7 +91,7 @@ static void take_neighbour_usage(struct reading *reading, const struct record *r
                         record->has & NEIGHBOUR_COUNTER(NEIGHBOUR_TABLE_FULLS));
 }
 
-/* The first of its addresses that another machine has, too. */
+/* Returns the first address of the interface that another machine has, too. */
 static struct network duplicate_of(const struct record *record)
 {
     const struct interface_record *interface = &record->interface;
@@ -129,16 +130,14 @@ static int reading_take_interface(struct reading *reading, const struct record *
 
 /* --- The way to other machines ---------------------------------------------------------------- */
 
-/*
- * So long after the last packet nobody uses a neighbour any more; and so long after the first the
- * kernel has asked twice, once a second (net.ipv4.neigh.default.retrans_time_ms).
- */
+/* UNUSED_MS after the last packet for it, a neighbour is not in use any more. ASKED_MS after the
+ * first packet, the kernel has asked twice, once a second
+ * (net.ipv4.neigh.default.retrans_time_ms). */
 enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
 
-/*
- * Since when it has been asked in vain. Each packet that waits for it begins a new round of three
- * seconds, so the reading before knows more than the neighbour's own time.
- */
+/* Returns since when the kernel asks for the neighbour in vain. Each packet that waits for the
+ * neighbour begins a new round of three seconds, so the reading before knows more than the
+ * neighbour's own time. */
 static uint64_t asked_since(const struct reading *reading, const struct neighbour_record *neighbour)
 {
     const struct reading *before = reading->before;
@@ -157,7 +156,7 @@ static int take_neighbour(struct reading *reading, const struct record *record)
     struct silent_neighbour *silent;
 
     if (!(record->has & NEIGHBOUR_STATE))
-        return 0; /* a proxy */
+        return 0; /* a proxy entry */
     if (!(record->has & NEIGHBOUR_CACHEINFO))
         reading->lacking |= READS_ROUTES;
     else if (failed || neighbour->state == NUD_INCOMPLETE) {
@@ -183,7 +182,8 @@ static bool reading_is_within(const struct address *address, const struct networ
            (!bits || (address->bytes[whole] ^ network->address.bytes[whole]) >> (8 - bits) == 0);
 }
 
-/* If routes have one destination, the kernel uses those with the lowest metric; they come first. */
+/* Takes a route. If several routes have one destination, the kernel uses the lowest metric. These
+ * routes come first, so routes with another metric are ignored. */
 static void reading_take_route(struct reading *reading, const struct route_record *route)
 {
     const struct network destination = {route->destination, route->prefix};
@@ -229,8 +229,7 @@ static int reading_take_row(const struct record *record, void *arg)
     else if (record->kind == &kind_flow)
         return sockets_take_query(reading, record);
     else if (record->kind == &kind_counter)
-        reading->processors +=
-            kernel_counts_take(&reading->counts, &record->counter) == SOFTNET_DROPPED;
+        reading->cpus += kernel_counts_take(&reading->counts, &record->counter) == SOFTNET_DROPPED;
     else if (record->kind == &kind_flow_usage)
         take_flow_usage(reading, record);
     else if (record->kind == &kind_flow_statistics)
@@ -246,12 +245,12 @@ static int reading_take_row(const struct record *record, void *arg)
     return 0;
 }
 
-/* A group of tables that are read together, and the fields that they must have. */
+/* Tables that are read together, and the fields that their rows must have. */
 struct reading_source {
     unsigned reads; /* READS_* */
     const struct table *tables[3];
     uint64_t fields;
-    uint64_t states; /* of sockets, 1 << TCP_*: only these; 0: all */
+    uint64_t states; /* for sockets: 1 << TCP_* of the states to read; 0: all */
 };
 
 #define ENDS (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_COOKIE)
@@ -278,7 +277,7 @@ static const struct reading_source sources[] = {
      {&table_tcp, &table_tcp6},
      ENDS | SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS,
      UINT64_C(1) << TCP_LISTEN},
-    /* without those that are bound and not connected: the kernel walks another table for them */
+    /* without bound, unconnected sockets: the kernel walks another table for them */
     {READS_TCP,
      {&table_tcp, &table_tcp6},
      ENDS | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS | SOCKET_TCP_INFO,
@@ -301,13 +300,13 @@ static void want(struct predicate_tree *where, struct predicate part)
     predicate_tree_add(where, &where->whole, part);
 }
 
-/* Lists a source; events until `stop` can be read. Returns 0 or -errno. */
+/* Reads the tables of a source. Events are read until `stop` can be read. Returns 0 or -errno. */
 static int reading_list(const struct reading_source *source, struct reading *reading,
                         const struct reading *before, struct engine *engine,
                         const struct doctor_options *options, unsigned needs, int stop,
                         struct report *report)
 {
-    const uint64_t only_told = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
+    const uint64_t tcp_info = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
     const struct query_events events = {.stop = stop,
                                         .buffer_size = 1 << 20,
                                         .kinds = socket_end_kind(AF_INET, IPPROTO_TCP) |
@@ -315,7 +314,7 @@ static int reading_list(const struct reading_source *source, struct reading *rea
     struct predicate_tree where = {.count = 0};
     struct listing_table tables[COUNT(source->tables)] = {{.table = NULL}};
     struct listing listing = {
-        .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : only_told),
+        .needs.fields = source->fields & ~((needs & READS_TCP_INFO) ? 0 : tcp_info),
         .proc_root = options->proc_root,
         .processes = options->processes,
         .backend = options->backend,
@@ -339,10 +338,8 @@ static int reading_list(const struct reading_source *source, struct reading *rea
     return error;
 }
 
-/*
- * Each listing gets a report of its own, which is handed on only if rows may be missing. Its table
- * counts as read all the same: the rows that are there can show a fault.
- */
+/* Each listing has its own report, which is passed on only if rows may be missing. The tables count
+ * as read even then, because the rows that came can show a fault. */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report)
 {
@@ -368,7 +365,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
-    /* parts of others, or read later */
+    /* these are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
                               READS_LINKS | READS_DROPS | READS_MACHINE);
     reading->read &= ~reading->lacking;
@@ -402,7 +399,7 @@ void reading_finish(struct reading *reading)
     struct sockets_reading *sockets = &reading->sockets;
 
     reading_trim(reading);
-    hash_table_finish(&sockets->watched);
+    hash_table_finish(&sockets->remembered);
     free(sockets->unclosed.list);
     free(sockets->queries.list);
     free(sockets->resolvers.list);

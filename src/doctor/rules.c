@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules: what each looks at, and what it advises. Names are a promise. */
+/* The rules: the readings that each needs, and its advice. Users rely on the names of rules, so the
+ * names must not change. */
 #include "doctor/rules.h"
 
 #include "fastnet/array.h"
 
-/* Where many fragments come, some always come too late. */
+/* Among many fragments some always come too late: less than 1 % is not a finding. */
 #define IN_PIECES                                                                                  \
     {                                                                                              \
         "packet", "packets", "could not be put together from fragments"                            \
@@ -14,14 +15,14 @@ static const struct rule_growth fragments[] = {
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
-/* Scanners with forged addresses make a few. */
+/* Scanners with forged addresses cause a few. */
 static const struct rule_growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
     {.counter = NO_NUMBER}};
 
-/* One or two are bits that fell over. Those that the network card drops are not counted here. */
+/* One or two are random bit errors. Packets that the network card drops are not counted here. */
 #define WRONG_SUM                                                                                  \
     {                                                                                              \
         "packet was", "packets were", "dropped because of a wrong checksum"                        \
@@ -199,7 +200,7 @@ const struct rule rules[] = {
      READS_INTERFACES,
      .evaluate = rule_interfaces},
     {{"queue-drops", "packets are dropped because too many wait to be sent",
-      "find out which program sends so much; give the interface another queueing discipline "
+      "find out which program sends this traffic; give the interface another queueing discipline "
       "(fq_codel) or a longer queue (tc(8))",
       "fastnet netstat -i --columns interface,tx_packets,tx_queue_drops --where "
       "'tx_queue_drops > 0'",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules: what they may look at, and how they say what they found. */
+/* Rules: the readings that they use, and how they make findings. */
 #ifndef DOCTOR_RULES_H
 #define DOCTOR_RULES_H
 
@@ -9,70 +9,70 @@
 
 struct examination;
 
-/* The words behind the number of a counter. */
+/* The words that follow the number of a counter. */
 struct loss {
-    const char *one, *many; /* "datagram was", "datagrams were" */
+    const char *one, *many; /* nouns for 1 and more: "datagram was", "datagrams were" */
     const char *what;       /* "dropped because ..." */
 };
 
-/* A table that is at least so full is close to its limit: there is still time to act. */
+/* From this percentage on a table is close to its limit, but there is still time to act. */
 enum { NEARLY_PERCENT = 90 };
 
-/* A counter that should stand still, of a rule that compares nothing else: rule_growth(). */
+/* A counter that should not grow, for rule_growth(). */
 struct rule_growth {
-    const char *subject;        /* of the finding: "IPv4" */
-    enum kernel_number counter; /* NO_NUMBER ends a list of these */
-    enum kernel_number whole;   /* what the counter is a part of; NO_NUMBER: percent is 0 */
-    unsigned percent;           /* of the whole ... */
-    unsigned least;             /* ... and so much: less growth is no finding */
-    enum kernel_number less;    /* a part of it that does not count, or NO_NUMBER */
-    struct loss loss;           /* what the counter counts */
+    const char *subject;        /* subject of the finding: "IPv4" */
+    enum kernel_number counter; /* NO_NUMBER: end of the list */
+    enum kernel_number whole;   /* the counter counts a part of this; NO_NUMBER: percent is 0 */
+    unsigned percent;           /* less growth, in percent of `whole`, is no finding */
+    unsigned least;             /* less growth is no finding */
+    enum kernel_number less;    /* a part of the counter that is subtracted, or NO_NUMBER */
+    struct loss loss;           /* words for the counter */
 };
 
-/* Something with a limit, of a rule that compares nothing else: rule_filling(). */
+/* Something with a limit, for rule_filling(). */
 struct filling {
-    const char *subject, *what;   /* what fills it: "connections in TIME_WAIT" */
-    unsigned percent;             /* from here on it is nearly full; 0: never */
-    struct loss loss;             /* what the counter counts that grows when it is full */
-    enum kernel_number gauge;     /* how full it is, of its limit */
-    enum kernel_number losses[2]; /* the counters that grow when it is full; NO_NUMBER: none */
-    enum kernel_number less;      /* a part of the first that does not count, or NO_NUMBER */
-    const char *counter;          /* the words for them; NULL: the name of the first one */
-    bool harmless;                /* nothing is lost when it is full: a warning */
+    const char *subject, *what;   /* what: the things that fill it: "connections in TIME_WAIT" */
+    unsigned percent;             /* from this percentage on it is nearly full; 0: never */
+    struct loss loss;             /* words for the counters in `losses` */
+    enum kernel_number gauge;     /* how full it is; kernel_numbers has its limit */
+    enum kernel_number losses[2]; /* counters that grow when it is full, or NO_NUMBER */
+    enum kernel_number less;      /* a part of losses[0] that is subtracted, or NO_NUMBER */
+    const char *counter;          /* name of the counters in texts; NULL: name of losses[0] */
+    bool harmless;                /* nothing is lost when it is full, so that is a warning */
 };
 
 struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_* */
-    unsigned alone; /* one of these needs is enough to find something; 0: all are needed */
+    unsigned alone; /* READS_*: any of them is enough for a finding; 0: all are required */
     void (*evaluate)(struct examination *examination);
-    const struct rule_growth *growths; /* of rule_growth() */
-    const struct filling *filling;     /* of rule_filling() */
+    const struct rule_growth *growths; /* for rule_growth() */
+    const struct filling *filling;     /* for rule_filling() */
 };
 
 extern const struct rule rules[];
 extern const size_t rule_count;
 
-/* The texts of one finding, in which its record lives. */
+/* A finding: its record, and the texts that the record points to. */
 struct finding {
     struct record record;
     char subject[192], process[64], summary[512], evidence[768], command[1024];
     size_t evidence_length;
 };
 
-/* An examination: two readings, and where findings go. */
+/* An examination of a network namespace: two readings, and where findings go. */
 struct examination {
     const struct doctor_options *options;
-    const struct reading *before; /* .at is 0 if there is only one reading */
+    const struct reading *before; /* at is 0 if there is only one reading */
     const struct reading *now;
-    const struct rule *rule;           /* that is tried */
-    const struct drop_probe *drops;    /* NULL: packets are not seen */
+    const struct rule *rule;           /* the rule that is tried */
+    const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
-    struct owners *owners;             /* found when they are first needed */
+    struct owners *owners;             /* searched when a rule first needs them */
     struct owners_program *program;
-    bool elsewhere; /* with all_netns: this is not the namespace that it was started in */
+    bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
-    bool lacking; /* a sysctl that the rule needs is not known, but ought to be */
+    bool lacking; /* a reading or a sysctl that the rule needs is missing */
     struct doctor_summary *summary;
     struct report *report;
     record_fn fn;
@@ -82,16 +82,16 @@ struct examination {
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* By how much it grew between the readings; 0 if there was only one, or it is not known. */
+/* Returns the growth between the readings; 0: there is one reading, or no known number. */
 uint64_t counter_moved(const struct examination *examination, enum kernel_number counter);
-/* The current value; 0 if it is unknown. */
+/* Returns the current value; 0 if it is unknown. */
 uint64_t counter_total(const struct examination *examination, enum kernel_number counter);
-/* A sysctl; UINT64_MAX if it is not known, because nothing reaches such a limit. */
+/* Returns a sysctl; UINT64_MAX if it is unknown, because nothing reaches such a limit. */
 uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl);
-/* Seconds between the readings, of few digits. */
+/* Returns the seconds between the readings, rounded to few digits. */
 double seconds_between(const struct examination *examination);
 
-/* True if value is at least so many percent of the whole. */
+/* Returns whether `value` is at least `percent` % of `whole`. */
 static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 {
     return whole && whole <= UINT64_MAX / 100 && value <= UINT64_MAX / 100 &&
@@ -102,7 +102,7 @@ static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 
 enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
 
-/* Begins a finding of the rule that is tried; the format is of its subject: "" is the process. */
+/* Begins a finding of the rule that is tried. The format makes the subject; "": the process. */
 void finding_begin(struct finding *finding, const struct examination *examination,
                    enum severity severity, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -111,14 +111,12 @@ void finding_summary(struct finding *finding, const char *format, ...)
 /* Adds a piece of evidence. */
 void finding_evidence(struct finding *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/*
- * The process that it is about, and its text: "nginx" (pid 812). A program chooses its name, but
- * cannot end the quotes.
- */
+/* Sets the process of the finding, and writes its text: "nginx" (pid 812). A program chooses its
+ * name, but cannot end the quotes. */
 void finding_process(struct finding *finding, char text[PROCESS_TEXT], const char *name,
                      uint32_t pid);
-/* Hands it on. UNTOLD is a number that it has not; if there is one reading, nothing has moved. */
-#define UNTOLD UINT64_MAX
+/* Passes the finding on. ABSENT: it has no such number. With one reading, `moved` is unknown. */
+#define ABSENT UINT64_MAX
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved);
 
@@ -127,30 +125,30 @@ static inline const char *loss_noun(const struct loss *loss, uint64_t count)
     return count == 1 ? loss->one : loss->many;
 }
 
-/* Reports losses since the start of the machine, if the counter stands still now. */
+/* Reports losses since the machine started. Call this if the counter does not grow now. */
 void say_past(struct examination *examination, uint64_t total, const char *counter,
               const struct loss *loss);
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* 0.0.0.0:443, [::1]:22, or an address without a port (0). They return text. */
+/* Write 0.0.0.0:443 or [::1]:22, or the address alone if the port is 0. Both return `text`. */
 const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint);
 const char *address_text(char text[ENDPOINT_TEXT], const struct address *address);
 
-/* The process that holds the socket, quoted, or "a process that is not visible". If it
- * is visible, the finding keeps its name and number. */
+/* Writes the process that holds the socket, in quotes, or "a process that is not visible". A
+ * visible process becomes the process of the finding. */
 void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
                   uint64_t inode);
 
-/* The owners of sockets, or NULL if they cannot be known. */
+/* Returns the owners of sockets, or NULL if they cannot be found. */
 struct owners *owners_of(struct examination *examination);
 
-/* The first owner of a socket; NULL: it has none, or it is not visible. */
+/* Returns the first owner of a socket; NULL: it has no owner, or the owner is not visible. */
 const struct owner *owner_of(struct examination *examination, uint64_t inode);
 
 /* --- Rules, by subject ------------------------------------------------------------------------ */
 
-/* Rules that are a row: they only compare counters, or a gauge with its limit. */
+/* Rules that are only data: counters, or a gauge and its limit. */
 void rule_growth(struct examination *examination);  /* rules_counters.c */
 void rule_filling(struct examination *examination); /* rules_limits.c */
 
@@ -181,12 +179,10 @@ void rule_duplicate_address(struct examination *examination);
 void rule_refused(struct examination *examination); /* rules_refused.c */
 
 void rule_drops(struct examination *examination); /* rules_drops.c */
-/*
- * Packets of this namespace that were dropped for the reason. peer: only those of TCP to it, an
- * address with its port, or alone; or NULL.
- */
+/* Returns the number of packets of this network namespace that were dropped for the reason. peer:
+ * count only TCP packets to this address (with or without a port); or NULL. */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
-/* What is seen of packets that a finding is about. */
+/* Adds evidence to a finding: dropped packets that the finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */

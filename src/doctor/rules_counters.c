@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counters that should stand still. */
+/* Rules about counters that should not grow. */
 #include <inttypes.h>
 
 #include "doctor/rules.h"
@@ -25,7 +25,7 @@ static void say_growth(struct examination *examination, const struct rule_growth
     if (growth->whole)
         finding_evidence(&finding, "%s grew by %" PRIu64, kernel_numbers[growth->whole].name,
                          whole);
-    finding_emit(&finding, examination, moved, UNTOLD, moved);
+    finding_emit(&finding, examination, moved, ABSENT, moved);
 }
 
 void rule_growth(struct examination *examination)

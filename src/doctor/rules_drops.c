@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is seen of packets that the kernel drops: a rule of its own, and evidence of others. */
+/* Dropped packets: a rule of its own, and evidence for other rules. */
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -10,8 +10,7 @@
 #include "fastnet/drop_reasons.h"
 #include "fastnet/namespace.h"
 
-/* Reasons that another rule speaks of. of_peer: only of packets to the peer that the finding names.
- */
+/* Reasons that other rules report. of_peer: count only packets to the finding's peer. */
 static const struct {
     const char *reason, *rule;
     bool of_peer;
@@ -39,10 +38,9 @@ static const struct {
     {"ICMP_CSUM", "checksums", false},
 };
 
-/*
- * peer: an address with its port, or alone, where a connection's port is not known. A packet that
- * this machine sends to itself may be dropped where it is received: then the peer is the local end.
- */
+/* Returns whether the packet was sent to `peer`: an address with its port, or the address alone if
+ * the port of a connection is unknown. A packet that this machine sends to itself may be dropped
+ * when it is received: then the peer is the local end. */
 static bool is_to(const struct record *record, const char *peer)
 {
     const struct drop_record *drop = &record->drop;
@@ -56,13 +54,13 @@ static bool is_to(const struct record *record, const char *peer)
 
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer)
 {
-    const struct drop_probe *watch = examination->drops;
-    const uint64_t here = namespace_own_id();
+    const struct drop_probe *probe = examination->drops;
+    const uint64_t own = namespace_own_id();
     uint64_t packets = 0;
 
-    for (size_t i = 0; watch && i < drop_probe_count(watch); i++) {
-        const struct drop *drop = drop_probe_at(watch, i);
-        if (here && drop->netns == here && text_is(drop->record.drop.reason, reason) &&
+    for (size_t i = 0; probe && i < drop_probe_count(probe); i++) {
+        const struct drop *drop = drop_probe_at(probe, i);
+        if (own && drop->netns == own && text_is(drop->record.drop.reason, reason) &&
             (!peer || is_to(&drop->record, peer)))
             packets += drop->record.drop.drops;
     }
@@ -99,28 +97,28 @@ static void drops_say(struct examination *examination, const struct drop *first,
                          endpoint_text(local, &drop->local), endpoint_text(remote, &drop->remote));
     }
     finding_evidence(&finding, "reason %s", reason->name);
-    finding_emit(&finding, examination, UNTOLD, UNTOLD, packets);
+    finding_emit(&finding, examination, ABSENT, ABSENT, packets);
 }
 
-/* The most first: the first row of a reason speaks for all of them. */
+/* Rows with most packets come first, so the first row of a reason is the example for the others. */
 void rule_drops(struct examination *examination)
 {
     enum { EVERY_SECOND = 10 };
-    const struct drop_probe *watch = examination->drops;
-    const uint64_t here = namespace_own_id();
+    const struct drop_probe *probe = examination->drops;
+    const uint64_t own = namespace_own_id();
 
-    for (size_t i = 0; watch && here && i < drop_probe_count(watch); i++) {
-        const struct drop *drop = drop_probe_at(watch, i);
+    for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++) {
+        const struct drop *drop = drop_probe_at(probe, i);
         const struct text name = drop->record.drop.reason;
         const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
-        bool told = drop->netns != here || !reason || reason->class != DROP_IS_LOSS ||
+        bool skip = drop->netns != own || !reason || reason->class != DROP_IS_LOSS ||
                     text_is(name, "NOT_SPECIFIED");
-        for (size_t j = 0; j < COUNT(evidence) && !told; j++) /* of another rule */
-            told = text_is(name, evidence[j].reason);
-        for (size_t j = 0; j < i && !told; j++)
-            told = drop_probe_at(watch, j)->netns == here &&
-                   text_is(drop_probe_at(watch, j)->record.drop.reason, reason->name);
-        const uint64_t packets = told ? 0 : drops_of(examination, reason->name, NULL);
+        for (size_t j = 0; j < COUNT(evidence) && !skip; j++) /* another rule reports it */
+            skip = text_is(name, evidence[j].reason);
+        for (size_t j = 0; j < i && !skip; j++)
+            skip = drop_probe_at(probe, j)->netns == own &&
+                   text_is(drop_probe_at(probe, j)->record.drop.reason, reason->name);
+        const uint64_t packets = skip ? 0 : drops_of(examination, reason->name, NULL);
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)
             drops_say(examination, drop, reason, packets);

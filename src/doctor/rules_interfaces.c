@@ -5,16 +5,14 @@
 
 #include "doctor/rules.h"
 
-/*
- * Packets that a processor could not finish in its time are only late: reported if they are more
- * than a percent, and not a few by chance.
- */
+/* Packets that a CPU could not process in its time are only late. They are a finding if they are
+ * more than one percent, and not just a few. */
 enum { SQUEEZED_PERCENT = 1, SQUEEZED_LEAST = 100 };
 
 void rule_softnet(struct examination *examination)
 {
-    /* a processor that comes brings what it has counted before */
-    const bool same = examination->before->processors == examination->now->processors;
+    /* a CPU that comes online brings its earlier counts */
+    const bool same = examination->before->cpus == examination->now->cpus;
     const uint64_t dropped = same ? counter_moved(examination, SOFTNET_DROPPED) : 0;
     const uint64_t squeezed = same ? counter_moved(examination, SOFTNET_SQUEEZED) : 0;
     const uint64_t processed = counter_moved(examination, SOFTNET_PROCESSED);
@@ -42,11 +40,11 @@ void rule_softnet(struct examination *examination)
                      "dropped grew by %" PRIu64 ", time_squeeze by %" PRIu64 ", of %" PRIu64
                      " packets",
                      dropped, squeezed, processed);
-    finding_emit(&finding, examination, dropped ? dropped : squeezed, UNTOLD,
+    finding_emit(&finding, examination, dropped ? dropped : squeezed, ABSENT,
                  dropped ? dropped : squeezed);
 }
 
-/* A lost packet in a thousand halves what TCP can carry far away; a few by chance do not. */
+/* One lost packet in a thousand halves the rate of TCP over long distances; a few do not. */
 enum { LOST_PER_THOUSAND = 1, LOST_LEAST = 10 };
 
 static const struct interface_reading *same_before(const struct reading *before,
@@ -69,8 +67,9 @@ static void interfaces_compare(struct examination *examination, interface_rule s
     for (size_t i = 0; i < now->interface_count; i++) {
         const struct interface_reading *before =
             same_before(examination->before, &now->interfaces[i]);
+        /* counters become smaller when the driver is loaded again */
         if (before && now->interfaces[i].received >= before->received &&
-            now->interfaces[i].sent >= before->sent) /* else its driver was loaded again */
+            now->interfaces[i].sent >= before->sent)
             say(examination, &now->interfaces[i], before);
     }
 }
@@ -92,7 +91,7 @@ static void say_interface(struct examination *examination, const struct interfac
                     seconds_between(examination));
     finding_evidence(&finding, "missed or overrun grew by %" PRIu64, lost);
     finding_evidence(&finding, "errors of receiving and sending grew by %" PRIu64, broken);
-    finding_emit(&finding, examination, lost + broken, UNTOLD, lost + broken);
+    finding_emit(&finding, examination, lost + broken, ABSENT, lost + broken);
 }
 
 void rule_interfaces(struct examination *examination)
@@ -100,7 +99,7 @@ void rule_interfaces(struct examination *examination)
     interfaces_compare(examination, say_interface);
 }
 
-/* A shaper drops some to slow TCP down; a percent is more than that takes. */
+/* A shaper drops some packets to slow TCP down, but that takes less than one percent. */
 enum { QUEUE_DROPS_PERCENT = 1, QUEUE_DROPS_LEAST = 10 };
 
 static void say_queue(struct examination *examination, const struct interface_reading *now,
@@ -119,7 +118,7 @@ static void say_queue(struct examination *examination, const struct interface_re
                     now->name, dropped, packets, seconds_between(examination));
     finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
     finding_evidence(&finding, "tx_packets grew by %" PRIu64, now->sent - before->sent);
-    finding_emit(&finding, examination, dropped, UNTOLD, dropped);
+    finding_emit(&finding, examination, dropped, ABSENT, dropped);
 }
 
 void rule_queue_drops(struct examination *examination)
@@ -144,6 +143,6 @@ void rule_duplicate_address(struct examination *examination)
                         "this machine does not use it",
                         interface->name, address);
         finding_evidence(&finding, "the address has the flag dadfailed");
-        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
+        finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
     }
 }

@@ -6,7 +6,7 @@
 #include "doctor/rules.h"
 #include "fastnet/array.h"
 
-/* The numbers of it: how full it is, and its counter. */
+/* How full something is, and the growth and the total of its counters. */
 struct usage {
     uint64_t value, limit, moved, total;
 };
@@ -29,7 +29,7 @@ static struct usage usage_of(struct examination *examination, const struct filli
     return usage;
 }
 
-/* Full and losing, nearly full, or neither. */
+/* Makes a finding if something is full and loses, or is nearly full. Else reports past losses. */
 static void say_filling(struct examination *examination, const struct filling *filling,
                         struct usage usage)
 {
@@ -43,7 +43,7 @@ static void say_filling(struct examination *examination, const struct filling *f
         say_past(examination, usage.total, counter, &filling->loss);
         return;
     }
-    if (usage.limit != UINT64_MAX) /* it is known, and there is one */
+    if (usage.limit != UINT64_MAX) /* there is a limit, and it is known */
         snprintf(of, sizeof of, " of %" PRIu64, usage.limit);
     finding_begin(&finding, examination,
                   usage.moved && !filling->harmless ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
@@ -69,7 +69,7 @@ void rule_filling(struct examination *examination)
     say_filling(examination, filling, usage_of(examination, filling));
 }
 
-/* Above the second number of tcp_mem TCP saves memory; at the third one it has none. */
+/* Above the second number of tcp_mem TCP saves memory; at the third it has no memory left. */
 void rule_tcp_memory(struct examination *examination)
 {
     const struct filling *filling = examination->rule->filling;
@@ -88,7 +88,7 @@ void rule_flows(struct examination *examination)
         rule_filling(examination);
 }
 
-/* Where two resolvers race, a few packets a second are usual. */
+/* A few packets a second are usual: resolvers send two queries at once, and these race. */
 enum { INSERTIONS_A_SECOND = 2 };
 
 void rule_flow_races(struct examination *examination)
@@ -104,14 +104,12 @@ void rule_flow_races(struct examination *examination)
                     "tracked already: two packets raced, or no port is left for NAT",
                     failed, seconds_between(examination));
     finding_evidence(&finding, "insert_failed grew by %" PRIu64, failed);
-    finding_emit(&finding, examination, UNTOLD, UNTOLD, failed);
+    finding_emit(&finding, examination, ABSENT, ABSENT, failed);
 }
 
-/*
- * Permanent entries are counted, but take no place (neigh_alloc() of the kernel's
- * net/core/neighbour.c). So more entries than the limit show that many are permanent, not that the
- * table is full.
- */
+/* Permanent entries are counted, but the limit ignores them (neigh_alloc() of the kernel's
+ * net/core/neighbour.c). So more entries than the limit show that many entries are permanent, not
+ * that the table is full. */
 static void say_neighbours(struct examination *examination, struct filling filling)
 {
     const struct usage usage = usage_of(examination, &filling);
@@ -157,7 +155,7 @@ static void say_ports(struct examination *examination, const struct busy *busy, 
                      "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
                      sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
                      examination->now->ports_reserved);
-    finding_emit(&finding, examination, busy->count, ports, UNTOLD);
+    finding_emit(&finding, examination, busy->count, ports, ABSENT);
 }
 
 void rule_ephemeral_ports(struct examination *examination)
@@ -178,7 +176,7 @@ void rule_ephemeral_ports(struct examination *examination)
                         first, last);
         finding_evidence(&finding, "%" PRIu64 " of them are in ip_local_reserved_ports",
                          now->ports_reserved);
-        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
+        finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
         return;
     }
     const uint64_t ports = last - first + 1 - now->ports_reserved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other machines and the way to them: nothing is acknowledged, answered or read there. */
+/* Other machines and the way to them: peers that acknowledge, answer or read nothing. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static bool is_same_peer(const struct suspect *a, const struct suspect *b)
            address_equal(&a->remote.address, &b->remote.address);
 }
 
-/* Names up to three peers of the suspects, each once: "10.2.0.2:8080 x3: 600 bytes ..." */
+/* Adds up to three peers of the suspects, each once: "10.2.0.2:8080 x3: 600 bytes ..." */
 static void add_examples(struct finding *finding, const struct suspects *suspects, const char *what)
 {
     size_t left = 3;
@@ -37,7 +37,7 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
     }
 }
 
-/* A finding about the worst connection, with the number of all. */
+/* Makes a finding about the worst connection, with the number of all connections. */
 static void say_of_peers(struct examination *examination, enum suspicion suspicion,
                          const char *what, const char *unit)
 {
@@ -65,7 +65,7 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
         finding_evidence(&finding, "the gateway %s does not answer",
                          address_text(address, &now->silent[worst->silent_gateway - 1].address));
     }
-    finding_emit(&finding, examination, suspects->count, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, suspects->count, ABSENT, ABSENT);
 }
 
 void rule_peer_not_reading(struct examination *examination)
@@ -74,7 +74,7 @@ void rule_peer_not_reading(struct examination *examination)
                  "the program there does not read, its window stays closed", "bytes not sent");
 }
 
-/* Machines go away: below 1 % of all connections this is no finding. */
+/* Machines go away: if less than 1 % of all connections are affected, this is not a finding. */
 static bool peers_are_many(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
@@ -82,7 +82,7 @@ static bool peers_are_many(const struct examination *examination, enum suspicion
     return reaches(sockets->suspects[suspicion].count, 1, sockets->connections);
 }
 
-/* Whether the worst of them sends large segments to an address that is heard nevertheless. */
+/* Returns whether the worst suspect sends large segments to an address that was heard lately. */
 static bool hears_small_ones(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
@@ -127,7 +127,7 @@ void rule_gateway(struct examination *examination)
         finding_evidence(&finding, "its neighbour entry is FAILED or INCOMPLETE");
         finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
                          (double)silent->used_ms / 1000);
-        finding_emit(&finding, examination, UNTOLD, UNTOLD, UNTOLD);
+        finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
     }
 }
 
@@ -156,23 +156,21 @@ void rule_mtu(struct examination *examination)
                      "bytes not acknowledged");
 }
 
-/* A percent of lost segments is felt; five percent make TCP crawl. A few lost ones say nothing. */
+/* One percent of lost segments is noticeable; five percent make TCP very slow. */
 enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 5 };
 
-/*
- * OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are
- * subtracted, because the rule no-answer reports them. Data that the other end had already is
- * subtracted, too (D-SACK, RFC 2883): a tail loss probe sends data again that a slow reader has not
- * acknowledged, and nothing was lost.
- */
+/* OutSegs does not count retransmitted segments (RFC 1213, tcpOutSegs). Repeated SYNs are
+ * subtracted, because the rule no-answer reports them. Data that the other end already had is
+ * subtracted, too (D-SACK, RFC 2883): a tail loss probe retransmits data that a slow reader has not
+ * acknowledged, although nothing was lost. */
 void rule_retransmissions(struct examination *examination)
 {
-    const uint64_t resent = counter_moved(examination, SEGMENTS_RETRANSMITTED);
+    const uint64_t retransmitted = counter_moved(examination, SEGMENTS_RETRANSMITTED);
     const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
     const uint64_t blocks = counter_moved(examination, BLOCKS_IN_VAIN);
     const uint64_t segments = counter_moved(examination, SEGMENTS_IN_VAIN);
     const uint64_t needless = syns + (segments > blocks ? segments : blocks);
-    const uint64_t again = resent > needless ? resent - needless : 0;
+    const uint64_t again = retransmitted > needless ? retransmitted - needless : 0;
     const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;
     struct finding finding;
 
@@ -189,6 +187,6 @@ void rule_retransmissions(struct examination *examination)
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
                      " of them SYNs or segments that had arrived before",
-                     resent, needless);
-    finding_emit(&finding, examination, again, UNTOLD, again);
+                     retransmitted, needless);
+    finding_emit(&finding, examination, again, ABSENT, again);
 }

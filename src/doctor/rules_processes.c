@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about things that processes forget to do. */
+/* Rules about processes: connections not closed, no answers from DNS, too many descriptors. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,14 +13,15 @@
 
 /* --- Connections that nobody closes ----------------------------------------------------------- */
 
-/* So many are no accident; fewer are reported if they are a large part of the descriptors. */
+/* UNCLOSED_MANY connections are no accident. Fewer are reported if they are a large part of the
+ * process's descriptors. */
 enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
 
-/* A process, how many of some sockets it holds, and one of them. */
+/* A process, the number of its sockets in a list, and one of these sockets. */
 struct holder {
     const struct owner_process *process;
     uint64_t count;
-    const struct orphan_socket *socket;
+    const struct held_socket *socket;
 };
 
 static void say_unclosed(struct examination *examination, const struct holder *holder)
@@ -45,7 +46,7 @@ static void say_unclosed(struct examination *examination, const struct holder *h
                      holder->count, descriptors.open);
     if (descriptors.limit)
         finding_evidence(&finding, "its limit is %" PRIu64 " descriptors", descriptors.limit);
-    finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
 }
 
 static int processes_by_process(const void *one, const void *other)
@@ -56,11 +57,9 @@ static int processes_by_process(const void *one, const void *other)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/*
- * Finds the processes that hold the sockets, each once, with how many of them. Returns how many
- * there are, in an array for the caller to free. what: words for the sockets, to report those that
- * nobody visible holds, from so many on; or NULL.
- */
+/* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
+ * number of processes. The caller frees *found. what: words for the sockets, to report that `least`
+ * or more sockets belong to processes that are not visible; NULL: do not report. */
 static size_t find_holders(struct examination *examination, const struct held_sockets *held,
                            const char *what, size_t least, struct holder **found)
 {
@@ -107,7 +106,7 @@ void rule_close_wait(struct examination *examination)
 
 /* --- DNS that nobody answers ------------------------------------------------------------------ */
 
-/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses. */
+/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
 enum { QUERIES_LEAST = 3 };
 
 static void say_queries(struct examination *examination, const struct holder *holder)
@@ -120,10 +119,11 @@ static void say_queries(struct examination *examination, const struct holder *ho
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
                     process, holder->count, endpoint_text(server, &holder->socket->remote));
     finding_evidence(&finding, "its sockets were connected in both readings and received nothing");
-    finding_emit(&finding, examination, holder->count, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
 }
 
-/* Other machines: this one knows what it forwards. The one that waits most is named. */
+/* Reports machines whose DNS queries this machine forwards. Names the machine with the largest
+ * number of unanswered queries. */
 static void say_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
@@ -146,7 +146,7 @@ static void say_clients(struct examination *examination)
     if (count > 1)
         finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
     finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
-    finding_emit(&finding, examination, worst->waiting, UNTOLD, UNTOLD);
+    finding_emit(&finding, examination, worst->waiting, ABSENT, ABSENT);
 }
 
 void rule_dns(struct examination *examination)
@@ -175,11 +175,11 @@ void rule_dns(struct examination *examination)
 
 /* --- Descriptors ------------------------------------------------------------------------------ */
 
-/* Nobody sets lower limits, so processes with fewer descriptors are not looked at. */
+/* Nobody sets lower limits, so processes with fewer descriptors are skipped. */
 enum { DESCRIPTORS_PERCENT = 90, DESCRIPTORS_LEAST = 16 };
 
-/* A namespace that is unknown has the id 0. */
-static bool is_here(const char *root, pid_t pid)
+/* Returns whether the process is in this thread's netns. An unknown netns has the id 0. */
+static bool is_in_own_netns(const char *root, pid_t pid)
 {
     const uint64_t own = namespace_own_id();
 
@@ -195,7 +195,7 @@ static int processes_take_process(const struct process_descriptors *process, voi
     struct finding finding;
 
     if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
-        (one_namespace && !is_here(root, process->pid)))
+        (one_namespace && !is_in_own_netns(root, process->pid)))
         return 0;
     finding_begin(&finding, examination,
                   process->open >= process->limit ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
@@ -208,7 +208,7 @@ static int processes_take_process(const struct process_descriptors *process, voi
     finding_evidence(&finding, "%" PRIu64 " entries in %s/%d/fd, soft limit %" PRIu64,
                      process->open, examination->options->processes ? root : "/proc",
                      (int)process->pid, process->limit);
-    finding_emit(&finding, examination, process->open, process->limit, UNTOLD);
+    finding_emit(&finding, examination, process->open, process->limit, ABSENT);
     return 0;
 }
 

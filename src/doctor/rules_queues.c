@@ -14,7 +14,7 @@ static void queues_begin(struct finding *finding, struct examination *examinatio
     process_text(process, examination, finding, inode);
 }
 
-/* The worst few have a finding each, and the first one says how many more there are. */
+/* Each of the worst few suspects has a finding. The first finding has the number of the others. */
 static void queues_end(struct finding *finding, struct examination *examination,
                        const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {
@@ -30,12 +30,10 @@ static int pid_of(struct examination *examination, const struct suspect *suspect
     return owner ? owner->process->pid : 0;
 }
 
-/*
- * How many suspects from one to another are about the same process as this one, and about the same
- * listener or peer: the port of one end is the same, and both addresses.
- */
-static size_t alike(struct examination *examination, const struct suspects *suspects, size_t at,
-                    size_t from, size_t to)
+/* Counts the suspects in [from, to) that belong to the same process as suspect `at`, and to the
+ * same listener or peer: both addresses are equal, and the port of one end. */
+static size_t count_alike(struct examination *examination, const struct suspects *suspects,
+                          size_t at, size_t from, size_t to)
 {
     const struct suspect *this = &suspects->worst[at];
     size_t count = 0;
@@ -52,18 +50,18 @@ static size_t alike(struct examination *examination, const struct suspects *susp
 
 typedef void (*say_fn)(struct examination *examination, const struct suspects *suspects, size_t at);
 
-/* Makes one finding for all suspects that are alike, about the worst of them. */
+/* Makes one finding for each group of suspects that are alike, about the worst of the group. */
 static void say_each(struct examination *examination, const struct suspects *suspects, say_fn say)
 {
     for (size_t i = 0; i < suspects->kept; i++)
-        if (!alike(examination, suspects, i, 0, i))
+        if (!count_alike(examination, suspects, i, 0, i))
             say(examination, suspects, i);
 }
 
 static void add_alike(struct finding *finding, struct examination *examination,
                       const struct suspects *suspects, size_t at)
 {
-    const size_t more = alike(examination, suspects, at, at + 1, suspects->kept);
+    const size_t more = count_alike(examination, suspects, at, at + 1, suspects->kept);
 
     if (more)
         finding_evidence(finding, "%zu more %s", more,
@@ -71,10 +69,8 @@ static void add_alike(struct finding *finding, struct examination *examination,
                                                                    : "like this");
 }
 
-/*
- * Drops of sockets that are closed by now, or are too many to be compared; or only the counter
- * is known. sockets: READS_* of these sockets.
- */
+/* Reports drops without a known socket: the socket is closed by now, there are too many sockets to
+ * compare, or only the counter is known. sockets: READS_* of these sockets. */
 static void say_unknown(struct examination *examination, enum severity severity, unsigned sockets,
                         const char *counter, uint64_t dropped, const char *what, const char *why,
                         const char *command)
@@ -90,15 +86,13 @@ static void say_unknown(struct examination *examination, enum severity severity,
     finding_evidence(&finding, "%s grew by %" PRIu64 "%s", counter, dropped,
                      unread ? "" : ", but the drops of no socket did");
     finding.record.finding.command = as_text(command);
-    finding_emit(&finding, examination, UNTOLD, UNTOLD, dropped);
+    finding_emit(&finding, examination, ABSENT, ABSENT, dropped);
 }
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
 
-/*
- * The listener's own drops have other reasons, too (a flood of SYNs). They count only where
- * accept queues overflow, which the kernel tells of the whole network namespace alone.
- */
+/* The drops of a listener have other reasons, too (a flood of SYNs). They count only if accept
+ * queues overflow, which the kernel counts for the network namespace as a whole. */
 static uint64_t dropped_by(const struct examination *examination, const struct suspect *suspect)
 {
     return counter_moved(examination, LISTEN_OVERFLOWS) ? suspect->dropped : 0;
@@ -118,7 +112,7 @@ static void end_listener(struct finding *finding, struct examination *examinatio
     queues_end(finding, examination, suspects, at, suspects->worst[at].limit, dropped);
 }
 
-/* An abstract name begins with a NUL and may contain others: "@" stands for each, as listed. */
+/* An abstract name begins with a NUL and may contain others: each becomes "@", as in listings. */
 static const char *queues_unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
     for (size_t i = 0; i < suspect->path_length; i++)
@@ -127,7 +121,7 @@ static const char *queues_unix_name(char text[SOCKET_PATH_MAX + 1], const struct
     return text;
 }
 
-/* A queue that is full: of unix sockets, which have no counters, or of TCP. */
+/* Reports a full queue: of a unix socket, which has no counter of drops, or of a TCP listener. */
 static void say_full(struct examination *examination, const struct suspects *full, size_t at)
 {
     const bool is_unix = full == &examination->now->sockets.suspects[UNIX_QUEUES];
@@ -138,10 +132,10 @@ static void say_full(struct examination *examination, const struct suspects *ful
         is_unix ? queues_unix_name(path, suspect) : endpoint_text(local, &suspect->local);
     struct finding finding;
 
-    /* a queue that is full in one of two readings may be a burst */
+    /* a queue that is full in only one of two readings may be a burst */
     queues_begin(&finding, examination,
-                 suspect->stood || dropped || !examination->before->at ? SEVERITY_FAULT
-                                                                       : SEVERITY_WARNING,
+                 suspect->was_full || dropped || !examination->before->at ? SEVERITY_FAULT
+                                                                          : SEVERITY_WARNING,
                  name, suspect->inode, process);
     if (dropped)
         snprintf(losses, sizeof losses, ", %" PRIu64 " %s dropped in %.7g s", dropped,
@@ -153,14 +147,14 @@ static void say_full(struct examination *examination, const struct suspects *ful
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of the listener, its backlog %" PRIu64,
                      suspect->value, suspect->limit);
     if (examination->before->at)
-        finding_evidence(&finding, "%s in both readings", suspect->stood ? "full" : "not full");
+        finding_evidence(&finding, "%s in both readings", suspect->was_full ? "full" : "not full");
     if (is_unix)
-        queues_end(&finding, examination, full, at, suspect->limit, UNTOLD);
+        queues_end(&finding, examination, full, at, suspect->limit, ABSENT);
     else
         end_listener(&finding, examination, full, at);
 }
 
-/* A queue that overflows, but is not full when it is looked at. */
+/* Reports a queue that overflowed between the readings, but is not full in this reading. */
 static void say_burst(struct examination *examination, const struct suspects *bursts, size_t at)
 {
     const struct suspect *suspect = &bursts->worst[at];
@@ -208,13 +202,11 @@ void rule_unix_backlog(struct examination *examination)
 
 /* --- Half-open connections -------------------------------------------------------------------- */
 
-/*
- * From 80 % of its backlog on, a listener is close to answering with cookies. Fewer than 64
- * half-open connections are usual: they are a finding only if the kernel loses some.
- */
+/* From 80 % of its backlog on, a listener is close to answering with cookies. Fewer than 64
+ * half-open connections are usual: they are a finding only if the kernel drops SYNs. */
 enum { HALF_OPEN_PERCENT = 80, HALF_OPEN_LEAST = 64 };
 
-/* The port with most half-open connections whose listeners are nearly full; or -1. */
+/* Returns the port with nearly full listeners that has most half-open connections, or -1. */
 static int fullest_port(const struct sockets_reading *sockets)
 {
     int fullest = -1;
@@ -256,7 +248,7 @@ static void say_flood(struct examination *examination, int port, uint64_t cookie
         finding_evidence(&finding, "%" PRIu64 " SYNs were dropped", dropped);
     }
     finding_emit(&finding, examination, half_open ? half_open->count : sockets->half_open_count,
-                 half_open ? half_open->backlog : UNTOLD, cookies + dropped);
+                 half_open ? half_open->backlog : ABSENT, cookies + dropped);
 }
 
 void rule_syn_flood(struct examination *examination)
@@ -271,7 +263,7 @@ void rule_syn_flood(struct examination *examination)
 
     if (!dropped && port >= 0 && !examination->now->counts.numbers[SYNCOOKIES] && all > less)
         dropped = all - less;
-    /* what a full accept queue refuses stays half-open, and rule_accept_queue() speaks of it */
+    /* a full accept queue leaves connections half-open: rule_accept_queue() reports them */
     if ((cookies + dropped && !less) ||
         (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
         say_flood(examination, port, cookies, dropped);
@@ -299,7 +291,7 @@ static void say_udp_buffer(struct examination *examination, const struct suspect
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
     finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
-    queues_end(&finding, examination, dropping, at, UNTOLD, suspect->value);
+    queues_end(&finding, examination, dropping, at, ABSENT, suspect->value);
 }
 
 void rule_udp_buffer(struct examination *examination)
@@ -308,7 +300,7 @@ void rule_udp_buffer(struct examination *examination)
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
 
-    /* without this, filters dropped them, or they were not valid: no fault of who reads */
+    /* if RcvbufErrors does not grow, filters dropped datagrams: not the reader's fault */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         say_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)
@@ -339,7 +331,7 @@ static void say_slow_reader(struct examination *examination, const struct suspec
         seconds_between(examination));
     finding_evidence(&finding, "Recv-Q %" PRIu64 " of %s", suspect->value, local);
     add_alike(&finding, examination, unread, at);
-    queues_end(&finding, examination, unread, at, UNTOLD, UNTOLD);
+    queues_end(&finding, examination, unread, at, ABSENT, ABSENT);
 }
 
 void rule_slow_reader(struct examination *examination)

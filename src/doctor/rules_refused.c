@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Connections that this machine tries in vain: another machine refuses them, or this one does. */
+/* Connections that fail: another machine refuses them, or this machine does. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "fastnet/array.h"
 #include "fastnet/connect_failures.h"
 
-/* Checks of health, and programs that try IPv6 first, are refused now and then. */
+/* Health checks, and programs that try IPv6 first, are refused now and then. */
 enum { REFUSED_LEAST = 50, REFUSED_PERCENT = 10 };
 
 static bool refused_are_many(uint64_t failed, uint64_t attempts)
@@ -19,7 +19,8 @@ static bool refused_are_many(uint64_t failed, uint64_t attempts)
 
 /* --- Refused ---------------------------------------------------------------------------------- */
 
-/* The firewall of this machine, if it has dropped at least half of the packets to the address. */
+/* Returns whether the firewall of this machine dropped at least half of the packets to the address.
+ * If so, the finding advises about the firewall. */
 static bool is_own_firewall(struct finding *finding, const struct examination *examination,
                             const char *address, uint64_t refused)
 {
@@ -34,14 +35,14 @@ static bool is_own_firewall(struct finding *finding, const struct examination *e
     return true;
 }
 
-/* Names the address that refused most, and who tried last, as far as that is known. */
+/* Names the address that refused most connections and the process that tried last, if known. */
 static void add_refusing(struct finding *finding, const struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;
     const struct busy *slots = sockets->refused, *most = slots;
     const size_t length = strlen(finding->summary);
     char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
-    const struct refused *whose;
+    const struct refused_process *whose;
 
     for (size_t i = 1; i < REFUSED_SLOTS; i++)
         if (slots[i].count > most->count)
@@ -55,14 +56,14 @@ static void add_refusing(struct finding *finding, const struct examination *exam
              is_own_firewall(finding, examination, address, most->count)
                  ? ", which the firewall of this machine rejects"
                  : "");
-    whose = &sockets->whose[most - slots];
+    whose = &sockets->refused_processes[most - slots];
     if (!whose->pid)
         return;
     finding_process(finding, process, whose->process, whose->pid);
     finding_evidence(finding, "%s tried last", process);
 }
 
-/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks these. */
+/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks them. */
 static void say_refused(struct examination *examination)
 {
     const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);
@@ -85,12 +86,12 @@ static void say_refused(struct examination *examination)
         finding_evidence(&finding, "%" PRIu64 " sockets were closed after an ICMP error",
                          uncounted);
     add_refusing(&finding, examination);
-    finding_emit(&finding, examination, failed, UNTOLD, failed);
+    finding_emit(&finding, examination, failed, ABSENT, failed);
 }
 
 /* --- Failed at once --------------------------------------------------------------------------- */
 
-/* Errors of connect(2) before any packet is sent (ip_route_output_key_hash_rcu() of the kernel's
+/* Errors of connect(2) before a packet is sent (ip_route_output_key_hash_rcu() of the kernel's
  * net/ipv4/route.c, fib_props[] of net/ipv4/fib_semantics.c, BPF_CGROUP_INET4_CONNECT). */
 static const struct cause {
     int error;
@@ -124,10 +125,10 @@ static void say_at_once(struct examination *examination, const struct cause *cau
     finding_evidence(&finding, "%s called last", process);
     finding.record.finding.advice = as_text(cause->advice);
     finding.record.finding.command = as_text("fastnet netstat -rn");
-    finding_emit(&finding, examination, count, UNTOLD, count);
+    finding_emit(&finding, examination, count, ABSENT, count);
 }
 
-/* Calls that waited for an answer are counted by AttemptFails, and do not count again. */
+/* AttemptFails counts calls that waited for an answer, so these are subtracted. */
 static void say_causes(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a reading keeps of sockets: the suspicious ones, and totals of all. */
+/* The sockets of a reading: suspects, and totals of all sockets. */
 #include <errno.h>
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/sock_diag.h>
@@ -13,13 +13,13 @@
 #include "fastnet/kernel_info.h"
 
 enum {
-    BACKOFFS = 3,         /* retransmissions in vain: seconds with nothing but silence */
-    SILENT_MS = 10000,    /* more than three retransmissions at usual round-trip times */
-    UNCLOSED_MS = 60000,  /* longer than programs need to finish what they were doing */
-    SYNS = 2,             /* SYNs in vain: three seconds, so no lost packet is the reason */
-    LARGE_SEGMENT = 1000, /* bytes: a path that carries less than the usual 1280 to 1500 */
-    LIMITED_PERCENT = 50, /* of the time in which there was something to send */
-    WATCHED_MAX = 16384,  /* 256 KiB, and twice as much for its slots */
+    BACKOFFS = 3,           /* retransmissions without an answer: seconds of silence */
+    SILENT_MS = 10000,      /* longer than three retransmissions take at usual round-trip times */
+    UNCLOSED_MS = 60000,    /* longer than programs need to finish what they were doing */
+    SYNS = 2,               /* SYNs without an answer, three seconds: more than one lost packet */
+    LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
+    LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
+    REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */
 };
 
 /* --- What the reading before knew ------------------------------------------------------------- */
@@ -29,24 +29,25 @@ static uint64_t sockets_hash_of(uint64_t cookie)
     return hash_word(hash_seed(), cookie);
 }
 
-static const struct watched *find_sampled(const struct reading *before, uint64_t cookie)
+static const struct remembered_socket *find_remembered(const struct reading *before,
+                                                       uint64_t cookie)
 {
-    return before && cookie
-               ? hash_table_find_number(&before->sockets.watched, sockets_hash_of(cookie), cookie)
-               : NULL;
+    return before && cookie ? hash_table_find_number(&before->sockets.remembered,
+                                                     sockets_hash_of(cookie), cookie)
+                            : NULL;
 }
 
-/* Remembers a number for the next reading. Where there are too many, the rest is not compared. */
-static int sockets_watch(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
+/* Remembers a number for the next reading. If there are too many, the others are not compared. */
+static int sockets_remember(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
 {
-    struct watched *watched;
+    struct remembered_socket *remembered;
 
-    if (!cookie || sockets->watched.count == WATCHED_MAX)
+    if (!cookie || sockets->remembered.count == REMEMBERED_MAX)
         return 0;
-    watched = hash_table_add(&sockets->watched, sockets_hash_of(cookie), sizeof *watched);
-    if (!watched)
+    remembered = hash_table_add(&sockets->remembered, sockets_hash_of(cookie), sizeof *remembered);
+    if (!remembered)
         return -ENOMEM;
-    *watched = (struct watched){cookie, number};
+    *remembered = (struct remembered_socket){cookie, number};
     return 0;
 }
 
@@ -60,7 +61,7 @@ static struct suspect suspect_of(const struct record *record)
         .inode = socket->inode, .local = socket->local, .remote = socket->remote};
 }
 
-/* Keeps it if it is one of the worst. */
+/* Keeps the suspect if it is among the worst. */
 static void sockets_add(struct sockets_reading *sockets, enum suspicion why,
                         const struct suspect *suspect)
 {
@@ -79,29 +80,27 @@ static void sockets_add(struct sockets_reading *sockets, enum suspicion why,
     worst[at] = *suspect;
 }
 
-/*
- * How many drops the kernel counted for the socket since the reading before. That had no room for
- * all sockets: the others are not compared.
- */
+/* Returns the number of drops that the kernel counted for the socket since the reading before. If
+ * that reading had no room for all sockets, sockets that it lacks are not compared. */
 static uint32_t dropped_since(const struct reading *before, const struct record *record)
 {
-    const struct watched *watched = find_sampled(before, record->identity);
+    const struct remembered_socket *remembered = find_remembered(before, record->identity);
 
-    if (!before || (!watched && before->sockets.watched.count == WATCHED_MAX))
+    if (!before || (!remembered && before->sockets.remembered.count == REMEMBERED_MAX))
         return 0;
-    return socket_drops(record) - (watched ? (uint32_t)watched->number : 0);
+    return socket_drops(record) - (remembered ? (uint32_t)remembered->number : 0);
 }
 
-/* In struct watched of a listener, beside its drops (32 bits): its queue was full. */
+/* In the remembered number of a listener, beside its drops (32 bits): its queue was full. */
 #define WAS_FULL (UINT64_C(1) << 32)
 
-/* A listener whose queue of connections is full, or was: one more than its limit fits. */
+/* Takes a listener. Its queue is full when it has one more connection than its limit. */
 static int sockets_take_listener(struct reading *reading, const struct record *record,
                                  enum suspicion why)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
-    const struct watched *watched = find_sampled(reading->before, record->identity);
+    const struct remembered_socket *remembered = find_remembered(reading->before, record->identity);
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
@@ -113,14 +112,14 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     suspect.value = full ? socket->recv_q : dropped;
     suspect.limit = limit;
     suspect.dropped = dropped;
-    suspect.stood = watched && watched->number & WAS_FULL;
+    suspect.was_full = remembered && remembered->number & WAS_FULL;
     if (why == UNIX_QUEUES && record->has & SOCKET_PATH) {
         suspect.path_length = (uint8_t)socket->path.length;
         memcpy(suspect.path, socket->path.data, suspect.path_length);
     }
     if (full || dropped)
         sockets_add(sockets, full ? why : BURSTS, &suspect);
-    return sockets_watch(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
+    return sockets_remember(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -139,18 +138,17 @@ bool sockets_heard(const struct sockets_reading *sockets, const struct address *
     return sockets->heard[bit / 64] >> bit % 64 & 1;
 }
 
-/* Milliseconds since anything came from the other end. */
+/* Returns the milliseconds since anything came from the other end. */
 static uint32_t silence_of(const struct kernel_tcp_info *info)
 {
     return info->last_ack_recv < info->last_data_recv ? info->last_ack_recv : info->last_data_recv;
 }
 
-/*
- * Data that the other end does not acknowledge. If it is heard nevertheless, only large segments
- * may be lost: those that do not fit through the path. Each retransmission doubles the timeout, so
- * after three of them the data was sent at least 7/8 of the timeout ago: what was heard since then
- * counts, with a margin. Or it has nothing to say: no large segment was ever acknowledged.
- */
+/* Takes a connection whose data the other end does not acknowledge. LARGE_SEGMENTS: the other end
+ * is heard, so only segments that are too large for the path are lost. Each retransmission doubles
+ * the timeout, so after three of them the data was sent at least 7/8 of the timeout ago: packets
+ * that came since then count, with a margin. LARGE_SILENCE: nothing is heard, and no large segment
+ * was ever acknowledged. */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
@@ -171,30 +169,30 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
         sockets_add(sockets, LARGE_SEGMENTS, &suspect);
 }
 
-/* The other end's window is closed. Whether it stays closed shows in what was acknowledged. */
+/* Takes a connection whose peer has closed the window. It stays closed if nothing was acknowledged
+ * since the reading before. */
 static int take_probing(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const struct watched *watched = find_sampled(reading->before, record->identity);
+    const struct remembered_socket *remembered = find_remembered(reading->before, record->identity);
     const uint64_t limited = info.busy_time ? info.rwnd_limited * 100 / info.busy_time : 0;
     struct suspect suspect = suspect_of(record);
 
     if (!record->socket.send_q || !(record->has & SOCKET_TCP_INFO))
         return 0;
     suspect.value = record->socket.send_q;
-    if (limited >= LIMITED_PERCENT && watched && watched->number == info.bytes_acked)
+    if (limited >= LIMITED_PERCENT && remembered && remembered->number == info.bytes_acked)
         sockets_add(&reading->sockets, CLOSED_WINDOWS, &suspect);
-    return sockets_watch(&reading->sockets, record->identity, info.bytes_acked);
+    return sockets_remember(&reading->sockets, record->identity, info.bytes_acked);
 }
 
-/*
- * Data that its own program does not read: nothing was read since the reading before, and the other
- * end has to wait. Before Linux 6.2 the window is not told, and counts as closed.
- */
+/* Takes a connection with data that its own program does not read: it has read nothing since the
+ * reading before, and the other end has to wait. Before Linux 6.2 the kernel does not report the
+ * window, which counts as closed. */
 static int take_unread(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const struct watched *watched = find_sampled(reading->before, record->identity);
+    const struct remembered_socket *remembered = find_remembered(reading->before, record->identity);
     const uint64_t read = info.bytes_received - record->socket.recv_q;
     struct suspect suspect = suspect_of(record);
 
@@ -202,26 +200,27 @@ static int take_unread(struct reading *reading, const struct record *record)
         (info.rcv_wnd && info.rcv_wnd >= info.advmss))
         return 0;
     suspect.value = record->socket.recv_q;
-    if (watched && watched->number == read)
+    if (remembered && remembered->number == read)
         sockets_add(&reading->sockets, FULL_BUFFERS, &suspect);
-    return sockets_watch(&reading->sockets, record->identity, read);
+    return sockets_remember(&reading->sockets, record->identity, read);
 }
 
-static int hold(struct held_sockets *held, const struct socket_record *socket)
+static int held_sockets_add(struct held_sockets *held, const struct socket_record *socket)
 {
-    struct orphan_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
+    struct held_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
     if (added)
-        *added = (struct orphan_socket){socket->inode, socket->remote};
+        *added = (struct held_socket){socket->inode, socket->remote};
     return added ? 0 : -ENOMEM;
 }
 
-/* If it waits for a listener of this machine whose queue is full, that is the finding. */
+/* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
+ * queue is full, that listener is the finding. */
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct address *to = &socket->remote.address;
-    const bool is_here = address_is_loopback(to) || address_equal(to, &socket->local.address);
+    const bool is_local = address_is_loopback(to) || address_equal(to, &socket->local.address);
     const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
     struct suspect suspect = suspect_of(record);
 
@@ -229,22 +228,20 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
     if (suspect.value < SYNS)
         return;
-    for (size_t i = 0; i < full->kept && is_here; i++)
+    for (size_t i = 0; i < full->kept && is_local; i++)
         if (full->worst[i].local.port == socket->remote.port)
             return;
     sockets_add(sockets, NO_ANSWERS, &suspect);
 }
 
-/*
- * Counts connections by destination: each takes one port of the ephemeral range. But the kernel may
- * give that of a connection in TIME_WAIT to a new one, a second after the last segment
- * (net.ipv4.tcp_tw_reuse): always, or only within this machine.
- */
+/* Counts connections by destination, because each uses a port of the ephemeral range. But the
+ * kernel may give the port of a connection in TIME_WAIT to a new connection, a second after the
+ * last segment (net.ipv4.tcp_tw_reuse): always, or only within this machine. */
 static void count_ports(struct reading *reading, const struct socket_record *socket)
 {
     const uint64_t reuse = reading->counts.numbers[TIME_WAIT_REUSE];
 
-    if (!is_chosen_port(reading, socket->local.port) || !socket->remote.port)
+    if (!is_ephemeral_port(reading, socket->local.port) || !socket->remote.port)
         return;
     const struct destination key = {
         .local = address_unmapped(&socket->local.address),
@@ -280,7 +277,7 @@ static int take_tcp(struct reading *reading, const struct record *record)
     struct kernel_tcp_info info;
 
     if (socket->state == TCP_LISTEN) {
-        /* without cookies, a quarter is for peers that are known: tcp_conn_request() */
+        /* without cookies, a quarter is reserved for known peers: tcp_conn_request() */
         const uint64_t most =
             reading->counts.known[SYN_BACKLOG] && !reading->counts.numbers[SYNCOOKIES]
                 ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
@@ -301,10 +298,11 @@ static int take_tcp(struct reading *reading, const struct record *record)
     case TCP_SYN_SENT:
         take_unanswered(sockets, record);
         return 0;
-    case TCP_CLOSE_WAIT: /* ended long ago by the other end, as its last acknowledgement shows */
+    case TCP_CLOSE_WAIT: /* closed long ago by the other end, as its last acknowledgement shows */
         info = tcp_info_of(record);
-        return socket->inode && silence_of(&info) > UNCLOSED_MS ? hold(&sockets->unclosed, socket)
-                                                                : 0;
+        return socket->inode && silence_of(&info) > UNCLOSED_MS
+                   ? held_sockets_add(&sockets->unclosed, socket)
+                   : 0;
     case TCP_TIME_WAIT:
         return 0;
     default:
@@ -315,10 +313,8 @@ static int take_tcp(struct reading *reading, const struct record *record)
 
 /* --- UDP -------------------------------------------------------------------------------------- */
 
-/*
- * A socket that is connected to a server of DNS waits for an answer if it has never received
- * anything: what has come, even if it was read, leaves memory reserved (udp_rmem_release()).
- */
+/* A socket that is connected to a DNS server waits for an answer if it has never received anything.
+ * Received data leaves memory reserved, even after it was read (udp_rmem_release()). */
 static int sockets_take_queries(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
@@ -327,14 +323,14 @@ static int sockets_take_queries(struct reading *reading, const struct record *re
     if (!socket->inode || !(record->has & SOCKET_MEMORY))
         return 0;
     if (socket->local.port == DNS_PORT)
-        return hold(&sockets->resolvers, socket);
+        return held_sockets_add(&sockets->resolvers, socket);
     return !socket->recv_q && !socket_memory(record, SK_MEMINFO_FWD_ALLOC) &&
-                   find_sampled(reading->before, record->identity)
-               ? hold(&sockets->queries, socket)
+                   find_remembered(reading->before, record->identity)
+               ? held_sockets_add(&sockets->queries, socket)
                : 0;
 }
 
-/* The kernel counts for each socket what did not fit into its buffer. */
+/* Takes a UDP socket. The kernel counts the datagrams that did not fit into its buffer. */
 static int take_udp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
@@ -344,8 +340,8 @@ static int take_udp(struct reading *reading, const struct record *record)
     struct suspect suspect = suspect_of(record);
 
     if (sockets->only_queries)
-        return asks && !find_sampled(reading, record->identity)
-                   ? sockets_watch(sockets, record->identity, 0)
+        return asks && !find_remembered(reading, record->identity)
+                   ? sockets_remember(sockets, record->identity, 0)
                    : 0;
     suspect.value = dropped_since(reading->before, record);
     suspect.limit = socket_memory(record, SK_MEMINFO_RCVBUF);
@@ -356,10 +352,10 @@ static int take_udp(struct reading *reading, const struct record *record)
     if ((asks || record->socket.local.port == DNS_PORT) &&
         sockets_take_queries(reading, record) < 0)
         return -ENOMEM;
-    return asks || drops ? sockets_watch(sockets, record->identity, drops) : 0;
+    return asks || drops ? sockets_remember(sockets, record->identity, drops) : 0;
 }
 
-/* If clients have the same hash, only the first one counts. */
+/* If several clients have the same hash, only the first counts. */
 int sockets_take_query(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
@@ -373,25 +369,23 @@ int sockets_take_query(struct reading *reading, const struct record *record)
     client->answered |= record->flow.status & IPS_SEEN_REPLY;
     if (client->answered)
         return 0;
-    if (find_sampled(reading->before, record->identity)) {
+    if (find_remembered(reading->before, record->identity)) {
         client->server = tuple->dst;
         client->waiting++;
     }
-    return sockets_watch(sockets, record->identity, 0);
+    return sockets_remember(sockets, record->identity, 0);
 }
 
-/*
- * A connection that was never there: nothing was acknowledged, not even the SYN, and nothing came.
- * When connect(2) waited for the answer, the port is known only if it was noted, and then the
- * process is, too.
- */
+/* Takes a socket whose connection failed: nothing was acknowledged, not even the SYN, and nothing
+ * came. If connect(2) waited for the answer, the port is known only if a probe noted the call, and
+ * then the process is known, too. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record)
 {
     const struct destination key = {.remote = address_unmapped(&record->socket.remote.address),
                                     .port = record->socket.remote.port};
     const struct kernel_tcp_info info = tcp_info_of(record);
     struct socket_origin origin = {.pid = 0};
-    struct refused *whose;
+    struct refused_process *whose;
     const struct busy *slot;
 
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
@@ -399,7 +393,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         return;
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
-    /* nobody refused what was given up, or found no port */
+    /* nobody refused an attempt that was given up, or that found no port */
     if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED))
         return;
     if (origin.closed)
@@ -409,12 +403,12 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
     if (!slot)
         return;
-    whose = &sockets->whose[slot - sockets->refused];
+    whose = &sockets->refused_processes[slot - sockets->refused];
     whose->pid = origin.pid;
     memcpy(whose->process, origin.name, sizeof whose->process);
 }
 
-/* The needs that a row from a file does not meet. */
+/* Returns the needs that a row from a file does not meet. */
 static unsigned lacks(const struct record *record)
 {
     static const unsigned connected = 1u << TCP_ESTABLISHED | 1u << TCP_FIN_WAIT1 |

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * What the path of a control group tells: the unit of systemd(1), the container and the pod. Paths
- * are made by systemd (src/basic/cgroup-util.c: units, their escapes), by runtimes of containers
- * with either of two drivers ("systemd": PREFIX-ID.scope; "cgroupfs": directories), by the kubelet
- * (pkg/kubelet/cm), by lxc.container.conf(5) and by systemd-nspawn(1).
- */
+/* Finds the unit of systemd(1), the container and the pod that the path of a control group names.
+ * The paths are made by systemd (src/basic/cgroup-util.c: units, their escapes), by container
+ * runtimes with either of two drivers ("systemd": PREFIX-ID.scope; "cgroupfs": directories), by the
+ * kubelet (pkg/kubelet/cm), by lxc.container.conf(5) and by systemd-nspawn(1). */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,20 +11,20 @@
 #include "fastnet/hosts.h"
 #include "lookup/cgroup_names.h"
 
-/* What the name of a directory tells. */
+/* The meaning of a directory's name. */
 enum cgroup_name_parts {
     CONTAINER_ID,
     CONTAINER_NAME,
     POD_ID,
     POD_UID,
-    NOTHING, /* what looks like a container and is none */
-    OUTSIDE, /* a process that stands outside of the container whose directory it is in */
+    NOTHING, /* looks like a container, but is no container */
+    OUTSIDE, /* a process in the container's directory that runs outside of the container */
 };
 
 static const struct pattern {
-    const char *above; /* the directory above it; NULL: any */
+    const char *above; /* pattern of the parent directory; NULL: any parent */
     const char *name;
-    enum cgroup_name_parts told;
+    enum cgroup_name_parts part;
 } patterns[] = {
     /* conmon(8) watches a container from outside */
     {NULL, "*-conmon-%i.scope", NOTHING},
@@ -44,12 +42,12 @@ static const struct pattern {
     {"lxc", "%n", CONTAINER_NAME},
     {"lxc.payload", "%n", CONTAINER_NAME},
     {"lxc.monitor", "%n", NOTHING},
-    /* garden of Cloud Foundry, Mesos */
+    /* garden (Cloud Foundry), Mesos */
     {"garden", "%u", CONTAINER_NAME},
     {"good", "%u", CONTAINER_NAME},
     {"bad", "%u", CONTAINER_NAME},
     {"mesos", "%u", CONTAINER_NAME},
-    /* systemd-machined(8) knows virtual machines, too */
+    /* systemd-machined(8) also registers virtual machines */
     {NULL, "machine-qemu\\x2d%n.scope", NOTHING},
     {NULL, "machine-%n.scope", CONTAINER_NAME},
     {NULL, "systemd-nspawn@%n.service", CONTAINER_NAME},
@@ -57,7 +55,7 @@ static const struct pattern {
     {"systemd-nspawn@%n.service", "supervisor", OUTSIDE},
 };
 
-/* The types of systemd.unit(5) that processes can be in, besides slices. */
+/* Types of units that can contain processes (systemd.unit(5)), except slices. */
 static const char *const unit_types[] = {".service", ".scope", ".socket", ".mount", ".swap"};
 
 static bool ends_with(struct text text, const char *end)
@@ -85,7 +83,8 @@ static bool is_digit(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-/* How many there are; 0 if there is anything else, except dashes. */
+/* Returns the number of hexadecimal digits; 0 if the text has other characters. With `dashes`, the
+ * text may also contain - and _, which do not count. */
 static size_t digits_of(struct text text, bool dashes)
 {
     size_t digits = 0;
@@ -99,24 +98,25 @@ static size_t digits_of(struct text text, bool dashes)
     return digits;
 }
 
-bool name_matches(const char *pattern, struct text text, struct text *told)
+bool name_matches(const char *pattern, struct text text, struct text *found)
 {
     for (; *pattern && *pattern != '*' && *pattern != '%'; pattern++) {
         if (!text.length || *text.data != *pattern)
             return false;
         text = (struct text){text.data + 1, text.length - 1};
     }
-    if (*pattern == '%') { /* the rest of the text without the end of the pattern */
+    /* the text must end as the pattern ends; *found is the text before */
+    if (*pattern == '%') {
         if (!ends_with(text, pattern + 2))
             return false;
-        *told = (struct text){text.data, text.length - strlen(pattern + 2)};
+        *found = (struct text){text.data, text.length - strlen(pattern + 2)};
         if (pattern[1] == 'i')
-            return digits_of(*told, false) == ID_DIGITS;
-        return pattern[1] != 'u' || (digits_of(*told, true) == UID_DIGITS &&
-                                     (told->length == UID_DIGITS || told->length == UUID_LENGTH));
+            return digits_of(*found, false) == ID_DIGITS;
+        return pattern[1] != 'u' || (digits_of(*found, true) == UID_DIGITS &&
+                                     (found->length == UID_DIGITS || found->length == UUID_LENGTH));
     }
     for (; *pattern == '*' && text.length; text.data++, text.length--)
-        if (name_matches(pattern + 1, text, told))
+        if (name_matches(pattern + 1, text, found))
             return true;
     return !*pattern && !text.length;
 }
@@ -134,7 +134,7 @@ static int digit_of(char c)
     return !is_digit(c) ? -1 : c <= '9' ? c - '0' : c - 'a' + 10;
 }
 
-/* A name as systemd escapes it: bytes that a unit's name may not have are \xNN. */
+/* Copies a name without the escapes of systemd: \xNN is a byte that a unit's name may not have. */
 static void copy_unescaped(char *to, struct text from)
 {
     for (size_t i = 0; i < from.length; i++) {
@@ -153,30 +153,30 @@ static void copy_unescaped(char *to, struct text from)
 
 struct naming {
     struct cgroup_names *names;
-    char outer[CGROUP_NAME_MAX + 1]; /* the container around the innermost one */
-    struct text above, user;         /* user: user@UID.service, the outermost one; empty: none */
+    char outer[CGROUP_NAME_MAX + 1]; /* name of the container around `names->container` */
+    struct text above, user; /* the parent directory; the outermost user@UID.service, or "" */
 };
 
-static void take_told(struct naming *naming, enum cgroup_name_parts what, struct text told)
+static void take_part(struct naming *naming, enum cgroup_name_parts part, struct text found)
 {
     struct cgroup_names *names = naming->names;
 
-    switch (what) {
+    switch (part) {
     case CONTAINER_ID:
         memcpy(naming->outer, names->container, sizeof naming->outer);
-        cgroup_names_copy(names->container, (struct text){told.data, CONTAINER_ID_SHOWN});
+        cgroup_names_copy(names->container, (struct text){found.data, CONTAINER_ID_SHOWN});
         break;
     case CONTAINER_NAME:
         memcpy(naming->outer, names->container, sizeof naming->outer);
-        copy_unescaped(names->container, told);
+        copy_unescaped(names->container, found);
         break;
     case POD_ID:
         names->container[0] = '\0';
-        cgroup_names_copy(names->pod, (struct text){told.data, CONTAINER_ID_SHOWN});
+        cgroup_names_copy(names->pod, (struct text){found.data, CONTAINER_ID_SHOWN});
         break;
     case POD_UID:
         names->container[0] = '\0';
-        cgroup_names_copy(names->pod, told);
+        cgroup_names_copy(names->pod, found);
         for (char *at = names->pod; *at; at++)
             if (*at == '_')
                 *at = '-';
@@ -189,22 +189,23 @@ static void take_told(struct naming *naming, enum cgroup_name_parts what, struct
     }
 }
 
-/* A directory of the path. What stands deeper counts more. */
+/* Takes the next directory of the path. Deeper directories override those above them. */
 static void take_directory(struct naming *naming, struct text name)
 {
-    struct text told = name, unused;
+    struct text found = name, unused;
     const struct pattern *pattern = patterns, *const end = patterns + COUNT(patterns);
 
     while (pattern < end &&
            ((pattern->above && !name_matches(pattern->above, naming->above, &unused)) ||
-            !name_matches(pattern->name, name, &told)))
+            !name_matches(pattern->name, name, &found)))
         pattern++;
     if (pattern < end)
-        take_told(naming, pattern->told, told);
-    /* the name of a container may look like that of a unit */
+        take_part(naming, pattern->part, found);
+    /* the name of a container may look like the name of a unit */
     if (is_unit(name) &&
         (pattern == end || is_unit((struct text){pattern->name, strlen(pattern->name)}))) {
-        const bool escaped = name.data[0] == '_'; /* as names that the kernel could claim */
+        /* systemd writes _ before a name that the kernel could use */
+        const bool escaped = name.data[0] == '_';
         snprintf(naming->names->unit, sizeof naming->names->unit, "%.*s%s%.*s",
                  (int)naming->user.length, naming->user.data, naming->user.length ? "/" : "",
                  (int)name.length - escaped, name.data + escaped);
@@ -214,7 +215,7 @@ static void take_directory(struct naming *naming, struct text name)
     naming->above = name;
 }
 
-/* runc(8) without its driver for systemd: SLICE:PREFIX:ID is one directory. */
+/* Without its systemd driver, runc(8) makes one directory with the name SLICE:PREFIX:ID. */
 static void take_slice(struct naming *naming, struct text name)
 {
     struct text id;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Control groups of cgroups(7), version 2: the id that the kernel gives with a socket is the inode
- * of the group's directory (cgroup_id() and kernfs_id_ino() of the kernel).
- */
+/* Control groups of cgroups(7), version 2. The kernel reports the group of a socket by an id, which
+ * is the inode of the group's directory (cgroup_id() and kernfs_id_ino() of the kernel). */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,14 +22,12 @@
 #include "fastnet/hosts.h"
 #include "lookup/processes.h"
 
-/*
- * The directory where cgroup2 is mounted first, opened; or -errno. *version1: whether hierarchies
- * of version 1 are mounted, too.
- */
+/* Opens the directory where cgroup2 is mounted first. Returns the descriptor or -errno. Sets
+ * *version1 if hierarchies of version 1 are mounted, too. */
 static int open_mount(const char *mounts, int flags, bool *version1)
 {
     FILE *file = setmntent(mounts ? mounts : "/proc/self/mounts", "re");
-    char line[PATH_MAX]; /* getmntent(3) would say that there are no more when memory is short */
+    char line[PATH_MAX]; /* getmntent(3) would report the end of the file when memory is short */
     struct mntent mount;
     int fd = -ENOENT;
 
@@ -53,7 +49,7 @@ static int open_mount(const char *mounts, int flags, bool *version1)
 
 /* --- From a path to an id --------------------------------------------------------------------- */
 
-/* The id of a directory below dirfd, if it is of cgroup2. */
+/* Finds the id of the directory `path` below dirfd. Returns -ENOENT if it is not on cgroup2. */
 static int cgroups_id_of(int dirfd, const char *path, uint64_t *id)
 {
     const int fd = openat(dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -89,11 +85,11 @@ int cgroups_find(const char *path, uint64_t *id)
     return result;
 }
 
-/* --- Groups, and what their paths tell -------------------------------------------------------- */
+/* --- Groups, and the names in their paths ----------------------------------------------------- */
 
 struct cgroup_entry {
-    uint64_t id; /* 0: it was asked for by its path */
-    char *texts; /* of the next, one behind the other; NULL when memory was short */
+    uint64_t id; /* 0: the group was asked for by its path */
+    char *texts; /* memory of the strings in `shown`; NULL when memory was short */
     struct cgroup shown;
 };
 
@@ -101,11 +97,11 @@ struct cgroups {
     struct hash_table by_id, by_path;
     const char *mounts;
     struct containers *containers;
-    uint64_t read; /* when the directories were read last: nanoseconds, CLOCK_MONOTONIC */
+    uint64_t read; /* when the directories were read last: CLOCK_MONOTONIC, ns; 0: never */
     struct cgroups_summary summary;
 };
 
-/* Returns the copy; NULL for an empty text. */
+/* Copies the text to *end and moves *end after it. Returns the copy; NULL for an empty text. */
 static const char *append(char **end, const char *text)
 {
     const size_t size = strlen(text) + 1;
@@ -139,7 +135,7 @@ static int cgroups_add(struct hash_table *table, uint64_t hash, uint64_t id, con
 
 /* --- By id ------------------------------------------------------------------------------------ */
 
-/* Groups that are deeper in the hierarchy have no path here. */
+/* Groups at a deeper level are not read, so their paths are unknown. */
 enum { DEPTH_MAX = 32 };
 
 static const struct cgroup_entry *find_id(const struct cgroups *cgroups, uint64_t id)
@@ -154,7 +150,7 @@ static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)
 
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);
 
-/* A directory that is gone meanwhile, or may not be read, is no error. */
+/* A directory that has vanished, or may not be read, is not an error. */
 static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *entry, char *path,
                      size_t length, int depth)
 {
@@ -176,7 +172,7 @@ static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *en
     return error_to_report(-errno);
 }
 
-/* Adds all that is below a directory, and closes it. */
+/* Adds all groups below the directory, and closes fd. */
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth)
 {
     DIR *directory = fdopendir(fd);
@@ -198,7 +194,7 @@ static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int 
     return error;
 }
 
-/* kernfs_create_root() of the kernel's fs/kernfs/dir.c counts from here. */
+/* The root group's inode: kernfs_create_root() of the kernel's fs/kernfs/dir.c counts from 1. */
 enum { ROOT_INODE = 1 };
 
 /* Adds the groups that are not known yet. */
@@ -212,7 +208,7 @@ static void read_groups(struct cgroups *cgroups)
     if (!error) {
         char path[PATH_MAX] = "";
         summary->inside = root.st_ino != ROOT_INODE;
-        error = walk(cgroups, fd, path, 0, 0); /* closes it */
+        error = walk(cgroups, fd, path, 0, 0); /* closes fd */
     } else if (fd >= 0) {
         close(fd);
     }
@@ -256,7 +252,7 @@ const struct cgroup *cgroups_by_id(struct cgroups *cgroups, uint64_t id)
     const struct cgroup_entry *found = find_id(cgroups, id);
 
     cgroups->summary.asked = true;
-    /* a group that was made since is looked for, but not for each socket of one that is gone */
+    /* the group may be new: read again, but once a second at most, because it may also be gone */
     if (!found && cgroups->read &&
         clock_nanoseconds(CLOCK_MONOTONIC) - cgroups->read >= CLOCK_SECOND) {
         read_groups(cgroups);
@@ -308,7 +304,7 @@ static bool leads_to_containers(int dirfd, const struct dirent *entry, char *pat
     return fd >= 0 && has_containers(fd, path, length + 1 + more, depth + 1);
 }
 
-/* Whether a group below the directory, which it closes, is that of a container or a pod. */
+/* Returns whether a group below the directory is that of a container or a pod. Closes fd. */
 static bool has_containers(int fd, char *path, size_t length, int depth)
 {
     DIR *directory = fdopendir(fd);
@@ -369,11 +365,12 @@ const struct cgroup *cgroups_by_path(struct cgroups *cgroups, const char *path)
     cgroups->summary.asked = true;
     while (cgroup_is_outside(rest))
         rest += strlen("/..");
-    if (rest != path && strlen(rest) <= 1) { /* which group outside of the namespace is not said */
+    /* the kernel does not name a group outside of the cgroup namespace */
+    if (rest != path && strlen(rest) <= 1) {
         cgroups->summary.unknown = true;
         return NULL;
     }
-    hash = hash_bytes(hash_seed(), path, strlen(path)); /* users may choose the names of groups */
+    hash = hash_bytes(hash_seed(), path, strlen(path)); /* keyed: users choose names of groups */
     found = hash_table_find(&cgroups->by_path, hash, has_path, path);
     if (!found && cgroups_add(&cgroups->by_path, hash, 0, path) < 0)
         cgroups->summary.error = ENOMEM;

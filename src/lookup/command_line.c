@@ -16,7 +16,7 @@ const char *process_command_line(const char *proc_root, pid_t pid, char *text, s
     ssize_t length = -1;
 
     if (proc_tree_init(&tree, proc_root) == 0) {
-        rights_raise(tree.right); /* for hidepid= of proc(5) */
+        rights_raise(tree.right); /* hidepid= of proc(5) may hide the process */
         length = process_read_file(&tree, pid, "cmdline", words, sizeof words);
         rights_lower();
     }
@@ -24,7 +24,7 @@ const char *process_command_line(const char *proc_root, pid_t pid, char *text, s
     const bool more = length == MOST;
     while (length > 0 && !words[length - 1])
         length--;
-    for (ssize_t i = 0; i < length; i++) /* arguments end with NUL */
+    for (ssize_t i = 0; i < length; i++) /* a NUL ends each argument */
         words[i] = words[i] ? words[i] : ' ';
     char *end = escape_text(escaped, words, length > 0 ? (size_t)length : 0, NULL);
     *end = '\0';

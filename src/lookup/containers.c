@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names of containers and pods, where files have them and no daemon need be asked: the names of the
- * kubelet's logs (pkg/kubelet/kuberuntime), Docker's config.v2.json, and the lists that Podman,
- * Buildah and CRI-O keep (containers-storage.conf(5)).
- */
+/* Finds names of containers and pods in files, so that no daemon has to be asked: in the names of
+ * the kubelet's log files (pkg/kubelet/kuberuntime), in Docker's config.v2.json, and in the lists
+ * that Podman, Buildah and CRI-O keep (containers-storage.conf(5)). */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -26,12 +24,12 @@
 enum { FILES_MAX = 64 * 1024 * 1024 }; /* bytes of all files: enough for 10,000 containers */
 
 struct containers {
-    struct hash_table names; /* by hashes of ids, which nobody outside can make equal */
-    size_t pods;             /* how many names are of pods */
-    bool one;                /* one of each directory suffices */
-    size_t taken;            /* bytes of files that were read */
-    int error;               /* the first one that hid names, or 0 */
-    struct proc_tree tree;   /* that is read */
+    struct hash_table names; /* by hash of the id; keyed, so that nobody can cause collisions */
+    size_t pods;             /* number of names that are names of pods */
+    bool first_only;         /* stop after the first name of each directory */
+    size_t taken;            /* bytes that were read from files */
+    int error;               /* errno of the first failure that may hide names, or 0 */
+    struct proc_tree tree;   /* the directory that is being read */
 };
 
 static uint64_t containers_hash_of(struct text id)
@@ -39,7 +37,8 @@ static uint64_t containers_hash_of(struct text id)
     return hash_bytes(hash_seed(), id.data, id.length);
 }
 
-/* The first name stays. These programs allow no other characters in names. */
+/* Adds a name unless the id already has a name. Ignores names with other characters, which these
+ * programs do not allow. Returns 0, 1 to stop reading the directory, or -ENOMEM. */
 static int containers_add(struct containers *containers, struct text id, struct text name)
 {
     static const char characters[] = "/_.-0123456789"
@@ -55,12 +54,12 @@ static int containers_add(struct containers *containers, struct text id, struct 
     if (!number_map_put(&containers->names, containers_hash_of(id), copy,
                         sizeof(struct number_name)))
         return -ENOMEM;
-    return containers->one;
+    return containers->first_only;
 }
 
 static int add_container(struct containers *containers, struct text id, struct text name)
 {
-    const bool rooted = name.length && *name.data == '/'; /* as Docker writes it */
+    const bool rooted = name.length && *name.data == '/'; /* Docker writes a / before the name */
 
     if (!name_matches("%i", id, &id))
         return 0;
@@ -70,7 +69,7 @@ static int add_container(struct containers *containers, struct text id, struct t
 
 /* --- The kubelet ------------------------------------------------------------------------------ */
 
-/* POD_NAMESPACE_CONTAINER-ID.log */
+/* Takes the name of a log file: POD_NAMESPACE_CONTAINER-ID.log */
 static int take_log(const char *file, void *containers)
 {
     struct text id;
@@ -81,7 +80,7 @@ static int take_log(const char *file, void *containers)
     return add_container(containers, id, (struct text){name, (size_t)(id.data - name) - 1});
 }
 
-/* NAMESPACE_POD_UID */
+/* Takes the name of a pod's directory: NAMESPACE_POD_UID */
 static int take_pod(const char *directory, void *containers)
 {
     struct containers *all = containers;
@@ -100,7 +99,7 @@ static int take_pod(const char *directory, void *containers)
 
 /* --- Docker and Podman ------------------------------------------------------------------------ */
 
-/* The string behind a quote, as it stands there: what has an escape is no id, key or name. */
+/* Takes the string up to the next quote, with its escapes: no id, key or name has escapes. */
 static struct text take_string(struct text *json)
 {
     const char *start = json->data, *end = start + json->length, *at = start;
@@ -111,15 +110,13 @@ static struct text take_string(struct text *json)
     return (struct text){start, (size_t)(at - start)};
 }
 
-/*
- * Docker has an object {"ID":"0a...","Name":"/web"}, Podman a list of
- * {"id":"0a...","names":["web"]}, and both have more in them. Any bytes are taken: what is not JSON
- * can only name containers.
- */
+/* Docker writes an object {"ID":"0a...","Name":"/web"}, Podman writes a list of
+ * {"id":"0a...","names":["web"]}; both have more members. The bytes need not be valid JSON: at
+ * worst they give containers wrong names. */
 static int take_json(struct containers *containers, struct text json)
 {
     struct text key = {"", 0}, id = key, name = key;
-    unsigned depth = 0, inside = 0; /* inside: the depth of these objects; 0: not known yet */
+    unsigned depth = 0, inside = 0; /* inside: depth of the objects with ids; 0: not known yet */
     int result = 0;
 
     while (json.length && !result) {
@@ -148,7 +145,7 @@ static int take_json(struct containers *containers, struct text json)
     return result;
 }
 
-/* What is not there has no names. */
+/* Keeps the first error. A missing file or directory is not an error: it has no names. */
 static void containers_note(struct containers *containers, int error)
 {
     if (error < 0 && !error_is_absence(error) && !containers->error)
@@ -183,7 +180,7 @@ static int containers_take_file(struct containers *containers, const char *direc
     return result;
 }
 
-/* A container of Docker, or a storage driver of Podman. */
+/* Reads the files of a directory: of a container (Docker), or of a storage driver (Podman). */
 static int take_engine(const char *directory, void *containers)
 {
     static const char *const files[] = {"config.v2.json", "containers.json",
@@ -197,7 +194,7 @@ static int take_engine(const char *directory, void *containers)
 
 /* --- All of them ------------------------------------------------------------------------------ */
 
-/* Passes on what is in a directory. */
+/* Calls `take` for each name in the directory `below` of `base`. */
 static void read_directory(struct containers *containers, const char *base, const char *below,
                            int (*take)(const char *name, void *containers))
 {
@@ -220,7 +217,7 @@ static void read_engines(struct containers *containers, const char *base)
     read_directory(containers, base, "containers/storage", take_engine);
 }
 
-/* Files of the user come last, and are read with the user's rights alone. */
+/* Reads the user's own files last, without raised rights. */
 static void read_all(struct containers *containers, const char *root)
 {
     const char *home = root ? "/root" : getenv("HOME");
@@ -250,7 +247,7 @@ struct containers *containers_create(const char *root)
 
 struct containers_found containers_read(const char *root)
 {
-    struct containers containers = {.one = true};
+    struct containers containers = {.first_only = true};
 
     read_all(&containers, root);
     const struct containers_found found = {containers.names.count > containers.pods,

@@ -17,13 +17,14 @@ static int count_one(const char *name, void *arg)
     return 0;
 }
 
-/* Threads of a process mostly share their descriptors: those of the thread that has most. */
+/* Sets *arg to the descriptors of this thread if it has more. The threads of a process usually
+ * share their descriptors, so the sum would be wrong. */
 static int count_of_thread(int directory, void *arg)
 {
-    uint64_t *most = arg, open = 0;
+    uint64_t *highest = arg, open = 0;
     const int status = directory_each(directory, count_one, &open);
 
-    *most = open > *most ? open : *most;
+    *highest = open > *highest ? open : *highest;
     return status;
 }
 
@@ -37,10 +38,9 @@ static int count_of_threads(const struct proc_tree *tree, pid_t pid, uint64_t *o
     return status;
 }
 
-/*
- * The size is the number, but not of a captured directory, nor where even this process has 0. What
- * it holds is private, unless its user or a right allows to look.
- */
+/* Counts the open descriptors of a process. Since Linux 6.2 the size of PID/fd is their number. A
+ * captured directory has another size, and on older kernels even this process has 0: then PID/fd is
+ * listed, if the user or a right allows to open it. */
 static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *open)
 {
     int directory, result;
@@ -64,7 +64,7 @@ static int count_descriptors(const struct proc_tree *tree, pid_t pid, uint64_t *
 
 /* --- How many it may have --------------------------------------------------------------------- */
 
-/* The line of /proc/PID/limits: the soft limit is its first number. */
+/* Reads the soft limit: the first number in the line "Max open files" of /proc/PID/limits. */
 static int read_limit(const struct proc_tree *tree, pid_t pid, uint64_t *limit)
 {
     static const char name[] = "\nMax open files ";
@@ -140,7 +140,7 @@ int descriptors_each(const char *proc_root, uint64_t least, descriptors_fn fn, v
     if (result)
         return result;
     result = processes_list(&tree, &processes, false);
-    /* process 1 is in every pid namespace */
+    /* process 1 is in every pid namespace: if it is missing, others may be hidden, too */
     missed->none = !processes.count && !tree.living;
     missed->hidden = tree.living && (!processes.count || processes.items[0].pid != 1);
     for (size_t i = 0; i < processes.count && result == 0; i++)

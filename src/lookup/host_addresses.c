@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * All addresses of a host name. A child asks for them: the modules of nsswitch.conf(5) that it may
- * load find no rights there, and this process keeps those that a listing needs.
- */
+/* Finds all addresses of a host name. A child asks the resolver, which may load modules of
+ * nsswitch.conf(5): the child has no rights, and this process keeps the rights that a listing
+ * needs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -35,13 +34,14 @@ static struct address address_of(const struct addrinfo *info)
     return (struct address){.family = AF_UNSPEC};
 }
 
-/* The child: writes the addresses to the pipe, and nothing if there are none. */
-static void host_addresses_ask(const char *name, uint8_t family, int home, size_t most, int pipe)
+/* Runs in the child: writes the addresses that it finds to the pipe. netns: descriptor of a network
+ * namespace to enter first; 0: none. */
+static void host_addresses_ask(const char *name, uint8_t family, int netns, size_t most, int pipe)
 {
     const struct addrinfo hints = {.ai_family = family, .ai_socktype = SOCK_STREAM};
     struct addrinfo *all = NULL;
 
-    if (home && namespace_enter(home) < 0)
+    if (netns && namespace_enter(netns) < 0)
         return;
     rights_drop();
     if (getaddrinfo(name, NULL, &hints, &all) != 0)
@@ -57,7 +57,7 @@ static void host_addresses_ask(const char *name, uint8_t family, int home, size_
     freeaddrinfo(all);
 }
 
-/* Returns 0 as soon as the pipe can be read, -ETIMEDOUT if this time comes first, or -errno. */
+/* Waits until the pipe can be read. Returns 0, -ETIMEDOUT at the time `end`, or -errno. */
 static int await(int pipe, uint64_t end)
 {
     struct pollfd readable = {.fd = pipe, .events = POLLIN};
@@ -73,7 +73,7 @@ static int await(int pipe, uint64_t end)
     return -ETIMEDOUT;
 }
 
-/* Returns how many addresses came until the end of the pipe, or -errno. */
+/* Reads addresses up to the end of the pipe. Returns their number, or -errno. */
 static int host_addresses_take(int pipe, uint64_t deadline, struct address addresses[], size_t most)
 {
     size_t count = 0;
@@ -115,7 +115,7 @@ int hosts_addresses(const char *name, uint8_t family, int home, unsigned millise
             wait(0, name);
         }
         result = host_addresses_take(ends[0], deadline, addresses, most);
-        kill(child, SIGKILL); /* it has answered, or it answers too late */
+        kill(child, SIGKILL); /* it has answered, or its answer comes too late */
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
             continue;
     }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Hosts: addresses are gathered, then several threads look up their names; one thread looks up the
- * address of a name. A resolver cannot be interrupted, so a thread that still waits when the time
- * is up is left behind. It then touches only its round, which the last user of the round frees.
- */
+/* Names and addresses of hosts. First all addresses are collected, then several threads look up
+ * their names; one thread looks up the address of a name. A resolver cannot be interrupted, so
+ * threads that still wait when the time is up are abandoned. An abandoned thread touches only its
+ * round, and the last user of a round frees it. */
 #include "fastnet/hosts.h"
 
 #include <errno.h>
@@ -25,22 +24,22 @@ enum { THREADS_MAX = 32 };
 enum { ANSWER_MAX = 15 * 1024 };
 
 struct host {
-    struct address address; /* AF_UNSPEC: it is wanted, and not found */
-    char *name;             /* NULL: not answered, or has none */
-    int error;              /* of a wanted address: h_errno; of a wanted name: errno */
+    struct address address; /* AF_UNSPEC: the address is wanted, and not found */
+    char *name;             /* NULL: no answer, or the address has no name */
+    int error;              /* if the address is wanted: h_errno; if the name is wanted: errno */
 };
 
 struct hosts {
-    struct hash_table table; /* of struct host */
-    size_t asked;            /* hosts before this one have been asked for */
+    struct hash_table table; /* elements: struct host */
+    size_t asked;            /* hosts with a lower index have been asked for */
 };
 
-/* Addresses that are looked up together. */
+/* Addresses that are looked up at the same time. */
 struct round {
     pthread_mutex_t lock;
     pthread_cond_t answered;
-    unsigned users; /* threads, and the one that waits for them */
-    char *wanted;   /* the name whose address is wanted: there is one host then; else NULL */
+    unsigned users; /* the threads, and the thread that waits for them */
+    char *wanted;   /* the name whose address is wanted (count is 1); NULL: names are wanted */
     size_t count, next, pending;
     struct host hosts[];
 };
@@ -65,7 +64,7 @@ void hosts_destroy(struct hosts *hosts)
     free(hosts);
 }
 
-/* With a secret: peers cannot choose addresses that collide. */
+/* Keyed, so that peers cannot choose addresses that collide. */
 static uint64_t hosts_hash_of(const struct address *address)
 {
     return hash_word(hash_bytes(hash_seed(), address->bytes, sizeof address->bytes),
@@ -97,10 +96,9 @@ const char *hosts_name(const struct hosts *hosts, const struct address *address)
     return known ? known->name : NULL;
 }
 
-/*
- * An error is what kept the resolver from asking; 0 if it asked and no server has the name. A
- * resolver that cannot open a file or a socket returns the same status as one that gets no answer.
- */
+/* Looks up the name of an address. host->error stays 0 if a server was asked, also if the server
+ * has no name. A resolver that cannot open a file or a socket returns the same status as without an
+ * answer, so errno is checked. */
 static void ask_name(struct host *host)
 {
     char name[NI_MAXHOST];
@@ -137,7 +135,7 @@ static void ask_address(const char *name, struct host *host)
         host->address = address_make(AF_INET, found->h_addr_list[0]);
 }
 
-/* Call it with the lock held; it releases the lock. */
+/* Call this with the lock held; it releases the lock. The last user frees the round. */
 static void round_leave(struct round *round)
 {
     const bool last = --round->users == 0;
@@ -173,7 +171,7 @@ static void *hosts_work(void *arg)
     return NULL;
 }
 
-/* wanted: see struct round. */
+/* Copies the hosts. wanted: see struct round. Returns NULL when memory is short. */
 static struct round *round_create(const struct host *hosts, size_t count, const char *wanted)
 {
     pthread_condattr_t monotonic;
@@ -195,7 +193,7 @@ static struct round *round_create(const struct host *hosts, size_t count, const 
     return round;
 }
 
-/* Call it with the round's lock held. Returns 0 if at least one thread works, or -errno. */
+/* Call this with the round's lock held. Returns 0 if at least one thread works, or -errno. */
 static int round_start(struct round *round)
 {
     int error = 0;
@@ -211,7 +209,7 @@ static int round_start(struct round *round)
     return round->users > 1 ? 0 : error;
 }
 
-/* Waits until nothing is pending or this time has come. Call it with the lock held. */
+/* Waits until no lookup is pending, or until the time `end`. Call this with the lock held. */
 static void round_await(struct round *round, uint64_t end)
 {
     const struct timespec deadline = {(time_t)(end / CLOCK_SECOND), (long)(end % CLOCK_SECOND)};
@@ -221,15 +219,15 @@ static void round_await(struct round *round, uint64_t end)
         waited = pthread_cond_timedwait(&round->answered, &round->lock, &deadline);
 }
 
-/* The threads go on meanwhile. */
-static void round_say(struct round *round, hosts_wait_fn wait, size_t count)
+/* Calls `wait` without the lock, so that the threads can continue. */
+static void round_call(struct round *round, hosts_wait_fn wait, size_t count)
 {
     pthread_mutex_unlock(&round->lock);
     wait(count, round->wanted);
     pthread_mutex_lock(&round->lock);
 }
 
-/* The same, and says so if it takes long. */
+/* Like round_await(), but calls `wait` if it takes long, and again with 0 when that is over. */
 static void round_wait(struct round *round, uint64_t end, hosts_wait_fn wait)
 {
     const uint64_t slow = clock_nanoseconds(CLOCK_MONOTONIC) + HOSTS_SLOW;
@@ -237,14 +235,14 @@ static void round_wait(struct round *round, uint64_t end, hosts_wait_fn wait)
     if (wait && slow < end)
         round_await(round, slow);
     if (wait && slow < end && round->pending > 0) {
-        round_say(round, wait, round->count);
+        round_call(round, wait, round->count);
         round_await(round, end);
-        round_say(round, wait, 0);
+        round_call(round, wait, 0);
     }
     round_await(round, end);
 }
 
-/* Fills in the answers that came in time. Returns how many did not come, or -errno. */
+/* Fills in the answers that came in time. Returns the number of missing answers, or -errno. */
 static int hosts_resolve_address(struct host *hosts, size_t count, const char *wanted,
                                  unsigned milliseconds, hosts_wait_fn wait)
 {
@@ -261,7 +259,7 @@ static int hosts_resolve_address(struct host *hosts, size_t count, const char *w
             hosts[i] = round->hosts[i];
             round->hosts[i].name = NULL;
         }
-        round->next = round->count; /* the threads ask for no more */
+        round->next = round->count; /* the threads take no further hosts */
         status = (int)round->pending;
     }
     round_leave(round);

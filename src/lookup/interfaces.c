@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Interfaces: each index that was not added is asked for once, even if the interface is gone. By
- * ioctl(2) (netdevice(7)), which answers in about a microsecond: even thousands of calls are faster
- * than a netlink dump of all interfaces, which sends a kilobyte for each.
- */
+/* Names of interfaces. Each index that was not added is asked for once, even if the interface is
+ * gone. ioctl(2) (netdevice(7)) answers in about a microsecond: even thousands of calls are faster
+ * than a netlink dump of all interfaces, which sends a kilobyte for each. */
 #include "fastnet/interfaces.h"
 #include "fastnet/array.h"
 #include "fastnet/hosts.h"
@@ -23,18 +21,18 @@
 enum { HARDWARE_UNKNOWN = -1, NAMESPACE_NONE = -1 };
 
 struct known_interface {
-    struct number_name name; /* by the index */
+    struct number_name name; /* key: the index */
     struct interface interface;
-    bool complete; /* its hardware was asked for, or it was added */
+    bool complete; /* the hardware type need not be asked for */
 };
 
 struct interfaces {
-    struct hash_table names;      /* of struct known_interface */
-    struct known_interface *last; /* found last, in names: columns ask for one interface in turn */
-    int fd;                       /* any socket will do */
+    struct hash_table names;      /* elements: struct known_interface */
+    struct known_interface *last; /* found last; a row asks several times for one interface */
+    int fd;                       /* a socket of any family; -1: not opened yet */
     int error;                    /* errno, or 0 */
-    bool settled;                 /* a socket that is opened later may be of another namespace */
-    bool captured;                /* they are of another machine: this one is not asked */
+    bool settled;                 /* do not open fd any more: it could be in another netns */
+    bool captured; /* the interfaces are of another machine: do not ask this kernel */
 };
 
 struct interfaces *interfaces_create(void)
@@ -56,9 +54,8 @@ void interfaces_destroy(struct interfaces *interfaces)
     free(interfaces);
 }
 
-/*
- * One of netlink is no socket of a program that uses the network; without it, another one will do.
- */
+/* Opens a socket for ioctl(2). Netlink comes first, because a netlink socket does not show fastnet
+ * as a program that uses the network. If the kernel has no netlink, another family will do. */
 static bool open_socket(struct interfaces *interfaces)
 {
     static const int families[] = {AF_NETLINK, AF_INET, AF_UNIX, AF_INET6};
@@ -77,7 +74,7 @@ void interfaces_settle(struct interfaces *interfaces)
     interfaces->settled = true;
 }
 
-/* What is asked has 16 bits: C libraries differ in the type that ioctl() has for it. */
+/* `what` has 16 bits: C libraries differ in the type that ioctl() has for it. */
 static bool interfaces_ask(struct interfaces *interfaces, uint16_t what, struct ifreq *request)
 {
     int result = -1;
@@ -110,7 +107,7 @@ static struct known_interface *interfaces_put(struct interfaces *interfaces,
     return known;
 }
 
-/* The kernel takes longer for the hardware than for the name, and it is seldom needed. */
+/* Asks for the hardware type: only when it is needed, because this takes longer than the name. */
 static void interfaces_complete(struct interfaces *interfaces, struct known_interface *known)
 {
     struct ifreq request = {0};
@@ -130,11 +127,11 @@ int interfaces_add(struct interfaces *interfaces, const struct interface *interf
 
 /* --- Of a captured tree ----------------------------------------------------------------------- */
 
-/* Files of PROC_ROOT/net with an index and a name in each line that does not begin with a tab. */
+/* Files below PROC_ROOT. Each line that does not begin with a tab has an index and a name. */
 static const struct name_file {
     const char *path;
-    int base;     /* of the index */
-    size_t at[2]; /* the words that are the index and the name */
+    int base;     /* number base of the index */
+    size_t at[2]; /* numbers of the words that are the index and the name */
 } name_files[] = {
     {"net/if_inet6", 16, {1, 5}},  /* if6_seq_show() of the kernel's net/ipv6/addrconf.c */
     {"net/igmp", 10, {0, 1}},      /* igmp_mc_seq_show() of net/ipv4/igmp.c */
@@ -142,7 +139,7 @@ static const struct name_file {
     {"net/dev_mcast", 10, {0, 1}}, /* dev_mc_seq_show() of net/core/net-procfs.c */
 };
 
-/* Cuts the line. Returns false if it does not have an index and a name. */
+/* Cuts the line into words. Returns false if it does not have an index and a name. */
 static bool interfaces_take_name(char *line, const struct name_file *file,
                                  struct interface *interface)
 {
@@ -157,7 +154,7 @@ static bool interfaces_take_name(char *line, const struct name_file *file,
     if (!name)
         return false;
     length = strlen(name);
-    if (length > 1 && name[length - 1] == ':') /* igmp has a colon after a long name */
+    if (length > 1 && name[length - 1] == ':') /* igmp writes a colon after a long name */
         name[--length] = '\0';
     index = strtoul(words[file->at[0]], &end, file->base);
     *interface = (struct interface){.index = (uint32_t)index,
@@ -173,7 +170,7 @@ static void interfaces_read_names(struct interfaces *interfaces, const char *pro
     const int fd = proc_tree_open_file(proc_root, from->path);
     FILE *const file = fd < 0 ? NULL : fdopen(fd, "r");
     char line[256];
-    bool whole = true; /* the line before was read up to its end */
+    bool whole = true; /* the previous line was read up to its end */
 
     if (fd >= 0 && !file)
         close(fd);
@@ -198,7 +195,7 @@ void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root)
 
 /* --- Answers ---------------------------------------------------------------------------------- */
 
-/* NULL for index 0, and if memory is short. */
+/* Returns NULL for index 0, or when memory is short. */
 static struct known_interface *interfaces_find_entry(struct interfaces *interfaces, uint32_t index)
 {
     struct known_interface *known = interfaces->last;
@@ -207,7 +204,7 @@ static struct known_interface *interfaces_find_entry(struct interfaces *interfac
         return NULL;
     if (!known || known->name.number != index)
         known = number_map_find(&interfaces->names, index);
-    if (!known) { /* its name alone is asked for */
+    if (!known) { /* ask for its name alone */
         struct ifreq request = {.ifr_ifindex = (int)index};
         struct interface interface = {
             .index = index, .hardware = HARDWARE_UNKNOWN, .netns = NAMESPACE_NONE};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
- * has a bit and a name; of two lines with the same bit or name the first counts.
- */
+/* Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
+ * has a bit and a name. If two lines have the same bit or the same name, the first counts. */
 #include "fastnet/labels.h"
 #include "fastnet/hosts.h"
 
@@ -15,16 +13,16 @@
 
 struct labels {
     struct flag_names names;
-    char *by_bit[FLOW_LABEL_BITS]; /* what names.names points to; owned */
+    char *by_bit[FLOW_LABEL_BITS]; /* owned; names.names points to this array */
 };
 
-/* As isspace(3) in the C locale, because other locales differ. */
+/* Like isspace(3) in the C locale: other locales differ. */
 static bool is_space_byte(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* line is terminated. Returns 0, even if it ignores the line, or -ENOMEM. */
+/* `line` is terminated. Returns 0, also if it ignores the line, or -ENOMEM. */
 static int labels_take_line(struct labels *labels, const char *line, size_t length)
 {
     static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";

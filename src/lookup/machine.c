@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this machine is called. */
+/* The name of this machine, or of the machine of a captured tree. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>

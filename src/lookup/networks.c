@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Networks, read from networks(5) itself: of all sources that nsswitch.conf(5) can name, only this
- * file is in use, and others may not answer in a bounded time.
- */
+/* Names of networks, read from networks(5) itself. nsswitch.conf(5) can name other sources, but
+ * only this file is in use, and other sources may not answer in a bounded time. */
 #include "fastnet/networks.h"
 #include "fastnet/hosts.h"
 
@@ -15,10 +13,10 @@
 #include "lookup/number_map.h"
 
 struct networks {
-    struct hash_table names; /* by the address, host byte order */
+    struct hash_table names; /* key: the address in host byte order */
 };
 
-/* One to four numbers with dots between them: "127" and "127.0" are 127.0.0.0. */
+/* Parses one to four numbers with dots between them: "127" and "127.0" are 127.0.0.0. */
 static bool parse_network(const char *text, uint32_t *address)
 {
     uint32_t sum = 0;
@@ -41,9 +39,9 @@ static bool parse_network(const char *text, uint32_t *address)
     return true;
 }
 
-static const char blanks[] = " \t\r\n";
+static const char spaces[] = " \t\r\n";
 
-/* rest: further names, for strtok_r(). Reading ends with the first result that is not 0. */
+/* rest: further names of the network, for strtok_r(). Reading ends when the result is not 0. */
 typedef int (*network_fn)(void *arg, const char *name, uint32_t address, char *rest);
 
 static int each_network(const char *path, network_fn take, void *arg)
@@ -59,8 +57,8 @@ static int each_network(const char *path, network_fn take, void *arg)
         char *rest = NULL;
         uint32_t address;
         line[strcspn(line, "#")] = '\0';
-        const char *name = strtok_r(line, blanks, &rest);
-        const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
+        const char *name = strtok_r(line, spaces, &rest);
+        const char *number = name ? strtok_r(NULL, spaces, &rest) : NULL;
         if (number && parse_network(number, &address))
             status = take(arg, name, address, rest);
     }
@@ -118,7 +116,7 @@ static int networks_compare(void *arg, const char *name, uint32_t address, char 
 
     wanted->address = address;
     while (name && strcmp(name, wanted->name) != 0)
-        name = strtok_r(NULL, blanks, &rest);
+        name = strtok_r(NULL, spaces, &rest);
     return name ? 1 : 0;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Owners of sockets, by inode: the findings of the walk over /proc or of the BPF program, sorted
- * and indexed. The index is not a hash_table.h, because its slots point to the sorted holdings: a
- * struct hash_table would store them twice.
- */
+/* Owners of sockets, by inode: the holdings that the walk over /proc or the BPF program found,
+ * sorted and indexed. The index is not a struct hash_table, because its slots point to the sorted
+ * holdings: a hash_table would store the holdings twice. */
 #include "fastnet/owners.h"
 #include "fastnet/hosts.h"
 
@@ -24,22 +22,22 @@ static const uint64_t NAME_LASTS = CLOCK_SECOND / 20;
 
 struct owners {
     struct walk_options walk;
-    struct owners_program *program; /* NULL: /proc is walked */
+    struct owners_program *program; /* NULL: walk over /proc */
     bool names_at_once;
-    bool partial;    /* the tree may lack processes of this machine */
-    uint64_t looked; /* CLOCK_BOOTTIME, when all processes of the last sample had been read */
+    bool partial;     /* the tree may lack processes of this machine */
+    uint64_t read_at; /* CLOCK_BOOTTIME, ns: when the last search had read all processes */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
-    struct owner *items;      /* one for each holding */
-    uint32_t *slots;          /* hash of the inode -> 1 + its first holding; 0 is empty */
+    struct owner *items;      /* the owner of each holding */
+    uint32_t *slots;          /* hash of the inode -> 1 + index of its first holding; 0: empty */
     unsigned slot_bits;
     struct {
-        uint64_t inode; /* 0: nobody was asked for yet */
+        uint64_t inode; /* 0: no inode was asked for yet */
         size_t start, count;
-        bool past;        /* no process holds it any more: these held it last */
-    } last;               /* asked for: each row asks several times */
-    struct process maker; /* that was asked for last, if no look has seen it */
-    struct owner made[8]; /* owners without a descriptor */
+        bool past;        /* no process holds the socket any more: these processes held it last */
+    } last;               /* the inode asked for last: each row asks several times */
+    struct process maker; /* process of the last owners_maker(), if no search has found it */
+    struct owner made[8]; /* results of owners_maker() and owners_of_listener() */
     struct owners_summary summary;
 };
 
@@ -48,10 +46,10 @@ static void raise_right(const struct owners *owners)
     rights_raise(owners->walk.tree.right);
 }
 
-/* Marks a holder of an earlier look. Descriptors are not below 0, so the bit is free. */
+/* Marks a holding of an earlier search. Descriptors are not negative, so the bit is free. */
 #define HOLDER_PAST (UINT64_C(1) << 31)
 
-/* Also those that were struck out, and past holders of a socket that has holders now. */
+/* Drops repeated holdings, inode 0, and past holdings of a socket that has a holder now. */
 static void drop_repeats(struct holdings *holdings)
 {
     struct holding *items = holdings->items, last = {0};
@@ -76,8 +74,8 @@ static void drop_repeats(struct holdings *holdings)
     holdings->count = kept;
 }
 
-/* The slot of an inode, or the free one where it belongs. Inodes come in runs: Fibonacci hashing.
- */
+/* Returns the slot of an inode, or the free slot where it belongs. Inodes are often consecutive, so
+ * Fibonacci hashing spreads them. */
 static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t inode)
 {
     const size_t mask = ((size_t)1 << owners->slot_bits) - 1;
@@ -88,7 +86,7 @@ static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t ino
     return &owners->slots[slot];
 }
 
-/* A process whose name was not read yet is shown without one: struct owners only. */
+/* Fills process->shown. The name is NULL if it was not read yet, which callers never see. */
 static void show_process(const struct owners *owners, struct process *process)
 {
     const char *command = process->command ? process->command : process->name;
@@ -102,7 +100,7 @@ static void show_process(const struct owners *owners, struct process *process)
     };
 }
 
-/* Neighbouring inodes are often of one process. */
+/* Fills owners->items. Neighbouring inodes often belong to one process, which is tried first. */
 static void fill_owners(struct owners *owners)
 {
     const struct process *process = owners->processes.items;
@@ -119,7 +117,8 @@ static void fill_owners(struct owners *owners)
     }
 }
 
-/* The holdings of an inode are sorted by the thread alone. */
+/* Orders the owners of an inode by process, first thread, thread and descriptor. The holdings of an
+ * inode are sorted by thread alone. */
 static int compare_tasks(const void *a, const void *b)
 {
     const struct owner *left = a, *right = b;
@@ -197,11 +196,11 @@ static void summarize(struct owners *owners)
 {
     const struct processes *processes = &owners->processes;
     const struct holdings *holdings = &owners->holdings;
-    /* it holds the netlink socket of an earlier pass */
+    /* fastnet itself does not count: it may hold a netlink socket of an earlier run */
     const pid_t self = owners->walk.tree.living ? procfs_self(&owners->walk.tree) : -1;
     struct owners_summary summary = {.error = owners->summary.error, .partial = owners->partial};
 
-    if (!owners->program) { /* which only loads where process 1 is seen */
+    if (!owners->program) { /* the program is only loaded where process 1 is seen */
         summary.none = processes->count == 0;
         summary.hidden = owners->walk.tree.living && (summary.none || processes->items[0].pid != 1);
     }
@@ -218,27 +217,26 @@ static void summarize(struct owners *owners)
     owners->summary = summary;
 }
 
-/* Keeps the first one, of 0 or -errno. */
+/* Keeps the first error. status: 0 or -errno. */
 static void owners_note_error(struct owners *owners, int status)
 {
     if (owners->summary.error == 0)
         owners->summary.error = -error_to_report(status);
 }
 
-/*
- * What hidepid= hides from the user stays hidden, also if the program's file lends rights: such a
- * program lists processes without them. The others are walked with them.
- */
+/* Processes that hidepid= hides from the user stay hidden, even if the program's file has
+ * capabilities: then the processes are listed without these rights. The processes that are not
+ * hidden are walked with them. */
 static int owners_list_processes(struct owners *owners)
 {
-    const bool lent = owners->walk.tree.living && rights_elevated();
+    const bool elevated = owners->walk.tree.living && rights_elevated();
 
-    if (lent)
+    if (elevated)
         rights_lower();
     else
         raise_right(owners);
     const int status = processes_list(&owners->walk.tree, &owners->processes, owners->walk.tasks);
-    for (size_t i = 0; i < owners->processes.count && lent; i++) {
+    for (size_t i = 0; i < owners->processes.count && elevated; i++) {
         struct process *process = &owners->processes.items[i];
         process->hidden = !process_is_open(&owners->walk.tree, process->pid);
         process->denied |= process->hidden;
@@ -248,16 +246,15 @@ static int owners_list_processes(struct owners *owners)
     return status;
 }
 
-/*
- * The kernel gives numbers of processes anew, but none twice in one clock tick. A socket that has
- * ended does not belong to the new process, and the new process does not have the old name.
- */
+/* The kernel reuses the numbers of processes, but not twice in one clock tick. If a process began
+ * after the last search, its number belonged to another process: forgets that process's name and
+ * holdings. */
 static void forget_replaced(struct owners *owners)
 {
     raise_right(owners);
     for (size_t i = 0; i < owners->processes.count; i++) {
         struct process *process = &owners->processes.items[i];
-        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->looked))
+        if (process->unread || !process_began_after(&owners->walk.tree, process, owners->read_at))
             continue;
         for (size_t j = 0; j < owners->holdings.count; j++)
             if ((pid_t)(owners->holdings.items[j].holder >> HOLDER_PROCESS_SHIFT) == process->pid)
@@ -267,7 +264,7 @@ static void forget_replaced(struct owners *owners)
     rights_lower();
 }
 
-/* If the program fails, /proc is walked from now on. */
+/* Finds the holdings. If the program fails, /proc is walked from now on. */
 static int find_holdings(struct owners *owners)
 {
     const bool again = owners->processes.count;
@@ -277,7 +274,7 @@ static int find_holdings(struct owners *owners)
         owners_program_walk(owners->program, &owners->processes, &owners->holdings) == 0) {
         if (!again)
             return 0;
-        /* a row has no owner: which processes hide what they hold? */
+        /* a row has no owner: find the processes that hide their descriptors */
         raise_right(owners);
         status = processes_list(&owners->walk.tree, &owners->processes, false);
         for (size_t i = 0; i < owners->processes.count && status == 0; i++)
@@ -297,7 +294,7 @@ static int find_holdings(struct owners *owners)
 
 static bool is_confirmed(struct owners *owners, size_t i);
 
-/* Processes that the program finds are not looked at in /proc each time: their names may change. */
+/* Reads names again, because they may change: the program finds processes without reading /proc. */
 static void read_names_again(struct owners *owners)
 {
     raise_right(owners);
@@ -311,23 +308,23 @@ static void read_names_again(struct owners *owners)
 
 int owners_refresh(struct owners *owners)
 {
-    const bool lasts = owners->names_at_once;
+    const bool keeps_past = owners->names_at_once;
 
     forget_index(owners);
-    if (lasts)
+    if (keeps_past)
         forget_replaced(owners);
-    for (size_t i = 0; i < owners->holdings.count && lasts; i++)
+    for (size_t i = 0; i < owners->holdings.count && keeps_past; i++)
         owners->holdings.items[i].holder |= HOLDER_PAST;
     const int status = find_holdings(owners);
-    owners->looked = clock_nanoseconds(CLOCK_BOOTTIME);
+    owners->read_at = clock_nanoseconds(CLOCK_BOOTTIME);
     for (size_t i = 0; i < owners->holdings.count && status < 0; i++)
         owners->holdings.items[i].holder &= ~HOLDER_PAST;
-    if (lasts && owners->program)
+    if (keeps_past && owners->program)
         read_names_again(owners);
     summarize(owners);
     const int built = build_index(owners);
     for (size_t i = 0; owners->names_at_once && built == 0 && i < owners->holdings.count; i++)
-        (void)is_confirmed(owners, i); /* reads the name */
+        (void)is_confirmed(owners, i); /* called because it reads the name */
     return status < 0 ? status : built;
 }
 
@@ -372,8 +369,8 @@ void owners_destroy(struct owners *owners)
 
 /* --- What the program found, confirmed by /proc ----------------------------------------------- */
 
-/* Whether a directory of descriptors shows the socket. Returns 1, 0 or -errno. */
-static int shows(int directory, void *holding)
+/* Returns 1 if the opened PID/fd shows the socket of the holding, 0 if not, or -errno. */
+static int directory_shows(int directory, void *holding)
 {
     const struct holding *held = holding;
     char name[16];
@@ -385,15 +382,15 @@ static int shows(int directory, void *holding)
     return status < 0 ? status : inode == held->inode;
 }
 
-/* The same for a thread, which may have fewer descriptors than another thread. */
+/* The same for a thread. It may lack a descriptor that another thread has: that is 0. */
 static int is_shown_by_thread(int directory, void *holding)
 {
-    const int status = shows(directory, holding);
+    const int status = directory_shows(directory, holding);
 
     return error_is_absence(status) ? 0 : status;
 }
 
-/* Whether /proc shows that the process holds the socket. Returns 1, 0 or -errno. */
+/* Returns 1 if /proc shows that the process holds the socket, 0 if not, or -errno. */
 static int is_shown_by_tree(const struct owners *owners, const struct process *process,
                             struct holding *holding)
 {
@@ -402,17 +399,16 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
 
     if (directory < 0)
         return directory;
-    int status = shows(directory, holding);
+    int status = directory_shows(directory, holding);
     close(directory);
     if (error_is_absence(status))
         status = process_each_thread(tree, process->pid, is_shown_by_thread, holding);
     return status;
 }
 
-/*
- * Reads the names of a process that the program found. It is shown as an owner only if /proc shows
- * that it holds the socket, because /proc may hide it.
- */
+/* Returns whether the owner of holding i may be shown, and reads the names of the process. The
+ * program also finds processes that /proc hides: they may be shown only if /proc shows
+ * that they hold the socket. */
 static bool is_confirmed(struct owners *owners, size_t i)
 {
     struct holding *holding = &owners->holdings.items[i];
@@ -434,7 +430,7 @@ static bool is_confirmed(struct owners *owners, size_t i)
     return process->shown.name != NULL;
 }
 
-/* Strikes out the owners of an inode that /proc does not confirm. Returns how many are left. */
+/* Removes the owners of an inode that /proc does not confirm. Returns the number of the others. */
 static size_t confirm_all(struct owners *owners, size_t start, size_t end)
 {
     struct holding *holdings = owners->holdings.items;
@@ -479,8 +475,8 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
 
 /* --- Whether they are still the owners -------------------------------------------------------- */
 
-/* Moves those that still hold the socket to the front. Returns how many they are. */
-static size_t part_holders(struct owners *owners, size_t start, size_t count)
+/* Moves the owners that still hold the socket to the front. Returns their number. */
+static size_t move_holders_first(struct owners *owners, size_t start, size_t count)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     size_t kept = start;
@@ -515,7 +511,7 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
     if (count == 0)
         return OWNERS_NONE;
     raise_right(owners);
-    const size_t kept = part_holders(owners, start, count);
+    const size_t kept = move_holders_first(owners, start, count);
     rights_lower();
     for (size_t i = kept; i < count; i++)
         if (kept)
@@ -526,7 +522,7 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
     return kept == count ? OWNERS_HOLD : OWNERS_CHANGED;
 }
 
-/* Its number may be another process's by now, which hardly has the same name. */
+/* Another process may have the pid by now, but hardly with the same name. */
 const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name)
 {
     const struct process *seen = processes_find(&owners->processes, pid);

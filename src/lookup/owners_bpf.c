@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * /proc/PID/fd shows the descriptors of a process's first thread, and none if that has ended. The
- * program leaves out all threads but the first, even those with descriptors of their own, unless
- * the first has ended: then it has no files any more, and the others count.
- */
+/* /proc/PID/fd shows the descriptors of a process's first thread, and no descriptors if that thread
+ * has ended. So the program reads only the first thread of a process, even if other threads have
+ * descriptors of their own. If the first thread has ended, it has no files any more, and the
+ * program reads the other threads. */
 #include "lookup/owners_bpf.h"
 
 #include <errno.h>
@@ -56,10 +55,10 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* What the registers keep; 0 to 5 are for results and arguments. */
+/* Registers that keep values; registers 0 to 5 are for results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, TASK = BPF_REG_8, INODE = BPF_REG_9 };
 
-/* A file on sockfs is what /proc/PID/fd shows as socket:[NUMBER], also if opened with O_PATH. */
+/* /proc/PID/fd shows a file on sockfs as socket:[NUMBER], even if it was opened with O_PATH. */
 static void owners_bpf_put_conditions(struct assembly *to, const struct kernel_layout *layout)
 {
     assembly_load(to, FILE_OF, CONTEXT, layout->file);
@@ -90,7 +89,7 @@ _Static_assert(sizeof(struct holding) == 16 && offsetof(struct holding, inode) =
 size_t owners_program_make(const struct kernel_layout *layout,
                            struct bpf_insn program[OWNERS_PROGRAM_MAX])
 {
-    /* on the stack */
+    /* offsets on the stack */
     enum { INODE_AT = -16, HOLDER_AT = INODE_AT + (int)offsetof(struct holding, holder) };
     struct assembly to = {.code = program};
 
@@ -137,19 +136,20 @@ void owners_program_destroy(struct owners_program *program)
 }
 
 /*
- * Open files of the machine from which on the program is loaded without being asked for. From about
- * 1,000 on it is faster than the walk, and with these it takes a quarter of the time. But auditd(8)
- * notes each load.
+ * If the machine has this many open files, the program is loaded even if the user did not ask for
+ * it. From about 1,000 open files on it is faster than the walk; with this number it takes a
+ * quarter of the time. But auditd(8) logs each load.
  */
 enum { OPEN_FILES_WORTH = 4096 };
 
-/* Where /proc hides what other processes hold, it tells how many do. */
+/* Returns whether /proc shows the descriptors of process 1. If it does not, the walk is needed: it
+ * finds out how many processes hide their descriptors. */
 static bool sees_all(void)
 {
     const int fd = open("/proc/1/comm", O_RDONLY | O_CLOEXEC);
     int directory = -1;
 
-    if (fd >= 0) { /* nor does hidepid= hide others from a user who was lent rights */
+    if (fd >= 0) { /* without raised rights: hidepid= does not hide process 1 from the user */
         close(fd);
         rights_raise(RIGHT_OWNERS);
         directory = open("/proc/1/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -193,7 +193,7 @@ static int owners_bpf_load(struct owners_program *program)
                                    layout.function, "fastnet_owners");
     if (program->fd < 0)
         return bpf_refuse_step(&program->refusal, program->fd, "bpf(2)");
-    /* the lowest free descriptor was taken; /proc is read with some more */
+    /* the program has the lowest free descriptor; reading /proc needs more of them */
     if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && (rlim_t)program->fd + OTHERS <= limit.rlim_cur)
         return 0;
     close(program->fd);
@@ -216,9 +216,9 @@ int owners_program_load(struct owners_program *program, bool always, struct bpf_
     return program->refusal.error;
 }
 
-/* --- What it says ----------------------------------------------------------------------------- */
+/* --- What it writes --------------------------------------------------------------------------- */
 
-/* Descriptors of a process follow each other. */
+/* Adds the processes of these holdings. The descriptors of a process follow each other. */
 int owners_program_add(struct processes *processes, const struct holdings *found, size_t from)
 {
     const size_t known = processes->count;
@@ -263,7 +263,7 @@ int owners_program_read(int fd, struct processes *processes, struct holdings *fo
     if (status == 0)
         status = owners_program_add(processes, found, from);
     if (status < 0)
-        found->count = from; /* no holding without its process */
+        found->count = from; /* a holding is useless without its process */
     return status;
 }
 

@@ -14,26 +14,25 @@
 #include "fastnet/thread.h"
 
 enum {
-    /*
-     * A descriptor takes 0.3 microseconds; a process of its own takes 20, and a thread 50 until it
-     * runs. So it pays where there are many descriptors, few processes, and more than one crowded.
-     */
+    /* A descriptor takes 0.3 microseconds, a walk over one process takes 20, and a thread needs 50
+     * until it runs. So parts are faster with many descriptors in few processes, if more than one
+     * process has many descriptors. */
     DESCRIPTORS_WORTH = 16384,
     PROCESSES_MOST = 256,
     THREADS = 2,
 };
 
-/* A process: the parts that are read of it, and their places. */
+/* A process, and where its holdings are. */
 struct owners_part {
     pid_t pid;
-    uint64_t open; /* descriptors */
-    int fd;        /* of the walk over its descriptors; -1: none */
+    uint64_t open; /* number of its descriptors */
+    int fd;        /* the walk over its descriptors; -1: none */
     const struct holdings *holdings;
-    size_t from, count; /* of these */
+    size_t from, count; /* its part of `holdings` */
 };
 
 struct parts_worker {
-    _Alignas(64) struct parts *parts; /* no two workers write to one line of the cache */
+    _Alignas(64) struct parts *parts; /* no two workers write to one cache line */
     struct holdings found;
     int status;
     pthread_t thread;
@@ -42,8 +41,8 @@ struct parts_worker {
 struct parts {
     struct owners_part items[PROCESSES_MOST];
     size_t count;
-    struct holdings ended; /* of processes whose first thread has ended, from /proc */
-    uint64_t open, most;   /* descriptors of all of them, and of one */
+    struct holdings ended;  /* holdings of processes whose first thread has ended, from /proc */
+    uint64_t open, largest; /* number of descriptors: of all processes; of the largest process */
     atomic_size_t next;
     struct parts_worker workers[THREADS];
 };
@@ -53,7 +52,7 @@ struct parts {
 struct ended {
     struct holdings *found;
     pid_t pid;
-    int directory; /* of a thread */
+    int directory; /* PID/task/TID/fd of a thread */
 };
 
 static int take_descriptor(const char *name, void *arg)
@@ -82,10 +81,8 @@ static int take_thread(int directory, void *arg)
     return status == -ENOMEM ? status : 0;
 }
 
-/*
- * A walk over the descriptors of one process ends at its first thread if that has none, so a
- * process whose first thread has ended is read here.
- */
+/* Adds a part for each process. A walk over one process ends at its first thread if that has no
+ * descriptors, so a process whose first thread has ended is read from /proc here. */
 static int parts_take_processes(struct parts *parts, const struct proc_tree *tree,
                                 const struct processes *listed)
 {
@@ -95,15 +92,15 @@ static int parts_take_processes(struct parts *parts, const struct proc_tree *tre
         struct ended ended = {&parts->ended, pid, -1};
         if (!open && process_each_thread(tree, pid, take_thread, &ended) < 0)
             return -ENOMEM;
-        if (!open || open == UINT64_MAX) /* threads of the kernel */
+        if (!open || open == UINT64_MAX) /* kernel threads */
             continue;
         if (parts->count == PROCESSES_MOST)
             return -ENOTSUP;
         parts->items[parts->count++] = (struct owners_part){.pid = pid, .open = open, .fd = -1};
         parts->open += open;
-        parts->most = open > parts->most ? open : parts->most;
+        parts->largest = open > parts->largest ? open : parts->largest;
     }
-    return parts->open >= DESCRIPTORS_WORTH && parts->most <= parts->open / 4 * 3 ? 0 : -ENOTSUP;
+    return parts->open >= DESCRIPTORS_WORTH && parts->largest <= parts->open / 4 * 3 ? 0 : -ENOTSUP;
 }
 
 static int parts_list_processes(struct parts *parts)
@@ -112,7 +109,7 @@ static int parts_list_processes(struct parts *parts)
     struct proc_tree tree;
     int status;
 
-    rights_raise(RIGHT_OWNERS); /* for hidepid= of proc(5) */
+    rights_raise(RIGHT_OWNERS); /* hidepid= of proc(5) may hide processes */
     status = proc_tree_init(&tree, "/proc");
     if (status == 0) {
         status = processes_list(&tree, &listed, false);
@@ -153,7 +150,7 @@ static void *parts_work(void *arg)
         worker->status = owners_program_take(part->fd, &worker->found);
         part->count = worker->found.count - part->from;
         const struct holding *items = worker->found.items + part->from;
-        /* a kernel that did not heed the number of the process would tell of all of them */
+        /* a kernel that ignored the number of the process would walk over all processes */
         if (worker->status == 0 && part->count &&
             ((pid_t)(items[0].holder >> HOLDER_PROCESS_SHIFT) != part->pid ||
              (pid_t)(items[part->count - 1].holder >> HOLDER_PROCESS_SHIFT) != part->pid))
@@ -162,7 +159,7 @@ static void *parts_work(void *arg)
     return NULL;
 }
 
-/* If no thread can be started, this one does all. */
+/* Reads all parts in two threads, or in this thread alone if no other can be started. */
 static int read_parts(struct parts *parts)
 {
     struct parts_worker *other = &parts->workers[1], *own = &parts->workers[0];
@@ -179,7 +176,7 @@ static int read_parts(struct parts *parts)
 
 /* --- Together --------------------------------------------------------------------------------- */
 
-/* In the order of processes, in which the kernel tells them when it is asked for all. */
+/* Adds the holdings in the order of pids, as one walk over all processes would. */
 static int join_parts(struct parts *parts, struct processes *processes, struct holdings *found)
 {
     const size_t from = found->count, all = parts->workers[0].found.count +
@@ -219,7 +216,7 @@ int owners_parts_walk(int program, struct processes *processes, struct holdings 
     memset(parts, 0, sizeof *parts);
     status = parts_list_processes(parts);
     for (size_t i = 0; i < parts->count && status == 0; i++) {
-        /* rights belong to this thread, so it begins all walks */
+        /* this thread has the rights, so it begins all walks */
         parts->items[i].fd = bpf_iterator_start(program, (uint32_t)parts->items[i].pid);
         status = parts->items[i].fd < 0 ? parts->items[i].fd : 0;
     }

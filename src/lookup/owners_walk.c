@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Threads take processes from one list. When it is empty, they help with directories of processes
- * that hold very many descriptors: threads that call getdents64(2) on one open directory get
- * successive pieces of it. So even a single crowded process is shared.
- */
+/* Threads take processes from one list. When the list is empty, they help with directories of
+ * processes that hold very many descriptors: threads that call getdents64(2) on one open directory
+ * get successive pieces of it. So several threads can share even a single process. */
 #include "lookup/owners_walk.h"
 
 #include <errno.h>
@@ -17,34 +15,32 @@
 enum {
     THREADS_MAX = 8,
     DIRECTORY_BUFFER = 15 * 1024,
-    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* a first piece of this size means there is more */
+    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* after a first piece of this size there are more */
     DIRENT_TYPICAL = 24,                     /* bytes of a descriptor's entry */
 
-    /*
-     * Costs in readlink(2) calls of 3 microseconds: a process takes four system calls before its
-     * first descriptor, a thread about 50 microseconds. Other threads start after some
-     * milliseconds.
-     */
+    /* Costs in readlink(2) calls, which take 3 microseconds: a process takes four system calls
+     * before its first descriptor, and the start of a thread about 50 microseconds. Other threads
+     * start after some milliseconds. */
     COST_PROCESS = 3,
     COST_ALONE = 1024,
 
-    DOTS = 2, /* "." and ".." of a directory */
+    DOTS = 2, /* the entries "." and ".." of a directory */
 };
 
 /* The descriptor directory of one process while it is read. */
 struct directory {
     int fd;
     size_t process;
-    /* The walk's lock protects these. */
+    /* The lock of struct walk protects these members. */
     unsigned readers;
     bool denied;
     size_t sockets;
 };
 
 struct walk_worker {
-    _Alignas(64) struct walk *walk; /* no two workers write to one line of the cache */
+    _Alignas(64) struct walk *walk; /* no two workers write to one cache line */
     struct directory own;
-    struct holdings found; /* by the index of the process, not by its pid */
+    struct holdings found; /* holder has the index of the process, not its pid */
     pthread_t thread;
 };
 
@@ -54,14 +50,14 @@ struct walk {
     atomic_size_t next;
     atomic_int error;
 
-    /* Used by the first worker only. */
-    size_t cost; /* of its work so far */
+    /* Only the first worker uses these members. */
+    size_t cost; /* cost of its work so far */
     size_t worker_count;
     struct walk_worker workers[THREADS_MAX];
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    unsigned busy; /* workers that may still offer a directory */
+    unsigned busy; /* number of workers that may still offer a directory */
     size_t shared_count;
     struct directory *shared[THREADS_MAX]; /* at most one from each worker */
 };
@@ -74,7 +70,7 @@ static int holdings_add(struct holdings *holdings, struct holding holding)
     return added ? 0 : -ENOMEM;
 }
 
-/* Only the first error counts; 0 is none. */
+/* Keeps the first error. error: 0 or -errno. */
 static void owners_walk_note_error(struct walk *walk, int error)
 {
     int none = 0;
@@ -84,7 +80,7 @@ static void owners_walk_note_error(struct walk *walk, int error)
 
 static void *owners_walk_work(void *arg);
 
-/* The first worker calls it. If no thread can be started, the walk only takes longer. */
+/* Only the first worker calls this. If no thread can be started, the walk only takes longer. */
 static void start_workers(struct walk *walk, unsigned threads)
 {
     bool started = true;
@@ -102,8 +98,8 @@ static void start_workers(struct walk *walk, unsigned threads)
     }
 }
 
-/* Adds to the cost of the first worker. Starts the others once they are worth their start. */
-static void account(struct walk_worker *worker, size_t cost)
+/* Adds to the cost of the first worker. Starts the others when the work is worth it. */
+static void add_cost(struct walk_worker *worker, size_t cost)
 {
     struct walk *walk = worker->walk;
     if (worker != &walk->workers[0] || walk->cost > COST_ALONE)
@@ -115,7 +111,7 @@ static void account(struct walk_worker *worker, size_t cost)
 
 struct tally {
     bool denied;
-    size_t sockets, entries; /* entries: also "." and ".." */
+    size_t sockets, entries; /* entries: includes "." and ".." */
 };
 
 static int owners_walk_read_link(struct walk_worker *worker, const struct directory *directory,
@@ -126,7 +122,7 @@ static int owners_walk_read_link(struct walk_worker *worker, const struct direct
     const int status = descriptor_read(directory->fd, name, &fd, &inode);
     if (status < 0) {
         tally->denied |= error_is_denial(status);
-        if (status != -EINVAL) /* not a link, as a captured tree may contain */
+        if (status != -EINVAL) /* not a link: a captured tree may contain other files */
             owners_walk_note_error(worker->walk, error_to_report(status));
     }
     if (status <= 0)
@@ -148,14 +144,14 @@ static struct tally read_pieces(struct walk_worker *worker, struct directory *di
     while ((status = directory_read(directory->fd, buffer, sizeof buffer)) > 0) {
         const size_t length = (size_t)status;
         if (!shared && length >= DIRECTORY_SHARED) {
-            /* others join only when no process is left, so the owner does not reuse it meanwhile */
+            /* others join only when no process is left, so `own` is not reused meanwhile */
             pthread_mutex_lock(&walk->lock);
             walk->shared[walk->shared_count++] = directory;
             pthread_cond_broadcast(&walk->changed);
             pthread_mutex_unlock(&walk->lock);
             shared = true;
         }
-        account(worker, length / DIRENT_TYPICAL);
+        add_cost(worker, length / DIRENT_TYPICAL);
         const char *name;
         for (size_t at = 0; status >= 0 && (name = directory_next(buffer, length, &at));) {
             tally.entries++;
@@ -169,8 +165,8 @@ static struct tally read_pieces(struct walk_worker *worker, struct directory *di
     return tally;
 }
 
-/* The last reader closes the directory and reads the names of a process that has sockets. */
-static void leave(struct walk *walk, struct directory *directory, struct tally tally)
+/* The last reader closes the directory and, if it has sockets, reads the names of the process. */
+static void leave_directory(struct walk *walk, struct directory *directory, struct tally tally)
 {
     pthread_mutex_lock(&walk->lock);
     directory->denied |= tally.denied;
@@ -208,7 +204,8 @@ static int read_thread(int fd, void *arg)
     return 0;
 }
 
-/* A process without descriptors: its first thread may have ended, or its tree may lack them. */
+/* Reads the threads of a process without descriptors: its first thread may have ended, or a
+ * captured tree may lack its descriptors. */
 static struct tally read_empty(struct walk_worker *worker, size_t index)
 {
     const struct walk *walk = worker->walk;
@@ -216,7 +213,7 @@ static struct tally read_empty(struct walk_worker *worker, size_t index)
     struct process *process = &walk->processes->items[index];
     struct thread_reading reading = {worker, index, {0}};
 
-    if (!walk->options->tasks) /* else all threads are read */
+    if (!walk->options->tasks) /* with `tasks`, all threads are read anyway */
         (void)process_each_thread(tree, process->pid, read_thread, &reading);
     process->unlisted = !reading.tally.sockets && process_is_uncaptured(tree, process->pid);
     return reading.tally;
@@ -227,7 +224,7 @@ static void read_process(struct walk_worker *worker, size_t index)
     struct walk *walk = worker->walk;
     struct process *process = &walk->processes->items[index];
 
-    account(worker, COST_PROCESS);
+    add_cost(worker, COST_PROCESS);
     if (process->hidden)
         return;
     const int fd = process_open_descriptors(&walk->options->tree, process->pid);
@@ -243,10 +240,10 @@ static void read_process(struct walk_worker *worker, size_t index)
     struct tally tally = read_pieces(worker, &worker->own);
     if (tally.entries <= DOTS)
         tally = read_empty(worker, index);
-    leave(walk, &worker->own, tally);
+    leave_directory(walk, &worker->own, tally);
 }
 
-/* Of the offered directories the one with the fewest readers. */
+/* Returns the offered directory that has the fewest readers, or NULL. */
 static struct directory *shared_directory(const struct walk *walk)
 {
     struct directory *best = NULL;
@@ -256,7 +253,7 @@ static struct directory *shared_directory(const struct walk *walk)
     return best;
 }
 
-/* Waits for a directory to help with. NULL when the walk is over. */
+/* Waits for a directory to help with. Returns NULL when the walk is over. */
 static struct directory *owners_walk_join(struct walk *walk)
 {
     pthread_mutex_lock(&walk->lock);
@@ -283,7 +280,7 @@ static void *owners_walk_work(void *arg)
     while ((index = atomic_fetch_add(&walk->next, 1)) < walk->processes->count)
         read_process(worker, index);
     while ((directory = owners_walk_join(walk)))
-        leave(walk, directory, read_pieces(worker, directory));
+        leave_directory(walk, directory, read_pieces(worker, directory));
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The walk over PROC_ROOT/PID/fd: which descriptors are sockets. */
+/* The walk over PROC_ROOT/PID/fd, which finds the descriptors that are sockets. */
 #ifndef LOOKUP_OWNERS_WALK_H
 #define LOOKUP_OWNERS_WALK_H
 
@@ -9,7 +9,7 @@
 
 #include "lookup/processes.h"
 
-/* A descriptor that is a socket. holder: the process, and below it the descriptor. */
+/* A descriptor that is a socket. holder: pid << HOLDER_PROCESS_SHIFT | descriptor. */
 struct holding {
     uint64_t inode;
     uint64_t holder;
@@ -26,14 +26,13 @@ struct walk_options {
     struct proc_tree tree;
     struct process_names names;
     bool tasks;
-    unsigned threads; /* 0: as many as the work is worth */
+    unsigned threads; /* number of threads; 0: depends on the work */
 };
 
-/*
- * Adds the sockets among the descriptors of all processes, in no order, and reads the names of
- * processes that hold one; those that vanish before that are left out. Returns 0, or -errno of the
- * first error other than a missing permission or a vanished process. found is valid even then.
- */
+/* Adds the sockets among the descriptors of all processes to `found`, in no order, and reads the
+ * names of processes that hold a socket. Leaves out processes that vanish before that. Returns 0,
+ * or -errno of the first error other than a missing permission or a vanished process. `found` is
+ * valid even then. */
 int owners_walk(const struct walk_options *options, struct processes *processes,
                 struct holdings *found);
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Other ends of sockets. Both ends of a connection within this machine are in the kernel's tables:
- * the local address of one is the remote address of the other. A connection is kept as a keyed hash
- * of its two ends, not as addresses: 100,000 of them take 4 MiB.
- */
+/* Finds the other ends of sockets. If both ends of a connection are on this machine, both are in
+ * the kernel's tables: the local address of one socket is the remote address of the other. A keyed
+ * hash of the two ends is stored, not the addresses: 100,000 connections take 4 MiB. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -15,7 +13,7 @@
 #include "fastnet/record.h"
 
 struct connection {
-    uint64_t ends;  /* hash of the local end, then of the remote one */
+    uint64_t ends;  /* hash of the local end, then of the remote end */
     uint64_t inode; /* 0: several sockets have these ends */
 };
 
@@ -26,8 +24,8 @@ struct named {
 };
 
 struct peers {
-    struct hash_table connections; /* by their ends */
-    struct hash_table named;       /* unix sockets, by inode */
+    struct hash_table connections; /* key: the hash of their ends */
+    struct hash_table named;       /* unix sockets with a path; key: the inode */
     bool ambiguous;
 };
 
@@ -45,10 +43,9 @@ static uint64_t hash_ends(const struct socket_record *socket, const struct endpo
     return hash_end(hash_end(hash_word(hash_seed(), socket->protocol), from), to);
 }
 
-/*
- * Link-local addresses are the same on many links, and VRFs can have the same networks. The
- * interface does not tell such connections apart: the two ends of a veth pair have different ones.
- */
+/* Several connections can have the same addresses: link-local addresses repeat on many links, and
+ * VRFs can use the same networks. The interface cannot distinguish such connections, because the
+ * two ends of a veth pair have different interfaces. */
 static int add_connection(struct peers *peers, const struct socket_record *socket)
 {
     const uint64_t ends = hash_ends(socket, &socket->local, &socket->remote);

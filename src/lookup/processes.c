@@ -16,10 +16,10 @@
 #include "fastnet/clock.h"
 #include "fastnet/hosts.h"
 
-/* struct linux_dirent64 of getdents64(2): the name follows a 16-bit record length and a type. */
+/* struct linux_dirent64 of getdents64(2): a 16-bit record length, a type, then the name. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 8 * 1024 };
 
-/* A line of cgroup for each hierarchy of version 1, and last that of version 2. */
+/* cgroup has a line for each hierarchy of version 1, then a line for version 2. */
 enum { COMMAND_MAX = 511, LINK_MAX_LENGTH = 64, CGROUP_FILE_MAX = 3 * PATH_MAX };
 
 bool error_is_absence(int error)
@@ -77,10 +77,9 @@ int directory_each(int directory, int (*fn)(const char *name, void *arg), void *
     return (int)length;
 }
 
-/*
- * A number without other characters. A leading zero is refused: the kernel writes none, 1 and 01
- * would be one process, and the number of a link that was cut short becomes too large.
- */
+/* Parses a number without other characters. Refuses leading zeros: the kernel writes no such
+ * numbers, and 1 and 01 would be one process. Also, without leading zeros, a number that was cut at
+ * LINK_MAX_LENGTH has too many digits, and is refused. */
 static bool number_parse(const char *text, const char *end, uint64_t max, uint64_t *number)
 {
     uint64_t value = 0;
@@ -98,7 +97,7 @@ static bool number_parse(const char *text, const char *end, uint64_t max, uint64
     return true;
 }
 
-/* The number of a process or a descriptor. */
+/* Parses the number of a process or a descriptor. */
 static bool name_parse(const char *name, int *number)
 {
     uint64_t value;
@@ -108,7 +107,7 @@ static bool name_parse(const char *name, int *number)
     return true;
 }
 
-/* Of "socket:[N]", or of "[0000]:N" as kernels before 2.6 wrote it. */
+/* Returns whether a link is "socket:[N]", or "[0000]:N" as before Linux 2.6. *inode is N. */
 static bool link_inode(const char *target, size_t length, uint64_t *inode)
 {
     static const char now[] = "socket:[", once[] = "[0000]:";
@@ -189,7 +188,7 @@ static int pass_thread(const char *name, void *arg)
         return 0;
     snprintf(path, sizeof path, "%s/%d/fd", walk->tasks, tid);
     directory = proc_tree_open_directory(walk->tree, path);
-    if (directory < 0) /* it has ended meanwhile */
+    if (directory < 0) /* the thread has ended meanwhile */
         return 0;
     result = walk->fn(directory, walk->arg);
     close(directory);
@@ -214,7 +213,7 @@ int process_each_thread(const struct proc_tree *tree, pid_t pid,
     return error_is_absence(result) ? 0 : result;
 }
 
-/* Threads of the kernel, and processes that have ended, have an empty command line. */
+/* Kernel threads and ended processes have an empty command line. Others have descriptors. */
 bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid)
 {
     char text[2];
@@ -222,35 +221,35 @@ bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid)
     return !tree->living && process_read_file(tree, pid, "cmdline", text, sizeof text) != 0;
 }
 
-struct look {
+struct first_link {
     int directory;
     int status;
 };
 
-static int look_at_first(const char *name, void *arg)
+static int read_first_link(const char *name, void *arg)
 {
-    struct look *look = arg;
+    struct first_link *first = arg;
     uint64_t inode;
     int fd;
 
     if (!name_parse(name, &fd))
         return 0;
-    look->status = descriptor_read(look->directory, name, &fd, &inode);
+    first->status = descriptor_read(first->directory, name, &fd, &inode);
     return 1;
 }
 
 int process_read(const struct proc_tree *tree, struct process *process)
 {
-    struct look look = {.directory = process_open_descriptors(tree, process->pid)};
-    int status = look.directory;
+    struct first_link first = {.directory = process_open_descriptors(tree, process->pid)};
+    int status = first.directory;
 
-    if (look.directory >= 0) {
-        status = directory_each(look.directory, look_at_first, &look);
-        status = look.status < 0 ? look.status : status < 0 ? status : 0;
-        close(look.directory);
+    if (first.directory >= 0) {
+        status = directory_each(first.directory, read_first_link, &first);
+        status = first.status < 0 ? first.status : status < 0 ? status : 0;
+        close(first.directory);
     }
     process->denied = error_is_denial(status);
-    process->shut = process->denied && look.directory < 0;
+    process->shut = process->denied && first.directory < 0;
     return error_to_report(status);
 }
 
@@ -270,8 +269,8 @@ struct process *processes_find(const struct processes *processes, pid_t pid)
 
 struct process_listing {
     struct processes *list;
-    size_t known; /* processes that were there before: sorted */
-    pid_t leader; /* whose threads are listed; 0: processes */
+    size_t known; /* number of processes that were in the list before, sorted */
+    pid_t leader; /* list the threads of this process; 0: list processes */
 };
 
 static int processes_add_pid(struct processes *list, size_t known, struct process process)
@@ -309,7 +308,7 @@ void processes_sort(struct processes *processes)
         qsort(processes->items, processes->count, sizeof *processes->items, compare_pids);
 }
 
-/* A process that vanishes or hides its threads has none. */
+/* Adds the threads of a process. If it vanishes or hides its threads, it adds none. */
 static int list_threads(const struct proc_tree *tree, struct process_listing *listing)
 {
     char path[PROCESS_PATH_MAX];
@@ -332,7 +331,7 @@ int processes_list(const struct proc_tree *tree, struct processes *processes, bo
     if (status == -EBADF) /* O_PATH: files can be opened by name, but not listed */
         status = -EACCES;
     processes_sort(processes);
-    /* all that are known, which are sorted, are looked up while threads are added behind them */
+    /* threads are added after the processes, which stay sorted, so they can be searched */
     listing.known = processes->count;
     for (size_t i = 0; i < listing.known && status == 0 && tasks; i++) {
         listing.leader = processes->items[i].leader;
@@ -367,7 +366,7 @@ ssize_t process_read_file(const struct proc_tree *tree, pid_t pid, const char *f
     return proc_tree_read(tree, path, text, size);
 }
 
-/* Whether the link is this socket: 1, 0, or -errno. */
+/* Returns 1 if the link is this socket, 0 if not, or -errno. */
 static int is_link_to(const struct proc_tree *tree, const char *path, uint64_t inode)
 {
     char target[LINK_MAX_LENGTH];
@@ -386,7 +385,7 @@ struct thread_search {
     uint64_t inode;
 };
 
-static int look_at_thread(const char *tid, void *arg)
+static int thread_has_link(const char *tid, void *arg)
 {
     const struct thread_search *search = arg;
     char path[2 * PROCESS_PATH_MAX];
@@ -395,7 +394,7 @@ static int look_at_thread(const char *tid, void *arg)
     return is_link_to(search->tree, path, search->inode) == 1;
 }
 
-/* State Z of proc(5), after the name, which may have any letters. */
+/* The state Z of proc(5) follows the name, which may contain any characters. */
 static bool has_ended(const struct proc_tree *tree, pid_t pid)
 {
     char stat[1024] = "";
@@ -419,13 +418,13 @@ bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t ino
         return false;
     snprintf(path, sizeof path, "%d/task", (int)pid);
     tasks = proc_tree_open_directory(tree, path);
-    status = tasks < 0 ? 0 : directory_each(tasks, look_at_thread, (void *)(uintptr_t)&search);
+    status = tasks < 0 ? 0 : directory_each(tasks, thread_has_link, (void *)(uintptr_t)&search);
     if (tasks >= 0)
         close(tasks);
     return status > 0;
 }
 
-/* starttime of proc(5), in clock ticks, is behind the name and 19 more fields. */
+/* starttime of proc(5), in clock ticks, follows the name and 19 other fields. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
 {
     enum { FIELDS_BEFORE = 19 };
@@ -448,7 +447,8 @@ static void processes_take_name(struct process *process, const char *name, size_
     process->named = true;
 }
 
-/* Before Linux 2.6.33 there is no comm, nor in trees of other programs; stat has it in (). */
+/* Without comm (before Linux 2.6.33, or in trees of other programs): takes the name from stat,
+ * where it is in (), or from cmdline. */
 static bool read_name_elsewhere(const struct proc_tree *tree, struct process *process)
 {
     char text[COMMAND_MAX + 1] = "";
@@ -485,14 +485,14 @@ static int read_name(const struct proc_tree *tree, struct process *process)
             return 0;
         return error_to_report((int)length);
     }
-    /* The name itself may end in newlines: remove only the one that the file adds. */
+    /* The name itself may end in newlines: remove only the newline that the file adds. */
     if (length > 0 && buffer[length - 1] == '\n')
         length--;
     processes_take_name(process, buffer, (size_t)length);
     return 0;
 }
 
-/* Keeps a copy, or NULL if there is no text. */
+/* Replaces *kept by a copy of `text`, or by NULL. */
 static int processes_keep(char **kept, const char *text)
 {
     char *copy = text ? strdup(text) : NULL;
@@ -514,11 +514,10 @@ static int read_command(const struct proc_tree *tree, struct process *process)
     return processes_keep(&process->command, buffer[0] == '/' ? strrchr(buffer, '/') + 1 : buffer);
 }
 
-/*
- * Where version 2 is used beside version 1, Docker, containerd and k3s put containers into
- * hierarchies of version 1 alone, and a container's processes are in the daemon's unit of version
- * 2. So a path with a container or a pod tells more than one with a unit.
- */
+/* Returns 2 if the path names a container or a pod, 1 if it names a unit, else 0. Where version 2
+ * is used beside version 1, Docker, containerd and k3s put containers into hierarchies of version 1
+ * alone, and their processes are in the daemon's unit of version 2. So a container or a pod is
+ * worth more than a unit. */
 static size_t processes_name_count(const char *path)
 {
     struct cgroup_names names;
@@ -527,7 +526,7 @@ static size_t processes_name_count(const char *path)
     return *names.container || *names.pod ? 2 : *names.unit ? 1 : 0;
 }
 
-/* The path in "HIERARCHY:CONTROLLERS:PATH" (cgroups(7)), or NULL. *rank: how much it tells. */
+/* Returns the path in "HIERARCHY:CONTROLLERS:PATH", or NULL. *rank: how much the path says. */
 static const char *group_of_line(const char *line, size_t *rank)
 {
     const char *controllers = line + strspn(line, "0123456789");
@@ -544,11 +543,9 @@ static const char *group_of_line(const char *line, size_t *rank)
     return path + 1;
 }
 
-/*
- * The path that says most: that of a container or a pod, or of a unit, or one other than the
- * root. Among several, that of version 2, or of systemd's own hierarchy of version 1, or the
- * longest one. cut: the last line may lack its end.
- */
+/* Returns the path with most information: of a container or a pod, or of a unit, or other than the
+ * root. Among equal paths, that of version 2 comes first, then that of systemd's own hierarchy of
+ * version 1, then the longest. cut: the last line may lack its end. */
 static const char *group_in(char *file, bool cut)
 {
     const char *found = NULL;
@@ -580,10 +577,8 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
                : processes_keep(&process->cgroup, group_in(buffer, length == CGROUP_FILE_MAX));
 }
 
-/*
- * "NSpid:\t812\t1\n": a number for each pid namespace from that of the tree on; 0: only this one,
- * or it is another line.
- */
+/* Returns the last number of "NSpid:\t812\t1\n", which has one number for each pid namespace, from
+ * that of the tree inwards. Returns 0 if there is only one number, or if the line is another. */
 static pid_t innermost_pid(const char *line)
 {
     static const char start[] = "NSpid:";
@@ -599,10 +594,11 @@ static pid_t innermost_pid(const char *line)
     return pid <= INT_MAX ? (pid_t)pid : 0;
 }
 
-/* A line before it has all groups of the process, which can be 65,536; its own has 32 numbers. */
+/* The line Groups, before NSpid, can have 65,536 numbers, so long lines are read in pieces. NSpid
+ * has at most 32 numbers. */
 static int read_pid_inside(const struct proc_tree *tree, struct process *process)
 {
-    char line[512]; /* or a piece of one */
+    char line[512]; /* a line, or a piece of a line */
     bool begins = true;
     snprintf(line, sizeof line, "%d/status", (int)process->pid);
     const int fd = proc_tree_open(tree, line);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Which RPC programs have which ports: rpcbind(8) is asked by its socket for all that it knows
- * (RPCBPROC_DUMP of RFC 1833, by the messages of RFC 5531). No program is run and no module is
- * loaded. The names of the programs are those of rpc(5).
- */
+/* Finds the ports of RPC programs: rpcbind(8) is asked, on its unix socket, for all that it knows
+ * (RPCBPROC_DUMP of RFC 1833, messages of RFC 5531). This runs no program and loads no module. The
+ * names of the programs are in rpc(5). */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -22,13 +20,13 @@
 #include "lookup/number_map.h"
 
 struct rpc_programs {
-    struct hash_table names; /* of programs */
+    struct hash_table names; /* number of a program -> its name */
     struct hash_table ports; /* protocol << 16 | port -> name of the program */
     int error;               /* errno, or 0 */
 };
 
 enum {
-    ANSWER_MAX = 1024 * 1024, /* some 80 bytes are a program on a port */
+    ANSWER_MAX = 1024 * 1024, /* a program on a port takes about 80 bytes */
     RPC_CALL = 0,
     RPC_REPLY = 1,
     RPC_VERSION = 2,
@@ -41,10 +39,10 @@ enum {
 
 /* --- Names of programs ------------------------------------------------------------------------ */
 
-/* A line is "name number alias..."; a comment follows a #. */
+/* Reads lines "name number alias..."; a comment follows a #. */
 static void rpc_read_names(struct rpc_programs *programs, const char *path)
 {
-    static const char blanks[] = " \t\r\n";
+    static const char spaces[] = " \t\r\n";
     FILE *file = fopen(path, "re");
     size_t capacity = 0;
     char *line = NULL;
@@ -52,8 +50,8 @@ static void rpc_read_names(struct rpc_programs *programs, const char *path)
     while (file && getline(&line, &capacity, file) >= 0) {
         char *rest = NULL, *end = NULL;
         line[strcspn(line, "#")] = '\0';
-        const char *name = strtok_r(line, blanks, &rest);
-        const char *number = name ? strtok_r(NULL, blanks, &rest) : NULL;
+        const char *name = strtok_r(line, spaces, &rest);
+        const char *number = name ? strtok_r(NULL, spaces, &rest) : NULL;
         const unsigned long program = number ? strtoul(number, &end, 10) : 0;
         if (number && end > number && !*end && program <= UINT32_MAX &&
             !number_map_name(&programs->names, program) &&
@@ -67,11 +65,11 @@ static void rpc_read_names(struct rpc_programs *programs, const char *path)
 
 /* --- The answer of rpcbind -------------------------------------------------------------------- */
 
-/* The rest of an answer: numbers and texts in the form of XDR (RFC 4506). */
+/* The unread rest of an answer: numbers and texts in the form of XDR (RFC 4506). */
 struct rpc_answer {
     const unsigned char *at;
     size_t left;
-    bool bad; /* it ended too early */
+    bool bad; /* the answer ended too early */
 };
 
 static const unsigned char *rpc_take(struct rpc_answer *answer, size_t size)
@@ -98,14 +96,14 @@ static uint32_t rpc_take_number(struct rpc_answer *answer)
     return ntohl(number);
 }
 
-/* A length and its bytes, which fill whole words. */
+/* Takes a length and the bytes, which are padded to a multiple of 4. */
 static const unsigned char *rpc_take_bytes(struct rpc_answer *answer, uint32_t *length)
 {
     *length = rpc_take_number(answer);
     return rpc_take(answer, *length > ANSWER_MAX ? SIZE_MAX : ((size_t)*length + 3) / 4 * 4);
 }
 
-/* A text that is too long for `text` becomes an empty one. */
+/* Takes a text, which becomes empty if it does not fit into `text`. */
 static void rpc_take_text(struct rpc_answer *answer, char *text, size_t size)
 {
     uint32_t length;
@@ -136,7 +134,7 @@ static int rpc_protocol_of(const char *netid)
 
 enum { NO_OCTET = UINT8_MAX + 1 };
 
-/* A decimal number, after which the text goes on; more than an octet has if there is none. */
+/* Takes a decimal number and moves *text after it. Returns NO_OCTET if there is no number. */
 static unsigned long take_octet(const char **text)
 {
     char *end;
@@ -147,7 +145,7 @@ static unsigned long take_octet(const char **text)
     return is_number ? number : NO_OCTET;
 }
 
-/* "0.0.0.0.HIGH.LOW" or "::.HIGH.LOW", the two bytes of a port. Others have none, as in ss: -1. */
+/* Returns the port of "0.0.0.0.HIGH.LOW" or "::.HIGH.LOW". Other addresses: -1, as in ss. */
 static int rpc_port_of(const char *address)
 {
     static const char *const prefixes[] = {"0.0.0.0.", "::."};
@@ -171,14 +169,14 @@ static uint64_t rpc_key(uint16_t protocol, uint16_t port)
     return (uint64_t)protocol << 16 | port;
 }
 
-/* One program on one port. If several have the same port, the last one counts, as in ss. */
+/* Takes a program on a port. If several programs have the same port, the last counts, as in ss. */
 static void take_program(struct rpc_programs *programs, struct rpc_answer *answer)
 {
-    enum { NAME_SIZE = 128 }; /* as in ss */
+    enum { NAME_SIZE = 128 }; /* the same limit as in ss */
     char netid[16], address[64], owner[1], name[NAME_SIZE];
     const uint32_t program = rpc_take_number(answer);
 
-    rpc_take_number(answer); /* its version */
+    rpc_take_number(answer); /* version of the program */
     rpc_take_text(answer, netid, sizeof netid);
     rpc_take_text(answer, address, sizeof address);
     rpc_take_text(answer, owner, sizeof owner);
@@ -198,10 +196,10 @@ int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t l
     uint32_t verifier;
     bool refused;
 
-    rpc_take_number(&answer); /* of the request */
+    rpc_take_number(&answer); /* id of the request */
     refused = rpc_take_number(&answer) != RPC_REPLY;
     refused |= rpc_take_number(&answer) != 0; /* MSG_ACCEPTED */
-    rpc_take_number(&answer);                 /* the flavour of a verifier */
+    rpc_take_number(&answer);                 /* flavour of the verifier */
     rpc_take_bytes(&answer, &verifier);
     refused |= rpc_take_number(&answer) != 0; /* SUCCESS */
     if (answer.bad || refused)
@@ -213,7 +211,7 @@ int rpc_programs_take(struct rpc_programs *programs, const void *bytes, size_t l
 
 /* --- Asking ----------------------------------------------------------------------------------- */
 
-/* Waits until the socket is ready. Returns 0, or -ETIMEDOUT if it is too late, or -EINTR. */
+/* Waits until the socket is ready. Returns 0, -ETIMEDOUT at the time `until`, or -EINTR. */
 static int rpc_wait_for(int fd, short events, uint64_t until)
 {
     struct pollfd ready = {.fd = fd, .events = events};
@@ -247,7 +245,7 @@ static int rpc_receive(int fd, void *bytes, size_t size, uint64_t until)
     return 0;
 }
 
-/* An answer comes in fragments; the length of each is before it (RFC 5531, 11). */
+/* Receives an answer, which comes in fragments; a length precedes each (RFC 5531, 11). */
 static int rpc_receive_answer(int fd, char *answer, size_t *length, uint64_t until)
 {
     for (bool last = false; !last;) {
@@ -272,7 +270,7 @@ static int rpc_send_request(int fd)
     enum { ARGUMENTS = 10, AUTH_NONE = 0 };
     const uint32_t request[] = {
         htonl(LAST_FRAGMENT | ARGUMENTS * sizeof(uint32_t)),
-        htonl(1), /* any number, which the answer has, too */
+        htonl(1), /* id of the request: any number, which the answer repeats */
         htonl(RPC_CALL),
         htonl(RPC_VERSION),
         htonl(RPCBIND),
@@ -288,7 +286,7 @@ static int rpc_send_request(int fd)
     return send(fd, request, sizeof request, MSG_NOSIGNAL) == sizeof request ? 0 : -errno;
 }
 
-/* Returns 0, or -errno if no rpcbind answers: -ENOENT and others. */
+/* Returns 0, or -errno: -ENOENT or -ECONNREFUSED if no rpcbind runs. */
 static int rpc_ask(struct rpc_programs *programs, const char *path, unsigned milliseconds)
 {
     const uint64_t until = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
@@ -328,7 +326,7 @@ void rpc_programs_ask(struct rpc_programs *programs, const char *path, unsigned 
 {
     const int error = rpc_ask(programs, path ? path : "/run/rpcbind.sock", milliseconds);
 
-    /* where no rpcbind runs, there are no programs */
+    /* without rpcbind there are no programs: that is not an error */
     if (error && error != -ENOENT && error != -ECONNREFUSED)
         programs->error = -error;
 }

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Finds the process behind a netlink port. PROC_ROOT/net/netlink (netlink_seq_show() of the
- * kernel's af_netlink.c) has the inode of its socket, PROC_ROOT/PID/fd shows the process that holds
- * it.
- */
+/* Finds the process of a netlink port: PROC_ROOT/net/netlink (netlink_seq_show() of the kernel's
+ * af_netlink.c) has the inode of the port's socket, and PROC_ROOT/PID/fd shows which process holds
+ * that socket. */
 #include "fastnet/senders.h"
 #include "fastnet/hosts.h"
 
@@ -23,11 +21,11 @@ enum { COLUMN_PROTOCOL = 1, COLUMN_PORT = 2, COLUMN_INODE = 9, COLUMNS };
 
 struct senders {
     const char *proc_root;
-    bool known; /* there is an answer, for this port */
+    bool known; /* the answer for `port` is known */
     bool named;
     uint32_t port;
-    struct process process; /* its name */
-    struct process latest;  /* what senders_process() returned */
+    struct process process; /* process of the port; only its name is filled */
+    struct process latest;  /* process of the last senders_process() */
 };
 
 static const struct process_names name_alone = {.command = false};
@@ -45,7 +43,7 @@ void senders_destroy(struct senders *senders)
     free(senders);
 }
 
-/* Parses a column as a decimal number. Returns false if it is none. */
+/* Parses a column as a decimal number. Returns false if it is not a number. */
 static bool column_number(const char *text, uint64_t *number)
 {
     char *end;
@@ -56,7 +54,7 @@ static bool column_number(const char *text, uint64_t *number)
     return *end == '\0' && *number != UINT64_MAX;
 }
 
-/* True if the line is the NETLINK_NETFILTER socket of that port. */
+/* Returns whether the line is the NETLINK_NETFILTER socket of the port. *inode is its inode. */
 static bool line_inode(char *line, uint32_t port, uint64_t *inode)
 {
     char *columns[COLUMNS] = {NULL}, *rest = NULL;
@@ -90,11 +88,11 @@ static bool find_socket(const struct senders *senders, uint32_t port, uint64_t *
     return found;
 }
 
-/* A descriptor of a process that may be the wanted socket. */
+/* A search for the wanted socket among the descriptors of a process. */
 struct sender_search {
     int directory;
     uint64_t inode;
-    size_t entries; /* also "." and ".." */
+    size_t entries; /* includes "." and ".." */
 };
 
 static int is_socket(const char *name, void *arg)
@@ -126,7 +124,7 @@ static bool senders_take_process(struct senders *senders, const struct proc_tree
         return false;
     found = directory_each(search.directory, is_socket, &search) > 0;
     close(search.directory);
-    if (search.entries <= DOTS) /* its first thread may have ended */
+    if (search.entries <= DOTS) /* the first thread may have ended */
         found = process_each_thread(tree, pid, is_held, &search) > 0;
     if (!found)
         return false;
@@ -135,7 +133,7 @@ static bool senders_take_process(struct senders *senders, const struct proc_tree
            senders->process.name[0] != '\0';
 }
 
-/* Takes the lowest pid that holds the socket, except `tried`, which was checked before. */
+/* Finds the lowest pid that holds the socket, except `tried`, which was checked before. */
 static bool find_holder(struct senders *senders, const struct proc_tree *tree, pid_t tried,
                         uint64_t inode)
 {
@@ -151,7 +149,7 @@ static bool find_holder(struct senders *senders, const struct proc_tree *tree, p
     return found;
 }
 
-/* The kernel gives a process its own number as its first port (netlink_autobind()). */
+/* First tries the port as a pid: the first port of a process is its pid (netlink_autobind()). */
 static bool find_sender(struct senders *senders, uint32_t port)
 {
     const pid_t likely = port <= INT_MAX ? (pid_t)port : 0;

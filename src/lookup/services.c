@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Services, in one pass over services(5) and protocols(5), because a listing looks up far more
- * ports than there are entries. Of several entries for one port the last one counts, as in
- * net-tools. The port of a raw socket is its protocol: there protocols count before services.
- */
+/* Names of services. services(5) and protocols(5) are read once, because a listing looks up far
+ * more ports than there are entries. If several entries have the same port, the last counts, as in
+ * net-tools. The port of a raw socket is its protocol, so protocols(5) overrides services(5)
+ * there. */
 #include "fastnet/services.h"
 #include "fastnet/hosts.h"
 #include "fastnet/record/socket.h"
@@ -24,7 +23,7 @@ struct services {
     int error;               /* errno, or 0 */
 };
 
-/* services(5) knows no UDP-Lite (RFC 3828), whose ports are those of UDP, and no MPTCP. */
+/* services(5) has no UDP-Lite (RFC 3828), whose ports are those of UDP, and no MPTCP. */
 static uint32_t services_key(uint16_t protocol, uint16_t port)
 {
     const uint32_t table = protocol == IPPROTO_UDPLITE  ? IPPROTO_UDP
@@ -42,7 +41,7 @@ static int services_protocol_of(const char *name)
     return strcmp(name, "raw") == 0 ? IPPROTO_RAW : -1;
 }
 
-/* A port without a name, or with one that memory is too short for, is shown as a number. */
+/* Stores a name. A port without a name is shown as a number, also if memory was short. */
 static void services_put(struct services *services, int protocol, int port, const char *name)
 {
     if (protocol >= 0 && port > 0 && port <= UINT16_MAX && name && name[0] != '\0')
@@ -51,10 +50,8 @@ static void services_put(struct services *services, int protocol, int port, cons
             services->error = ENOMEM;
 }
 
-/*
- * Only errno tells the end of the entries from a source that cannot be read. A missing source is an
- * error only if no other had an entry.
- */
+/* Only errno distinguishes the end of the entries from a source that cannot be read. A missing
+ * source is an error only if no source had an entry. */
 static void note_end(struct services *services, int error, bool any)
 {
     if (services->error == 0 && error != 0 && (error != ENOENT || !any))
@@ -82,7 +79,7 @@ struct services *services_create(void)
     while (errno = 0, (protocol = getprotoent()))
         services_put(services, IPPROTO_RAW, protocol->p_proto, protocol->p_name);
     note_end(services, errno,
-             true); /* only raw sockets show protocols: a missing file is no loss */
+             true); /* only raw sockets need protocols, so a missing file is not an error */
     endprotoent();
     return services;
 }
@@ -106,7 +103,7 @@ const char *services_name(const struct services *services, uint16_t protocol, ui
 
 /* --- The ports of a service ------------------------------------------------------------------- */
 
-/* True if "port/protocol" is of one of these protocols, separated by blanks; NULL: of any. */
+/* Returns whether "port/protocol" has one of these protocols; NULL: any. Spaces separate them. */
 static bool services_is_of(const char *number, const char *protocols)
 {
     const char *protocol = strchr(number, '/');
@@ -121,28 +118,28 @@ static bool services_is_of(const char *number, const char *protocols)
     return !protocols;
 }
 
-/* A line is "name port/protocol alias..."; behind a # is a comment. Returns the port, or 0. */
+/* A line is "name port/protocol alias..."; a comment follows a #. Returns the port, or 0. */
 static uint16_t port_of_line(char *line, const char *name, const char *protocols)
 {
-    static const char blanks[] = " \t\r\n";
+    static const char spaces[] = " \t\r\n";
     char *rest = NULL;
     const char *word, *number;
     unsigned long port;
     bool found;
 
     line[strcspn(line, "#")] = '\0';
-    word = strtok_r(line, blanks, &rest);
-    number = word ? strtok_r(NULL, blanks, &rest) : NULL;
+    word = strtok_r(line, spaces, &rest);
+    number = word ? strtok_r(NULL, spaces, &rest) : NULL;
     if (!number || !services_is_of(number, protocols))
         return 0;
     port = strtoul(number, NULL, 10);
     found = strcasecmp(word, name) == 0;
-    while (!found && (word = strtok_r(NULL, blanks, &rest)))
+    while (!found && (word = strtok_r(NULL, spaces, &rest)))
         found = strcasecmp(word, name) == 0;
     return found && port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
-/* The file is read here: the C library might load modules. */
+/* Reads the file itself, because the C library might load modules. */
 size_t services_ports(const char *path, const char *name, const char *protocols, uint16_t ports[],
                       size_t most)
 {

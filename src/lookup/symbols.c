@@ -11,16 +11,16 @@
 
 enum { SYMBOL_SIZE = 128 }; /* longer names, of generated functions, are cut */
 
-/* A place, and the function that begins last before it. */
+/* An address in the kernel's code, and the last function that begins before it. */
 struct symbol {
-    uint64_t place, start;
-    char name[SYMBOL_SIZE]; /* terminated; empty: it is not known */
+    uint64_t address, start;
+    char name[SYMBOL_SIZE]; /* terminated; empty: unknown */
 };
 
 struct symbols {
-    struct symbol *items; /* by place */
+    struct symbol *items; /* the first `named` are sorted by address */
     size_t count, capacity;
-    size_t named; /* of these, from the beginning on; then they are sorted together */
+    size_t named; /* symbols that symbols_read() has looked up */
 };
 
 struct symbols *symbols_create(void)
@@ -35,74 +35,75 @@ void symbols_destroy(struct symbols *symbols)
     free(symbols);
 }
 
-static int by_place(const void *a, const void *b)
+static int by_address(const void *a, const void *b)
 {
     const struct symbol *one = a, *other = b;
 
-    return (one->place > other->place) - (one->place < other->place);
+    return (one->address > other->address) - (one->address < other->address);
 }
 
-/* "ffffffff81a0b2c0 T tcp_v4_rcv", and a module's name behind some: a place is behind a call. */
+/* Takes a line such as "ffffffff81a0b2c0 T tcp_v4_rcv"; a module's name may follow. The wanted
+ * addresses are return addresses, so each is greater than the start of its function. */
 static void symbols_take_line(struct symbols *symbols, char *line)
 {
     char *end;
-    const uint64_t address = strtoull(line, &end, 16);
+    const uint64_t start = strtoull(line, &end, 16);
     size_t i = 0, high = symbols->count;
 
-    while (i < high) { /* the first one whose place is behind the address */
+    while (i < high) { /* finds the first symbol whose address is greater */
         const size_t middle = i + (high - i) / 2;
-        if (symbols->items[middle].place > address)
+        if (symbols->items[middle].address > start)
             high = middle;
         else
             i = middle + 1;
     }
-    if (!address || i == symbols->count || end[0] != ' ' || !end[1] || end[2] != ' ' ||
-        symbols->items[i].start >= address || !strchr(end, '\n'))
+    if (!start || i == symbols->count || end[0] != ' ' || !end[1] || end[2] != ' ' ||
+        symbols->items[i].start >= start || !strchr(end, '\n'))
         return;
     struct symbol *symbol = &symbols->items[i];
-    size_t length = strcspn(end + 3, ".\t\n "); /* NAME.cold is a part of it */
+    size_t length = strcspn(end + 3, ".\t\n "); /* NAME.cold is a part of NAME */
     if (!length)
         return;
     length = length < sizeof symbol->name ? length : sizeof symbol->name - 1;
-    symbol->start = address;
+    symbol->start = start;
     memcpy(symbol->name, end + 3, length);
     symbol->name[length] = '\0';
 }
 
-/* Two places of one function: only the first of them met its line. */
+/* Copies a function's name to its other addresses: symbols_take_line() named only the first. */
 static void share_names(struct symbols *symbols)
 {
     for (size_t i = 1; i < symbols->count; i++) {
         const struct symbol *before = &symbols->items[i - 1];
         struct symbol *symbol = &symbols->items[i];
-        const uint64_t place = symbol->place;
+        const uint64_t address = symbol->address;
         if (before->start > symbol->start) {
             *symbol = *before;
-            symbol->place = place;
+            symbol->address = address;
         }
     }
 }
 
-/* One that was looked up; NULL: it was not. */
-static const struct symbol *symbols_find(const struct symbols *symbols, uint64_t place)
+/* Returns NULL if the address was not looked up. */
+static const struct symbol *symbols_find(const struct symbols *symbols, uint64_t address)
 {
-    const struct symbol wanted = {.place = place};
+    const struct symbol wanted = {.address = address};
 
     return symbols->named
-               ? bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_place)
+               ? bsearch(&wanted, symbols->items, symbols->named, sizeof wanted, by_address)
                : NULL;
 }
 
-int symbols_add(struct symbols *symbols, uint64_t place)
+int symbols_add(struct symbols *symbols, uint64_t address)
 {
     struct symbol *added;
 
-    if (symbols_find(symbols, place) ||
-        (symbols->count > symbols->named && symbols->items[symbols->count - 1].place == place))
+    if (symbols_find(symbols, address) ||
+        (symbols->count > symbols->named && symbols->items[symbols->count - 1].address == address))
         return 0;
     added = ARRAY_ADD(symbols->items, symbols->count, symbols->capacity);
     if (added)
-        added->place = place;
+        added->address = address;
     return added ? 0 : -ENOMEM;
 }
 
@@ -116,14 +117,14 @@ int symbols_read(struct symbols *symbols, const char *path)
 
     if (symbols->count == symbols->named)
         return 0;
-    rights_raise(RIGHT_SYMBOLS); /* the kernel asks who opened it */
+    rights_raise(RIGHT_SYMBOLS); /* the kernel checks the rights at open(2) */
     file = fopen(path, "re");
     error = -errno;
     rights_lower();
     if (!file)
         return error;
     setvbuf(file, NULL, _IOFBF, AT_ONCE);
-    qsort(symbols->items, symbols->count, sizeof *symbols->items, by_place);
+    qsort(symbols->items, symbols->count, sizeof *symbols->items, by_address);
     symbols->named = symbols->count;
     while (getline(&line, &size, file) > 0)
         symbols_take_line(symbols, line);
@@ -133,9 +134,9 @@ int symbols_read(struct symbols *symbols, const char *path)
     return 0;
 }
 
-const char *symbols_name(const struct symbols *symbols, uint64_t place)
+const char *symbols_name(const struct symbols *symbols, uint64_t address)
 {
-    const struct symbol *found = symbols_find(symbols, place);
+    const struct symbol *found = symbols_find(symbols, address);
 
     return found && *found->name ? found->name : NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Users: each uid is looked up once, even if it has no name. */
+/* Names of users: each uid is looked up once, even if it has no name. */
 #include "fastnet/users.h"
 #include "fastnet/hosts.h"
 
@@ -21,15 +21,15 @@ enum { BUFFER_FIRST = 1024, BUFFER_MAX = 1024 * 1024, NAME_SIZE = 1020 };
 struct users {
     struct hash_table names;
     int error;     /* errno, or 0 */
-    pid_t child;   /* asks; 0: this process does */
-    int questions; /* an eventfd: a uid and 1. Sockets would be listed */
-    int answers;   /* a pipe */
+    pid_t child;   /* the process that looks up names; 0: this process */
+    int questions; /* an eventfd, for uid + 1; listings would show a socket */
+    int answers;   /* a pipe: struct users_answer */
 };
 
-/* Of a uid. */
+/* The answer of the child for a uid. */
 struct users_answer {
     int error;            /* errno, or 0 */
-    char name[NAME_SIZE]; /* empty: it has none */
+    char name[NAME_SIZE]; /* empty: the uid has no name */
 };
 
 struct users *users_create(void)
@@ -59,7 +59,7 @@ void users_forget(struct users *users)
     users->error = 0;
 }
 
-/* Further errors mean an unknown uid, depending on the source of names (getpwuid_r(3)). */
+/* Other errors mean that the uid is unknown; they depend on the source of names (getpwuid_r(3)). */
 static bool users_is_fault(int error)
 {
     return error != 0 && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM;
@@ -91,14 +91,14 @@ static void users_ask(uint32_t uid, struct users_answer *answer)
     free(buffer);
 }
 
-/* The child. */
+/* Runs in the child: answers questions until the parent ends. */
 static _Noreturn void answer_all(int questions, int answers, pid_t parent)
 {
     struct users_answer answer;
     eventfd_t question;
     sigset_t all;
 
-    sigfillset(&all); /* the parent's handlers write to the terminal, and it ends this process */
+    sigfillset(&all); /* the parent's handlers write to the terminal; the parent kills the child */
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     rights_drop();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -136,7 +136,7 @@ int users_ask_in_child(struct users *users)
     return error;
 }
 
-/* An answer fits into the pipe at once (PIPE_BUF). */
+/* The pipe takes a whole answer at once (PIPE_BUF). */
 static void ask_child(const struct users *users, uint32_t uid, struct users_answer *answer)
 {
     const bool asked = eventfd_write(users->questions, (eventfd_t)uid + 1) == 0;
@@ -146,7 +146,7 @@ static void ask_child(const struct users *users, uint32_t uid, struct users_answ
         continue;
     if (length != (ssize_t)sizeof *answer)
         *answer = (struct users_answer){.error = EPIPE};
-    answer->name[NAME_SIZE - 1] = '\0'; /* its modules are not trusted: this process has rights */
+    answer->name[NAME_SIZE - 1] = '\0'; /* do not trust the child's modules */
 }
 
 const char *users_name(struct users *users, uint32_t uid)
