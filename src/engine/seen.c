@@ -18,12 +18,10 @@ struct set {
     unsigned shift; /* key >> shift is the key's first slot */
 };
 
-/*
- * A key is an identity times a secret odd number: different for each identity, never 0. Its upper
+/* A key is an identity times a secret odd number: different for each identity, never 0. Its upper
  * bits depend on the whole identity, and an attacker cannot choose identities that crowd some
  * slots. The sets are not a hash_table.h, because every row is looked up: slots that hold the keys
- * themselves save calls and memory.
- */
+ * themselves save calls and memory. */
 struct seen {
     bool all;
     unsigned fill; /* a set is full if one of 1 << fill slots has a key */

@@ -14,10 +14,8 @@ struct field;
 
 extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind_flow_usage;
 
-/*
- * Connection tracking: linux/netfilter/nfnetlink_conntrack.h, nf_conntrack_common.h. Some fields
- * belong to flows only, some to expectations.
- */
+/* Connection tracking: linux/netfilter/nfnetlink_conntrack.h, nf_conntrack_common.h. Some fields
+ * belong to flows only, some to expectations. */
 #define FLOW_ORIG           (UINT64_C(1) << 0) /* the tuple of the original direction */
 #define FLOW_REPLY          (UINT64_C(1) << 1) /* the tuple of the reply direction */
 #define FLOW_STATE          (UINT64_C(1) << 2) /* TCP, SCTP, DCCP */

@@ -22,8 +22,7 @@ int ctnetlink_decode_expectation_statistics(const struct nlmsghdr *message, stru
 /* CTA_STATS_GLOBAL_*: the number of entries, and its limit. */
 int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record);
 
-/*
- * Fill the record from one line of PROC_ROOT/net/nf_conntrack (ct_seq_show() of the kernel's
+/* Fill the record from one line of PROC_ROOT/net/nf_conntrack (ct_seq_show() of the kernel's
  * nf_conntrack_standalone.c) or nf_conntrack_expect (exp_seq_show(), nf_conntrack_expect.c).
  * Return 0, or -EBADMSG if the line does not have that form; do not use the record then. Unknown
  * words are ignored. The record borrows its texts from the line.
@@ -37,8 +36,7 @@ int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record
  * - start: not decoded. The file has whole seconds from the start until the kernel wrote that piece
  *   of the file: each listing would show another start, and that of a captured tree would be wrong.
  * - helper, labels, id, SCTP's tags, DCCP's role; mask, master, zone and class of an expectation:
- *   not in the file. Expectations therefore have no identity: two of them may look alike.
- */
+ *   not in the file. Expectations therefore have no identity: two of them may look alike. */
 int proc_conntrack_decode_flow(const struct line *line, struct record *record);
 int proc_conntrack_decode_expectation(const struct line *line, struct record *record);
 /* The same for a line of PROC_ROOT/net/ip_conntrack, where all flows are IPv4 and lines do not

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sockets of IP by inet_diag: TCP, UDP, UDP-Lite, raw, MPTCP and SCTP.
+/* Sockets of IP by inet_diag: TCP, UDP, UDP-Lite, raw, MPTCP and SCTP.
  * Sources: linux/inet_diag.h; net/ipv4/inet_diag.c, tcp_diag.c, udp_diag.c and raw_diag.c,
- * net/mptcp/mptcp_diag.c, net/sctp/diag.c.
- */
+ * net/mptcp/mptcp_diag.c, net/sctp/diag.c. */
 #include "backend/socket/decode.h"
 
 #include <errno.h>

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Sockets from /proc/net. proc(5) describes the files; the kernel writes them in
+/* Sockets from /proc/net. proc(5) describes the files; the kernel writes them in
  * net/ipv4/tcp_ipv4.c (tcp4_seq_show()), udp.c and raw.c, in the same files of net/ipv6, and in
- * net/unix/af_unix.c.
- */
+ * net/unix/af_unix.c. */
 #include "backend/socket/decode.h"
 
 #include <errno.h>
@@ -159,13 +157,11 @@ int proc_net_decode_words(const struct line *line, const struct table *table, st
     return 0;
 }
 
-/*
- * The fast way: the kernel writes all columns before the inode in fixed widths, so digits and
+/* The fast way: the kernel writes all columns before the inode in fixed widths, so digits and
  * separators are at known positions, and eight digits are read at once. Mostly a number is 0.
  *
  * 0100007F:CB74 0200007F:0016 01 0000000F:00000003 01:0000002A 00000002  1000        3 3999703 2
- * ...
- */
+ * ... */
 #define END_COLUMNS(words)                                                                         \
     (8 * (ptrdiff_t)(words) + 6) /* columns of an address of `words` numbers, and a port */
 enum { NUMBER_COLUMNS = 57 };    /* columns from the state up to the inode */
@@ -285,11 +281,9 @@ int proc_net_decode_inet(const struct line *line, const struct table *table, str
                : proc_net_decode_words(line, table, record);
 }
 
-/*
- * The fast way, up to the state, if addresses of the kernel have 64 bits:
+/* The fast way, up to the state, if addresses of the kernel have 64 bits:
  *
- * 000000002d4e7952: 00000003 00000000 00010000 0001 01 62945594 /run/name
- */
+ * 000000002d4e7952: 00000003 00000000 00010000 0001 01 62945594 /run/name */
 static bool take_unix_columns(struct scan *scan, struct socket_record *sock, uint64_t *address)
 {
     enum { COLUMNS = 53 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The number of TCP sockets in each state, without listing all sockets. On a busy machine nearly
+/* The number of TCP sockets in each state, without listing all sockets. On a busy machine nearly
  * all are ESTABLISHED or in TIME_WAIT, and the kernel counts these: CurrEstab in /proc/net/snmp, tw
  * in sockstat. A dump lists the other sockets. It is short, because the kernel compares the state
  * before it reads anything else of a socket (inet_diag_dump_icsk() in net/ipv4/inet_diag.c).
@@ -9,8 +8,7 @@
  * - CurrEstab includes CLOSE_WAIT, since Linux 6.10 and in kernels with that change
  *   (tcp_set_state() in net/ipv4/tcp.c);
  * - tw includes sockets in FIN_WAIT2 that have only the timer of TIME_WAIT (inet_twsk_alloc() in
- *   net/ipv4/inet_timewait_sock.c, tcp_time_wait() in net/ipv4/tcp_minisocks.c).
- */
+ *   net/ipv4/inet_timewait_sock.c, tcp_time_wait() in net/ipv4/tcp_minisocks.c). */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Unix sockets from unix_diag, which is right, and from /proc/net/unix, into which every user can
+/* Unix sockets from unix_diag, which is right, and from /proc/net/unix, into which every user can
  * write: the file has names of sockets unescaped, so a newline in a name makes a second line, which
  * can look like another socket. Every NUL in a name is '@' there.
  *
@@ -10,8 +9,7 @@
  * name of the file, or the name's socket has gone, and the text after such a name is in doubt.
  *
  * A thread reads a long file while netlink is asked. If netlink knows all names in it, nothing is
- * in doubt. Else netlink is asked again, after the file.
- */
+ * in doubt. Else netlink is asked again, after the file. */
 #include <errno.h>
 #include <linux/net.h>
 #include <netinet/tcp.h>

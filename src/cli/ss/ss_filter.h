@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The filter language of ss, made into a predicate:
+/* The filter language of ss, made into a predicate:
  *
  *     dport = :443 and ( src 10.0.0.0/8 or not dev eth0 )
  *
- * fastnet-ss(8) describes it.
- */
+ * fastnet-ss(8) describes it. */
 #ifndef CLI_SS_SS_FILTER_H
 #define CLI_SS_SS_FILTER_H
 

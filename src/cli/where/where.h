@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The language of --where: conditions on the columns of a kind, made into a predicate.
+/* The language of --where: conditions on the columns of a kind, made into a predicate.
  *
  *     state = CLOSE_WAIT and (remote_address in 10.0.0.0/8 or local_port in 8000-8999,443)
  *
- * fastnet(8) describes it. Its short forms (--port=443) are lists of values for several columns.
- */
+ * fastnet(8) describes it. Its short forms (--port=443) are lists of values for several columns. */
 #ifndef CLI_WHERE_H
 #define CLI_WHERE_H
 

@@ -14,10 +14,8 @@
 #include "fastnet/flow_names.h"
 #include "probes/packet/packet.h"
 
-/*
- * Reads addresses and ports. from, to: offsets of the addresses in the IP header of `length` bytes.
- * Only the first fragment has ports; the program does not read ports after options of IPv6.
- */
+/* Reads addresses and ports. from, to: offsets of the addresses in the IP header of `length` bytes.
+ * Only the first fragment has ports; the program does not read ports after options of IPv6. */
 static void take_header(const struct drop_seen *seen, uint8_t family, size_t length, size_t from,
                         size_t to, struct record *record)
 {
