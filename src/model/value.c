@@ -30,7 +30,7 @@ struct text value_text(const struct value *value, char *digits)
     return (struct text){digits, (size_t)(end - digits)};
 }
 
-/* Returns the first set bit from `bit` on; VALUE_FLAG_BITS: none is set. */
+/* Returns the first set bit from `bit` on; VALUE_FLAG_BITS: no bit is set. */
 static size_t next_flag(const struct value *flags, size_t bit)
 {
     for (; bit < VALUE_FLAG_BITS; bit = (bit / 64 + 1) * 64) {

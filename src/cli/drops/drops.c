@@ -35,7 +35,7 @@ static const struct option options_table[] = {
 };
 
 static const struct example examples[] = {
-    {"", "packets that are dropped within 5 s"},
+    {"", "packets dropped within 5 s"},
     {"--for 60 --all-netns", "for a minute, in all netns"},
     {"--where 'process != null'", "packets that processes lose"},
     {"--count-by reason", "packets for each reason"},
