@@ -74,7 +74,7 @@ static int interfaces_compare_names(const struct record *x, const struct record 
 
 /* Choosing the rows */
 
-/* Only netstat's layout shows labels as interfaces; another row has their addresses, too. */
+/* Only netstat's layout has rows for labels. In other forms the interface has their addresses. */
 static void interfaces_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {
