@@ -623,7 +623,8 @@ static void report_containers(struct run *run)
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
-    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* more than paths by id */
+    const bool named =
+        run->needs.lookups & NEED_OWNERS_CGROUPS; /* names in paths are needed, too */
     const bool filtered = filters_by(run, NEED_CGROUPS);
     const struct cgroups_summary *summary;
 

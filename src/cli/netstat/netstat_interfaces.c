@@ -9,7 +9,7 @@
 /* The order of net-tools (lib/nstrcmp.c): by name, by its number, then by the number of an alias */
 
 struct name_parts {
-    struct text words;  /* up to the last byte that is not a digit */
+    struct text words;  /* the name without its digits at the end */
     struct text number; /* the digits after `words` */
     struct text alias;  /* digits; empty: not an alias */
 };

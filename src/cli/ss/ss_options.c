@@ -23,8 +23,8 @@ enum {
 
 enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which sockets", "How they are shown",
-                                     "Where they are read, how often, and the filter",
-                                     "About fastnet", "Compatibility"};
+                                     "Source of sockets, interval and filter", "About fastnet",
+                                     "Compatibility"};
 
 /* Forms of rows that only select a table, a family or states. */
 enum { FORM_TABLE = FORM_OWN, FORM_FAMILY, FORM_STATES };
