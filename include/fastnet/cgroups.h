@@ -30,7 +30,7 @@ struct cgroup_names {
 /* Finds the names in `path`. If the path leads out of the cgroup namespace, only directories after
  * the last "/.." count. */
 void cgroup_names(const char *path, struct cgroup_names *names);
-/* True if `path` leads out of the cgroup namespace: then /proc/PID/cgroup begins it with "/.."
+/* True if `path`, from /proc/PID/cgroup, leads out of the cgroup namespace: it begins with "/.."
  * (cgroup_namespaces(7)). */
 bool cgroup_is_outside(const char *path);
 

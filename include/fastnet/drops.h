@@ -33,7 +33,7 @@ int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 
 /* Packets for which the last listing has no row. */
 struct drops_summary {
-    uint64_t harmless;  /* nobody misses them; the filter ran without lookups */
+    uint64_t harmless;  /* nobody misses these packets; not filtered by looked-up columns */
     uint64_t elsewhere; /* dropped in network namespaces that were not listed */
     uint64_t lost;      /* the table had no room for them */
 };

@@ -20,7 +20,7 @@
 #define NEED_INTERFACES (UINT64_C(1) << 5)  /* index -> name */
 #define NEED_LABELS     (UINT64_C(1) << 6)  /* bit of a connection label -> name */
 #define NEED_SENDERS    (UINT64_C(1) << 7)  /* netlink port -> name of the process that has it */
-#define NEED_LINKS      (UINT64_C(1) << 8)  /* index -> its master, and netns of its peer */
+#define NEED_LINKS      (UINT64_C(1) << 8)  /* interface -> its master, netns of its peer */
 #define NEED_NETWORKS   (UINT64_C(1) << 9)  /* address of a network -> name */
 #define NEED_CGROUPS    (UINT64_C(1) << 10) /* id of a control group -> path */
 #define NEED_EPHEMERAL  (UINT64_C(1) << 11) /* range of ports that the kernel chooses from */
@@ -109,7 +109,7 @@ struct context {
     uint64_t time, number;     /* begin (ns since 1970) and number of the run; 0: unknown */
 };
 
-/* Type of the record member that a field shows. For numbers it is the size in bytes. */
+/* Type of the record member that a field shows. Number types: the size in bytes. */
 enum member_type {
     MEMBER_NONE,
     MEMBER_UINT8, /* numbers are in host byte order */
@@ -209,8 +209,8 @@ static inline struct value field_value(const struct field *field, const struct r
     return field->value(&(struct cell){field, record, context});
 }
 
-/* Read and set the member of a field as a number. Set stores the member's maximum if `number` is
- * too large. A counter may be inside borrowed bytes: field_set_number() changes these bytes. */
+/* Read and set the member of a field as a number. field_set_number() stores at most the member's
+ * maximum. If the counter is inside borrowed bytes, it changes these bytes. */
 uint64_t field_number(const struct field *field, const struct record *record);
 void field_set_number(const struct field *field, struct record *record, uint64_t number);
 

@@ -20,7 +20,7 @@ struct counter_record;
  * cookie. */
 #define EACH_KERNEL_NUMBER(COUNTER, SYSCTL, OF_ROWS)                                               \
     COUNTER(SOCKETS_USED, "sockets", "used")                                                       \
-    COUNTER(TCP_IN_USE, "TCP", "inuse") /* IPv4 and then IPv6, from here on */                     \
+    COUNTER(TCP_IN_USE, "TCP", "inuse") /* from here on: IPv4, then the same for IPv6 */           \
     COUNTER(TCP6_IN_USE, "TCP6", "inuse")                                                          \
     COUNTER(UDP_IN_USE, "UDP", "inuse")                                                            \
     COUNTER(UDP6_IN_USE, "UDP6", "inuse")                                                          \
@@ -61,8 +61,8 @@ struct counter_record;
     COUNTER(SEGMENTS_SENT, "Tcp", "OutSegs")                                                       \
     COUNTER(SEGMENTS_RETRANSMITTED, "Tcp", "RetransSegs")                                          \
     COUNTER(SYNS_RETRANSMITTED, "TcpExt", "TCPSynRetrans")                                         \
-    COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv") /* retransmitted, but received twice */      \
-    COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* their segments (Linux 5.10) */      \
+    COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv")       /* retransmitted in vain: D-SACKs */   \
+    COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* segments in these (Linux 5.10) */   \
     COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors", .drops = "SOCKET_RCVBUFF")                   \
     COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors", .drops = "SOCKET_RCVBUFF")             \
     COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors", .drops = "PROTO_MEM")                           \

@@ -72,8 +72,8 @@ struct kind {
     const char *name; /* plural, for messages and for metrics of --count-by: "sockets" */
     size_t size;      /* bytes of struct record that the kind uses, from the start */
     /* Names of its metrics (sink_prometheus_create()) begin with "fastnet_" and `metric`; they stay
-     * after a release, as names of fields do. NULL: too many rows for metrics; the user is offered
-     * metrics of --count-by, and `count_by` has the columns to offer. */
+     * after a release, as names of fields do. NULL: too many rows for metrics; a message offers
+     * --count-by with the columns in `count_by` instead. */
     const char *metric, *count_by;
     /* True if a row counts all network namespaces together, also if it is read in one. NULL: no row
      * does. */

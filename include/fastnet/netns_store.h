@@ -35,7 +35,7 @@ static inline void *netns_store_at(const struct netns_store *store, size_t numbe
 /* Returns the entry of the namespace with this cookie, or NULL. */
 void *netns_store_find(struct netns_store *store, uint64_t cookie);
 
-/* Returns the entry of the namespace, and adds one of zeroes if it is missing: then other entries
+/* Returns the entry of the namespace. If it is missing, adds an entry of zeroes: then other entries
  * may move. NULL: memory is short. */
 void *netns_store_add(struct netns_store *store, uint64_t cookie);
 

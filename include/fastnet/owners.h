@@ -102,8 +102,8 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode);
  * The result is valid until the next call. */
 const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name);
 
-/* Finds the owners of a listener for a connection that it received: without a descriptor, and only
- * the first few of many. The result is valid until the next call. */
+/* Finds the owners of a listener for a connection that it received: at most a few, without their
+ * descriptor numbers. The result is valid until the next call. */
 size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct owner **first);
 
 /* What the search missed. Missing rights and vanishing processes are not errors. */

@@ -151,8 +151,8 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
 /* A bit for sets of known fields: the members that every record of a kind has. No field uses it. */
 #define KNOWN_ALWAYS (UINT64_C(1) << 63)
 
-/* True if a row may be wanted when only some facts are known: known.fields (record.has says which
- * of them it has) and known.lookups (NEED_*). context may be NULL if known.lookups is 0. */
+/* True if a row may pass when only some facts are known: known.fields (record.has says which of
+ * them it has) and known.lookups (NEED_*). context may be NULL if known.lookups is 0. */
 bool predicate_may_be_met(const struct predicate *predicate, const struct record *record,
                           const struct context *context, struct needs known);
 

@@ -41,7 +41,8 @@ int proc_tree_open_file(const char *root, const char *path);
 /* As openat(2) with O_CLOEXEC, but returns a descriptor or -errno, and continues after signals. */
 int proc_open(int directory, const char *path, int flags);
 
-/* As read(2), but returns -errno, and continues after a signal, or if no data is there yet. */
+/* As read(2), but returns -errno. Tries again after a signal and, for EAGAIN, when data has
+ * come. */
 ssize_t proc_read(int fd, void *buffer, size_t size);
 
 /* Reads at most size - 1 bytes of a file by one read(2), and adds a NUL. Returns the number of
@@ -81,7 +82,7 @@ pid_t procfs_self(const struct proc_tree *tree);
 
 /* How the machine that wrote a tree differs from this machine, in bits. */
 enum {
-    MACHINE_ORDER = 1, /* byte order of numbers; addresses are printed as such numbers */
+    MACHINE_ORDER = 1, /* byte order of numbers, also of addresses, which files show as numbers */
     MACHINE_TYPES = 2, /* SOCK_DGRAM is 1 and SOCK_STREAM is 2, as on MIPS */
 };
 struct proc_machine {

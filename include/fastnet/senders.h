@@ -14,8 +14,7 @@ struct senders *senders_create(const char *proc_root);
 void senders_destroy(struct senders *senders);
 /* Returns the name of the process with this port; NULL: no process has it (any more). */
 const char *senders_name(struct senders *senders, uint32_t port);
-/* Forgets the last answer: much time can pass between events, and another process get the port.
- * Accepts NULL. */
+/* Forgets the last answer: between two events another process may get the port. Accepts NULL. */
 void senders_forget(struct senders *senders);
 /* Returns the name of the process whose pid is `port`: the kernel gives a process its pid as the
  * first port, in every netlink protocol. Valid until the next call. NULL: no such process. */

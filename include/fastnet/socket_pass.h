@@ -7,9 +7,9 @@
  * without a descriptor: sockets in TIME_WAIT and SYN_RECV, connections that are not accepted yet or
  * that are closed with data still to send, sockets on the way to another process (SCM_RIGHTS) or
  * held only by io_uring(7), and sockets of the kernel itself (VXLAN, NFS, MPTCP). But the kernel
- * counts the sockets of each network namespace. If the pass found fewer sockets than a table has,
- * the table is listed by its dump. The same holds for sockets that are only bound, if the pass
- * found fewer sockets of all families. */
+ * counts the sockets of each network namespace. If the pass found fewer sockets of a table,
+ * the table is listed by its dump. If it found fewer sockets of all families together, sockets that
+ * are only bound are listed by a dump. */
 #ifndef FASTNET_SOCKET_PASS_H
 #define FASTNET_SOCKET_PASS_H
 

@@ -5,9 +5,8 @@
 
 #include <pthread.h>
 
-/* As pthread_create(3), but the thread has a stack of 2 MiB, independent of the limit, and blocks
- * all signals, because signals must interrupt system calls of the main thread. Returns 0 or
- * -errno. */
+/* As pthread_create(3), but the thread has a stack of 2 MiB for any RLIMIT_STACK, and blocks all
+ * signals, because signals must interrupt system calls of the main thread. Returns 0 or -errno. */
 int thread_start(pthread_t *thread, void *(*work)(void *), void *arg);
 
 /* Returns the number of CPUs that this thread may run on; at least 1. */

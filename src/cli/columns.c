@@ -54,7 +54,7 @@ static void columns_show(struct listing_command *command, const struct field *fi
     if (!is_shown(command, field) && command->shown_count < LISTING_COLUMNS_MAX)
         command->shown[command->shown_count++] = field;
     if (field->rate && field->of && field->of->partly)
-        columns_show(command, field + 1); /* field + 1 has the values of rows without a rate */
+        columns_show(command, field + 1); /* the next field, for rows that have no rate */
 }
 
 static void show_named(struct listing_command *command, const char *names)
@@ -229,7 +229,7 @@ static int add_counted(struct listing_command *command, struct text word)
                              (struct text){slash, word.length - length});
     if (!field)
         return common_misuse_typed(command->common, "--count-by",
-                                   "not a column of addresses with a prefix length: '%s'", word);
+                                   "expected ADDRESS_COLUMN/LENGTH, not '%s'", word);
     listing->count_by[listing->count_by_count++] = field;
     needs_add(&listing->needs, field_needs(field));
     columns_show_value(command, field, at);

@@ -38,7 +38,7 @@ static const char *const groups[] = {"Output", "Source"};
 /* No personality uses these letters, and neither does any program that a personality imitates. */
 static const struct option options[] = {
     OUTPUT_FORMATS(FORMAT_OPTION) /* the macro adds the commas */
-    LONG(OPTION_OUTPUT, "output", OUTPUT, "replace this file when a listing is complete",
+    LONG(OPTION_OUTPUT, "output", OUTPUT, "write complete listings to FILE, replacing it",
          TAKES("FILE"), .newer = true),
     OPTION_ROW(THIS_ROW, 'k', "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
                TAKES("A,B,..."), OF(CHOICES_SHOWN), SETS(columns)),

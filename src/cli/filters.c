@@ -67,7 +67,7 @@ static const struct option of_findings[] = {
 
 static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
 
-/* With the column "address", a flow would match as a row for each end. */
+/* With the column "address" a flow would match once for each of its ends. */
 static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST_OF("src dst"),
                                            OF_OWNERS};
 

@@ -38,7 +38,7 @@ struct misuse {
     const char *subject; /* the option, or the position in a filter, that is wrong */
     const char *wrong;   /* the message; if `typed` is given, it replaces each %s, escaped */
     struct text typed;
-    const char *words; /* correct words with spaces: the message names the nearest, or all */
+    const char *words; /* correct words: the message names the nearest word, or all */
     const char *before;
     struct text meant; /* the nearest word that was offered */
     size_t distance;   /* edit distance of `meant`; before the first offer: 0, or the limit */

@@ -36,7 +36,7 @@ struct option {
     unsigned group : 4; /* section of --help: index into the table's groups */
     bool newer : 1;     /* an abbreviation that also fits an older option means the older option */
     unsigned form : 7;  /* enum option_form */
-    uint8_t protocols;  /* accepted with these, as the personality numbers them; 0: with all */
+    uint8_t protocols;  /* the personality's bits of protocols that accept it; 0: all do */
     /* Offset, in the personality's options, of the member that this option sets: a bool without
      * argument, a const char * with an argument, or the type that its form names. 0: the option
      * does more than to set a member. */
@@ -57,8 +57,8 @@ struct option {
 /* The id of an option that needs no code: its row says everything. */
 #define THIS_ROW (10000 + __LINE__)
 
-/* Rows of a table. After the group come the help and further members: TAKES() an argument, OF()
- * these words, and COMPARES() these columns with it. */
+/* Rows of a table. After the group come the help and other members: TAKES() an argument, OF() these
+ * words, and COMPARES() these columns with the argument. */
 /* clang-format off */
 #define OPTION_ROW(i, l, n, g, ...) {.id = (i), .letter = (l), .name = (n), .group = (g), .help = __VA_ARGS__}
 #define OPTION(l, n, g, ...)        OPTION_ROW(l, l, n, g, __VA_ARGS__)

@@ -230,7 +230,7 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     if (tried > examination->summary->rules)
         examination->summary->rules = tried;
     report_rules(examination->report, "not tried", untried);
-    report_rules(examination->report, "tried only in part", partly);
+    report_rules(examination->report, "tried only partly", partly);
 }
 
 static int doctor_examine_netns(struct doctor *doctor, const struct examined_netns *examined,

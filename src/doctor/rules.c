@@ -208,8 +208,8 @@ const struct rule rules[] = {
      READS_INTERFACES | READS_LINKS | READS_DROPS,
      .evaluate = rule_queue_drops},
     {{"duplicate-address", "an IPv6 address belongs to another machine, too",
-      "find the other machine by its MAC address, which the kernel's log has (dmesg), and give "
-      "one of the machines another address",
+      "find the other machine by its MAC address, which is in the kernel's log (dmesg), and "
+      "give one of the machines another address",
       "fastnet netstat -i --columns interface,addresses_failed,addresses --where "
       "'addresses_failed > 0'",
       "rtnetlink: addresses with the flag dadfailed"},
@@ -258,21 +258,21 @@ const struct rule rules[] = {
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_slow_reader},
     {{"peer-gone", "the other end is gone and has not closed the connection",
-      "see if these peers can be reached, by large packets, too (ping -M do -s 1472, for IPv6 "
-      "1452), and if a firewall or NAT on the way has forgotten the connections; set "
+      "check whether small and large packets reach these peers (ping -M do -s 1472, for IPv6 "
+      "1452), and whether a firewall or NAT on the way has forgotten the connections; set "
       "TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the program should notice sooner",
       "fastnet sockets -t --where 'retransmits > 2'",
       "sock_diag: retransmission timer, backoff and last_ack of struct tcp_info"},
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_peer_gone},
     {{"gateway", "a gateway does not answer",
-      "see if the gateway is up and on this cable or VLAN, and if the route to it is right",
+      "check that the gateway is up and on this cable or VLAN, and that the route to it is right",
       "fastnet neigh --state failed,incomplete",
       "rtnetlink: neighbours and routes of the main table"},
      READS_ROUTES | READS_INTERFACES,
      .evaluate = rule_gateway},
     {{"no-answer", "attempts to connect get no answer",
-      "see if a firewall drops the SYNs or the answers, or if there is no such machine",
+      "check whether a firewall drops the SYNs or the answers, and whether the machine exists",
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions"},
      READS_TCP | READS_DROPS,
      .evaluate = rule_no_answer},
@@ -291,7 +291,8 @@ const struct rule rules[] = {
      .alone = READS_UDP | READS_FLOWS,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",
-      "see if large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP \"fragmentation "
+      "check whether large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP "
+      "\"fragmentation "
       "needed\" pass; set net.ipv4.tcp_mtu_probing=1, or clamp the MSS",
       "fastnet sockets -t --where 'retransmits > 2' --columns +snd_mss,pmtu",
       "sock_diag: backoff, snd_mss, unacked, bytes_acked, last_ack and last_data of struct "

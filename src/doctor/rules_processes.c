@@ -156,7 +156,7 @@ void rule_dns(struct examination *examination)
     size_t count = 0, resolver_count = 0, said = 0;
 
     if (sockets->queries.count >= QUERIES_LEAST)
-        count = find_holders(examination, &sockets->queries, "sockets that wait for port 53",
+        count = find_holders(examination, &sockets->queries, "sockets that wait for a DNS answer",
                              QUERIES_LEAST, &asking);
     if (count)
         resolver_count = find_holders(examination, &sockets->resolvers, NULL, 0, &resolvers);

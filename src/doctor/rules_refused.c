@@ -106,7 +106,7 @@ static const struct cause {
     {EHOSTUNREACH, "EHOSTUNREACH", "a route of type unreachable leads there",
      "see which route leads there (ip route get ADDRESS), and remove it if it is not wanted"},
     {ENETUNREACH, "ENETUNREACH", "no route leads there",
-     "see if a route is missing (ip route get ADDRESS), or the default route"},
+     "check whether a route is missing (ip route get ADDRESS), or the default route"},
 };
 
 static void say_at_once(struct examination *examination, const struct cause *cause,

@@ -60,7 +60,7 @@ void delta_destroy(struct delta *delta)
 
 /* --- Finding rows ----------------------------------------------------------------------------- */
 
-/* The first slot to search. The hash has a secret, because users choose names that are keys. */
+/* The first slot to search. The hash is keyed, because users choose some of the keys (names). */
 static size_t delta_slot_of(const struct delta *delta, uint64_t key, size_t place)
 {
     return (size_t)hash_word(place, key) & (delta->slot_count - 1);

@@ -352,7 +352,7 @@ void run_report_owners(struct run *run)
         return;
     if (filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
         are_owners_missing(run, owners))
-        report_loss(run->report, "owners: not all are known: rows may be missing");
+        report_loss(run->report, "owners: some are unknown, so rows may be missing");
     if (!owners)
         return;
     summary = owners_summary(owners);
@@ -623,7 +623,8 @@ static void report_containers(struct run *run)
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
-    const bool named = run->needs.lookups & NEED_OWNERS_CGROUPS; /* more than paths by id */
+    const bool named =
+        run->needs.lookups & NEED_OWNERS_CGROUPS; /* names in paths are needed, too */
     const bool filtered = filters_by(run, NEED_CGROUPS);
     const struct cgroups_summary *summary;
 

@@ -223,7 +223,7 @@ void run_leave(struct run *run)
 
 int run_return(struct run *run)
 {
-    if (run->netns_walk.refused) /* mostly all of them: that is one line */
+    if (run->netns_walk.refused) /* usually all are refused: one message for all */
         report_loss(
             run->report, "cannot enter %zu network namespace%s: %s%s", run->netns_walk.refused,
             run->netns_walk.refused == 1 ? "" : "s", strerror(EPERM),

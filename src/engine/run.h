@@ -261,8 +261,8 @@ struct owners_program *run_owners_program(const struct run *run);
 void run_walk_owners(struct run *run);
 /* Searches for owners now, or later if the filter may leave few rows. */
 void run_need_owners(struct run *run);
-/* If a filter may leave few rows, the search is deferred until these are known. run_walk_for()
- * makes it, unless no process can hold any of the rows. */
+/* If a filter may leave few rows, the search is deferred until these are known. Then run_walk_for()
+ * searches, unless no process can hold any of the rows. */
 void run_defer_owners(struct run *run);
 void run_walk_for(struct run *run, const struct rows *rows);
 /* Reads everything that is shown of the owners of these rows, because rights may be given up before

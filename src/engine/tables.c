@@ -143,7 +143,7 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .table = table->table,
         .needs = run->needs.fields,
         .where = predicate_of(both),
-        /* if ids do not identify groups, only owners' groups can be compared */
+        /* without the groups of sockets, compare only the groups of owners */
         .cgroups = cgroups && cgroups_tell(cgroups_summary(cgroups)) && !run->owners.stand_ins
                        ? cgroups
                        : NULL,

@@ -112,7 +112,7 @@ static void what_came_before_the_cut_is_listed(void **state)
         assert_true(stage->report.partial);
         assert_int_equal(stage->report.count, 1);
         assert_true(
-            report_says(&stage->report, "saved is truncated: the kernel's answer has no end"));
+            report_says(&stage->report, "saved is truncated: the kernel's answer is incomplete"));
     }
 }
 

@@ -106,7 +106,7 @@ struct expectation_record {
 enum { FLOW_COUNTERS = 24 };
 struct flow_statistics_record {
     uint32_t cpu;
-    bool expectations; /* counters are CTA_STATS_EXP_* */
+    bool expectations; /* the counters are CTA_STATS_EXP_*, not CTA_STATS_* */
     uint32_t counters[FLOW_COUNTERS];
 };
 

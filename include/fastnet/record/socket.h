@@ -21,7 +21,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_UID       (UINT64_C(1) << 3)
 #define SOCKET_INODE     (UINT64_C(1) << 4)
 #define SOCKET_INTERFACE (UINT64_C(1) << 8)
-#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* only sockets other than IP */
+#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* not for IP sockets */
 #define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet, netlink; only by /proc */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_MEMORY    (UINT64_C(1) << SOCKET_MEMORY_BIT)
@@ -157,7 +157,7 @@ struct socket_record {
     uint32_t probes;
     uint32_t recv_q;    /* bytes; listeners: connections that wait for accept(2) */
     uint32_t send_q;    /* bytes; listeners by sock_diag: equal to backlog */
-    uint32_t backlog;   /* limit of the accept queue; TCP listeners by sock_diag */
+    uint32_t backlog;   /* limit of the accept queue; only TCP, from sock_diag */
     uint32_t interface; /* index of the bound device or of the scope; 0: not bound */
     uint32_t uid;
     uint32_t refcount;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets that passed an interface: those of one direction between two ends are one row. */
+/* Packets that passed an interface. All packets from one end to another end are one row. */
 #ifndef FASTNET_RECORD_TRAFFIC_H
 #define FASTNET_RECORD_TRAFFIC_H
 

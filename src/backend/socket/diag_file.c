@@ -205,7 +205,7 @@ static void report_file(const struct diag_file_reading *reading)
         report_loss(report, "%s is empty: it has no answer from the kernel", path);
     else if (!reading->complete)
         report_loss(report,
-                    "%s is truncated: the kernel's answer has no end, so rows may be missing",
+                    "%s is truncated: the kernel's answer is incomplete, so rows may be missing",
                     path);
     else if (reading->more)
         report_detail(report, "%s has several answers: only the first is listed, as ss does", path);

@@ -40,7 +40,7 @@ static const struct example examples[] = {
     {"--state=FAILED,INCOMPLETE", "neighbours that do not answer"},
     {"--count-by=interface,state", "how many in each state"},
     {"--host=192.0.2.0/24", "neighbours in one network"},
-    {"--proxy", "addresses it answers for"},
+    {"--proxy", "proxies of this machine"},
     {"--usage", "how full the tables are"},
     {"--json", "everything, for programs"},
     {NULL, NULL},

@@ -9,7 +9,7 @@
 /* The order of net-tools (lib/nstrcmp.c): by name, by its number, then by the number of an alias */
 
 struct name_parts {
-    struct text words;  /* up to the last byte that is not a digit */
+    struct text words;  /* the name without its digits at the end */
     struct text number; /* the digits after `words` */
     struct text alias;  /* digits; empty: not an alias */
 };
@@ -74,7 +74,7 @@ static int interfaces_compare_names(const struct record *x, const struct record 
 
 /* Choosing the rows */
 
-/* Only netstat's layout shows labels as interfaces; another row has their addresses, too. */
+/* Only netstat's layout has rows for labels. In other forms the interface has their addresses. */
 static void interfaces_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {

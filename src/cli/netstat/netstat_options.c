@@ -74,7 +74,7 @@ static const struct option options_table[] = {
 /* In a table of their own, so that no abbreviation of netstat's options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
-    DELTA_OPTION(0, "with -c, and -i, -s or -M: rates per second"),
+    DELTA_OPTION(0, "with -c and one of -i, -s, -M: rates per second"),
     NONZERO_OPTION(0),
     STRICT_INTERVAL_OPTION(0),
     LONG(OPTION_SUMMARY, "summary", 0, SUMMARY_HELP, .newer = true),

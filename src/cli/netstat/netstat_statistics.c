@@ -62,7 +62,7 @@ static int statistics_list(const struct netstat_options *options, bool inet6)
 
     statistics_choose_rows(&where, options);
     layout.where = predicate_of(&where);
-    if (columns) /* the layout must see all counters, and chooses itself */
+    if (columns) /* the layout needs all counters, and filters them itself */
         command.listing.where = layout.where;
     return command_run(&command);
 }

@@ -66,7 +66,7 @@ static const struct example examples[] = {
     {"-l", "listeners"},
     {"--port 443", "sockets with this port"},
     {"--process nginx", "sockets of a process"},
-    {"--remote 10.0.0.0/8", "sockets to a network"},
+    {"--remote 10.0.0.0/8", "sockets connected to a network"},
     {"--state close_wait", "sockets a process should close"},
     {"--attention", "sockets with problems, and why"},
     {"--where 'recv_q > 0'", "processes that read too slowly"},

@@ -238,7 +238,7 @@ static int summarise(const struct ss_options *options)
         .listing = {.tables = &table,
                     .table_count = 1,
                     .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
-        /* The layout needs all counters: sorted, limited or filtered counters are columns. */
+        /* The layout needs all counters: after a sort, a limit or a filter, show columns. */
         .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
         .another_follows = options->listed,

@@ -153,7 +153,7 @@ static struct predicate *compare_other(struct ss_parser *parser, const struct ot
                                    comparison, number);
 }
 
-/* Compares one port; as in ss, also for the listed sockets of other families. */
+/* Compares one port. As in ss, the listed sockets of other families are compared, too. */
 static struct predicate *is_one_port(struct ss_parser *parser, enum ss_end end,
                                      enum ss_token comparison, int64_t number)
 {

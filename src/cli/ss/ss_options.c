@@ -23,8 +23,8 @@ enum {
 
 enum { WHICH, SHOW, FROM, OTHER, COMPATIBILITY };
 static const char *const groups[] = {"Which sockets", "How they are shown",
-                                     "Where they are read, how often, and the filter",
-                                     "About fastnet", "Compatibility"};
+                                     "Source of sockets, interval and filter", "About fastnet",
+                                     "Compatibility"};
 
 /* Forms of rows that only select a table, a family or states. */
 enum { FORM_TABLE = FORM_OWN, FORM_FAMILY, FORM_STATES };
@@ -93,7 +93,7 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "xdp", COMPATIBILITY, "XDP", SELECTS(FAMILY, AF_XDP)),
     OPTION('M', "mptcp", WHICH, "MPTCP", SELECTS(TABLE, SS_MPTCP)),
     OPTION('O', "oneline", SHOW, "one line for each socket", SETS(layout.one_line)),
-    LONG(THIS_ROW, "inet-sockopt", SHOW, "options of sockets of IP", SETS(layout.options)),
+    LONG(THIS_ROW, "inet-sockopt", SHOW, "options of IP sockets", SETS(layout.options)),
     LONG(THIS_ROW, "bpf-maps", SHOW, "values that BPF programs store for each socket",
          SETS(layout.storages)),
     LONG(OPTION_BPF_MAP_ID, "bpf-map-id", SHOW, "values that this BPF map stores for each socket",
@@ -297,7 +297,7 @@ static int check_summary(const struct ss_options *options)
         return common_misuse(common, "-s: cannot be combined with -%c", options->dump ? 'D' : 'E');
     if (options->listed && common->output)
         return common_misuse(common,
-                             "-s: --output cannot take the summary and sockets in one file");
+                             "-s: --output cannot write the summary and sockets to one file");
     if (options->listed &&
         (common->interval_ms || common->sort || common->limit || common_uses_columns(common)))
         return common_misuse(common, "-s: %s only if no table, family, state or filter is given",

@@ -32,7 +32,7 @@ struct screen_state {
     struct sink *sink;
     const struct predicate *where; /* filter of the command line */
     struct where typed_where;      /* filter that `/` added */
-    /* The rows of the frame, or of the pause. shown_count: how many are on the screen. */
+    /* The rows of the frame; while paused, of the last frame. shown_count: rows on the screen. */
     struct screen_row *rows;
     size_t row_count, row_room, shown_count;
     bool held;                    /* paused: the rows do not change */

@@ -305,7 +305,7 @@ static void put_order(FILE *stream, const struct live_view *view)
             view->order.field ? view->order.field->name : BOTH_WAYS);
 }
 
-/* Groups: the largest sum of the sort column comes first or, if it has no sums, the most rows. */
+/* Adds options for groups: sorts by the sum of the sort column or, if it has none, by row count. */
 static void top_screen_put_sums(FILE *stream, const struct live_view *view)
 {
     const struct field *order = view->order.field;
@@ -336,7 +336,7 @@ static const char *difference(const struct live_view *view, bool is_stream, bool
     if (is_stream)
         return " # events, as they happen";
     if (view->totals)
-        return " # shows rates: only top has these totals";
+        return " # shows rates, because only top has these totals";
     return rates || view->idle ? "" : " # with idle sockets";
 }
 

@@ -34,7 +34,7 @@ static struct flows_screen *traffic_screen_of(const struct screen_state *state)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* A hash by which the next frame finds a flow or group again: of its key columns. */
+/* A hash of the key columns, by which the next frame finds a flow or group again. */
 static uint64_t traffic_screen_id_of(const struct flows_screen *screen, const struct record *record)
 {
     const struct screen_state *state = &screen->state;

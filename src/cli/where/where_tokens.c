@@ -11,7 +11,7 @@ static const struct where_word {
     enum token_type type;
     bool negated;
 } signs[] = {
-    /* a longer sign comes before a sign that it begins with */
+    /* "==" must come before "=": the first sign that fits is taken */
     {"==", TOKEN_EQUAL, false},  {"=", TOKEN_EQUAL, false}, {"!=", TOKEN_EQUAL, true},
     {"!~~", TOKEN_GLOB, true},   {"!~", TOKEN_LIKE, true},  {"!", TOKEN_NOT, false},
     {"<=", TOKEN_GREATER, true}, {"<", TOKEN_LESS, false},  {">=", TOKEN_LESS, true},

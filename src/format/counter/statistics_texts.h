@@ -31,7 +31,7 @@ struct statistics_table {
 /* Returns NULL if netstat does not know the protocol. */
 const struct statistics_table *statistics_table_of(struct text protocol);
 
-/* Returns NULL if netstat does not know the counter, or does not find it in its table. */
+/* Returns NULL if netstat does not know the counter, or fails to find it in its own table. */
 const struct statistics_text *statistics_text_of(const struct statistics_table *table,
                                                  struct text name);
 

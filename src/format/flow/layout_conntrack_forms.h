@@ -59,14 +59,14 @@ struct piece {
     char *(*own)(char *dst, const struct flow_row *row, const void *member);
 };
 
-/* A row of a table of pieces. After the words and the member come `fields` and more conditions. */
+/* A piece: words and a member of the record. Then come `fields` and more conditions. */
 /* clang-format off */
 #define PIECE(its_form, its_before, path, its_after, ...)                                          \
     {.form = PIECE_##its_form, .before = TEXT_LITERAL(its_before), .after = TEXT_LITERAL(its_after),\
      .member = offsetof(struct record, path), .size = sizeof(((struct record *)NULL)->path),       \
      .fields = __VA_ARGS__}
 /* clang-format on */
-/* Pieces that a function writes: from the member's number, or from the member and the whole row. */
+/* Pieces written by a function, which gets the member's number, or the member and the row. */
 #define NAME(function, before, path, after, ...)                                                   \
     PIECE(NAME, before, path, after, __VA_ARGS__, .name = (function))
 #define OWN(function, before, path, after, ...)                                                    \

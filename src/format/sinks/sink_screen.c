@@ -541,7 +541,7 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
     if (!screen)
         return NULL;
     screen->event = event;
-    screen->options.header = false; /* headings are titles, so names must not set widths */
+    screen->options.header = false; /* names of columns must not set the widths of titles */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
     if (screen->now && screen->before && screen_keep_rows(sink, SCREEN_ROWS) &&

@@ -101,7 +101,7 @@ static inline char *ss_break(struct ss_row *row, char *dst)
     return PUT(dst, "\n\t");
 }
 
-/* Whether sock_diag sent the row: it has a cookie, or is of SCTP, which has no file. */
+/* Whether sock_diag sent the row: it has a cookie, or is SCTP, which is not read from /proc. */
 static inline bool ss_is_by_netlink(const struct ss_row *row)
 {
     return ss_has(row, SOCKET_COOKIE) || row->record->socket.protocol == IPPROTO_SCTP;
@@ -136,7 +136,7 @@ ss_part ss_put_inet, ss_put_unix, ss_put_netlink, ss_put_packet, ss_put_xdp, ss_
 ss_part ss_put_extended;
 /* -m: memory of the socket. */
 char *ss_put_memory(char *dst, const struct ss_row *row);
-/* -i: numbers of tcp_info, mptcp_info or sctp_info; or of a line of /proc/net/tcp. */
+/* -i: numbers of tcp_info, mptcp_info or sctp_info; the second: of a line of /proc/net/tcp. */
 char *ss_put_info(char *dst, const struct ss_row *row);
 char *ss_put_file_info(char *dst, const struct ss_row *row);
 ss_part ss_put_md5_keys, ss_put_ulp, ss_put_sctp_addresses, ss_put_storages;

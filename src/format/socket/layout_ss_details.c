@@ -18,7 +18,7 @@ enum { PATH_PIECE = SS_ROOM / ESCAPE_FACTOR };
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/* Writes owners, highest pid first. Like ss, none for netlink: its port shows the process. */
+/* Writes owners, highest pid first. As in ss, a netlink socket shows its port instead. */
 char *ss_put_process(char *dst, struct ss_row *row)
 {
     struct value owners = {.type = VALUE_UNKNOWN};

@@ -53,7 +53,7 @@ static const struct drop_reason reasons[] = {
     POLICY("TCP_RFC7323_PAWS", "its TCP timestamp is older than that of the packet before"),
     POLICY("TCP_RFC7323_PAWS_ACK", "its TCP timestamp is older than that of the packet before"),
     POLICY("TCP_RFC7323_TW_PAWS",
-           "its TCP timestamp is older than that of the connection that ended"),
+           "its TCP timestamp is older than the timestamps of the ended connection"),
     POLICY("TCP_RFC7323_TSECR", "it echoes a TCP timestamp that was never sent"),
     LOSS("TCP_LISTEN_OVERFLOW",
          "the accept queue of the listener is full: its process is too slow"),

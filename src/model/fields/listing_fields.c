@@ -48,7 +48,7 @@ static const struct field fields[] = {
     COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured one",
              .lookups = NEED_MACHINE, .key = true),
     COMPUTED(netns, VALUE_NAME, listing_netns, 0,
-             "name of the network namespace, or else its inode", .lookups = NEED_MACHINE,
+             "name of the network namespace; if it has none, its inode", .lookups = NEED_MACHINE,
              .key = true, .of_netns = true),
     COMPUTED(netns_id, VALUE_NUMBER, netns_id, 0, "inode of the network namespace",
              .lookups = NEED_MACHINE, .key = true, .of_netns = true),

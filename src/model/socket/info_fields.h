@@ -34,7 +34,7 @@ field_fn info_word, info_flags;
 field_fn info_bbr_number, info_dctcp_number, info_vegas_rtt;
 
 field_fn info_send_rate, info_backlog_percent, info_ulp, info_md5_peers;
-/* The word of a TLS number: attribute field->index. */
+/* The word for a number in the TLS attribute field->index. */
 field_fn info_tls_word;
 /* A number of an attribute (nested.h), and whether the attribute exists. INSIDE() sets which. */
 field_fn info_nested, info_nested_flag, info_nested_flags;

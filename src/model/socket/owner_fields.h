@@ -50,7 +50,7 @@ field_fn owner_user;
     FIELD_OF_GROUP(pod_name, pod, NEED_CONTAINERS, filled,                                         \
                    "namespace and name of that pod in Kubernetes"),                                \
     VIEW(owners, view_owners, filled, 0,                                                           \
-         "processes that hold it open: each name once, and how many",                      \
+         "processes that hold it open: each name once, with their number",                      \
          .lookups = NEED_OWNERS)
 #define FIELD_OF_OWNER(id, type, function, filled, help)                                           \
     COMPUTED(id, type, function, filled, help, .lookups = NEED_OWNERS, .owner = true)
