@@ -90,7 +90,7 @@ static void two_commands_are_one_too_many(void **state)
     WRONG("Invalid commands combination", "--usage", "-C");
 }
 
-static void what_would_change_the_table_is_refused_in_one_line(void **state)
+static void commands_that_change_the_table_are_refused_in_one_line(void **state)
 {
     static const struct {
         const char *letter, *name, *said;
@@ -258,7 +258,7 @@ static void operands_are_refused(void **state)
           "tcp", "--", "-D");
 }
 
-static void mistakes_are_told_in_getopts_words(void **state)
+static void mistakes_are_reported_in_getopts_words(void **state)
 {
     (void)state;
     WRONG("invalid option -- 'x'", "-x");
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(a_table_may_be_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(a_table_that_there_is_not_is_named),
         cmocka_unit_test(two_commands_are_one_too_many),
-        cmocka_unit_test(what_would_change_the_table_is_refused_in_one_line),
+        cmocka_unit_test(commands_that_change_the_table_are_refused_in_one_line),
         cmocka_unit_test(forms_of_output_may_be_combined),
         cmocka_unit_test(save_is_a_form_of_its_own),
         cmocka_unit_test(a_name_with_a_slash_is_a_file),
@@ -324,7 +324,7 @@ int main(void)
         cmocka_unit_test(all_filters_go_with_lists_and_events),
         cmocka_unit_test(what_fastnet_has_besides_goes_with_every_command),
         cmocka_unit_test(operands_are_refused),
-        cmocka_unit_test(mistakes_are_told_in_getopts_words),
+        cmocka_unit_test(mistakes_are_reported_in_getopts_words),
         cmocka_unit_test(fastnet_conntrack_tells_its_own_name),
         cmocka_unit_test(help_and_version_are_answers),
     };

@@ -474,7 +474,7 @@ static void take_before(struct scene *scene, struct record record)
     assert_int_equal(sockets_take(&scene->before, &record), 0);
 }
 
-static void of_ten_thousand_suspects_the_worst_are_kept(void **state)
+static void the_worst_of_ten_thousand_suspects_are_kept(void **state)
 {
     struct scene *scene = *state;
     enum { MANY = 10000 };
@@ -969,7 +969,7 @@ int main(void)
         TEST(cookies_say_nothing_where_an_accept_queue_is_full),
         TEST(a_unix_socket_is_named_whole),
         TEST(an_address_that_is_a_duplicate_is_a_fault),
-        TEST(of_ten_thousand_suspects_the_worst_are_kept),
+        TEST(the_worst_of_ten_thousand_suspects_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
         TEST(listeners_without_a_process_are_of_no_one_process),

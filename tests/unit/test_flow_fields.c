@@ -205,7 +205,7 @@ static void only_protocols_with_ports_have_some(void **state)
     assert_field("state", &sctp, "ESTABLISHED");
 }
 
-static void a_port_of_0_is_one_and_what_is_not_tracked_is_none(void **state)
+static void port_0_is_a_port_and_untracked_protocols_have_no_port(void **state)
 {
     static const char *const ports[] = {"orig_sport", "orig_dport", "reply_sport", "reply_dport"};
     static const char *const keys[] = {"orig_srckey", "orig_dstkey", "reply_srckey",
@@ -535,7 +535,7 @@ int main(void)
         cmocka_unit_test(a_flow_shows_what_it_holds),
         cmocka_unit_test(protocols_without_a_name_are_numbers),
         cmocka_unit_test(only_protocols_with_ports_have_some),
-        cmocka_unit_test(a_port_of_0_is_one_and_what_is_not_tracked_is_none),
+        cmocka_unit_test(port_0_is_a_port_and_untracked_protocols_have_no_port),
         cmocka_unit_test(states_have_the_names_of_their_protocol),
         cmocka_unit_test(status_bits_have_their_kernel_names),
         cmocka_unit_test(a_zone_is_zero_unless_the_kernel_says_otherwise),

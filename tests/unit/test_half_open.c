@@ -79,7 +79,7 @@ static void their_numbers_come_from_proc_by_the_two_ends(void **state)
     assert_int_equal(scene->stage.report.count, 0);
 }
 
-static void one_that_proc_does_not_have_any_more_stays_without(void **state)
+static void a_connection_that_proc_lost_has_no_user(void **state)
 {
     struct scene *scene = *state;
 
@@ -166,7 +166,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(their_numbers_come_from_proc_by_the_two_ends),
-        TEST(one_that_proc_does_not_have_any_more_stays_without),
+        TEST(a_connection_that_proc_lost_has_no_user),
         TEST(without_proc_they_stay_without_and_no_row_is_lost),
         TEST(without_one_of_the_two_files_only_its_connections_stay_without),
         TEST(a_malformed_line_in_proc_is_no_loss_of_rows),

@@ -286,7 +286,7 @@ static void a_protocol_has_no_field_that_it_cannot_have(void **state)
     }
 }
 
-static void what_waits_out_its_time_has_no_user_and_no_inode(void **state)
+static void time_wait_has_no_user_and_no_inode(void **state)
 {
     static const uint8_t states[] = {TCP_TIME_WAIT, TCP_FIN_WAIT2};
 
@@ -517,7 +517,7 @@ int main(void)
         cmocka_unit_test(the_protocol_tells_which_struct_the_info_is),
         cmocka_unit_test(bytes_that_an_old_kernel_does_not_count_are_unknown),
         cmocka_unit_test(a_protocol_has_no_field_that_it_cannot_have),
-        cmocka_unit_test(what_waits_out_its_time_has_no_user_and_no_inode),
+        cmocka_unit_test(time_wait_has_no_user_and_no_inode),
         cmocka_unit_test(associations_of_one_endpoint_are_rows_of_their_own),
         ON_STAGE(each_extension_is_asked_for_when_it_is_needed),
         ON_STAGE(mptcp_has_its_number_in_an_attribute),

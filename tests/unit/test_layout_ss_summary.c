@@ -70,7 +70,7 @@ static void counters_are_added_as_ss_does(void **state)
     assert_string_equal(written(all, 1), all_written);
 }
 
-static void every_pass_starts_anew(void **state)
+static void every_pass_starts_from_zero(void **state)
 {
     char twice[2 * sizeof all_written];
 
@@ -159,7 +159,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_added_as_ss_does),
-        cmocka_unit_test(every_pass_starts_anew),
+        cmocka_unit_test(every_pass_starts_from_zero),
         cmocka_unit_test(every_namespace_has_a_summary),
         cmocka_unit_test(sockets_that_are_not_in_use_here_may_be_elsewhere),
         cmocka_unit_test(what_is_not_known_is_a_dash_and_no_ipv6_is_0),

@@ -138,7 +138,7 @@ static void many_different_texts_are_sorted(void **state)
     assert_shown("name1499, name1498, name1497");
 }
 
-static void a_text_that_changes_is_sorted_anew_at_the_next_sample(void **state)
+static void a_text_that_changes_is_sorted_again_at_the_next_sample(void **state)
 {
     static const char *const names[] = {"b", "c", "d"};
 
@@ -471,7 +471,7 @@ int main(void)
         IN_WORLD(texts_that_differ_in_one_byte_are_different),
         IN_WORLD(an_empty_text_comes_before_all_others),
         IN_WORLD(many_different_texts_are_sorted),
-        IN_WORLD(a_text_that_changes_is_sorted_anew_at_the_next_sample),
+        IN_WORLD(a_text_that_changes_is_sorted_again_at_the_next_sample),
         IN_WORLD(an_ended_row_has_its_place_among_texts),
         IN_WORLD(a_row_that_is_waited_for_keeps_its_place),
         IN_WORLD(a_row_that_is_waited_for_and_was_refused_is_not_shown),

@@ -238,7 +238,7 @@ static void abbreviations_of_netstats_mean_what_they_meant(void **state)
 
 /* --- What is refused -------------------------------------------------------------------------- */
 
-static void mistakes_are_told_in_one_line_and_exit_3(void **state)
+static void mistakes_are_reported_in_one_line_and_exit_3(void **state)
 {
     static const struct {
         const char *word, *said;
@@ -277,7 +277,7 @@ static void an_interval_beyond_reason_is_refused(void **state)
     }
 }
 
-static void a_family_that_nobody_knows_is_refused_as_netstat_does(void **state)
+static void an_unknown_family_is_refused_as_netstat_does(void **state)
 {
     struct parsed parsed = PARSE("-A", "inet,bo\033gus");
 
@@ -326,7 +326,7 @@ static void names_of_families_are_kept_together_as_net_tools_keeps_them(void **s
     assert_string_equal(ACCEPT("-s", "--appletalk").afname, "ddp");
 }
 
-static void too_many_families_are_told_once_and_left_out(void **state)
+static void too_many_families_are_reported_once_and_left_out(void **state)
 {
     char names[512], *end = names;
 
@@ -584,13 +584,13 @@ int main(void)
         cmocka_unit_test(as_fastnet_an_operand_is_an_error_that_says_what_was_meant),
         cmocka_unit_test(what_fastnet_has_besides_is_understood),
         cmocka_unit_test(abbreviations_of_netstats_mean_what_they_meant),
-        cmocka_unit_test(mistakes_are_told_in_one_line_and_exit_3),
+        cmocka_unit_test(mistakes_are_reported_in_one_line_and_exit_3),
         cmocka_unit_test(an_interval_beyond_reason_is_refused),
-        cmocka_unit_test(a_family_that_nobody_knows_is_refused_as_netstat_does),
+        cmocka_unit_test(an_unknown_family_is_refused_as_netstat_does),
         cmocka_unit_test(other_tables_exclude_one_another),
         cmocka_unit_test(groups_are_listed_with_sockets_but_after_all_other_tables),
         cmocka_unit_test(names_of_families_are_kept_together_as_net_tools_keeps_them),
-        cmocka_unit_test(too_many_families_are_told_once_and_left_out),
+        cmocka_unit_test(too_many_families_are_reported_once_and_left_out),
         cmocka_unit_test(an_interface_can_be_named_in_the_same_word),
         cmocka_unit_test(changes_are_for_counters_that_come_again),
         cmocka_unit_test(families_are_kept_as_they_were_named),

@@ -203,7 +203,7 @@ static void a_record_is_empty_before_it_is_filled(void **state)
     assert_int_equal(read_file(stage, (struct proc_file){.take = take_empty}, "one\n"), 0);
 }
 
-static void no_file_and_no_directory_are_told_apart(void **state)
+static void a_missing_file_and_a_missing_directory_are_distinguished(void **state)
 {
     struct stage *stage = *state;
     char net[96];
@@ -228,7 +228,7 @@ int main(void)
         ON_STAGE(an_empty_file_is_a_loss_where_something_is_always_there),
         ON_STAGE(the_consumer_and_the_decoder_end_the_reading),
         ON_STAGE(a_record_is_empty_before_it_is_filled),
-        ON_STAGE(no_file_and_no_directory_are_told_apart),
+        ON_STAGE(a_missing_file_and_a_missing_directory_are_distinguished),
     };
 
     return cmocka_run_group_tests_name("proc_file", tests, NULL, NULL);

@@ -60,7 +60,7 @@ static void assert_holds(const struct scene *scene, const char *path, const char
     close(fd);
 }
 
-static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
+static void a_file_is_opened_also_through_a_link_that_stays_inside(void **state)
 {
     const struct scene *scene = *state;
 
@@ -71,7 +71,7 @@ static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
     assert_holds(scene, "net/up", "rows\n");
 }
 
-static void what_is_there_is_seen_without_opening_it(void **state)
+static void a_file_is_found_without_opening_it(void **state)
 {
     const struct scene *scene = *state;
     const char *root = scene->made.root;
@@ -103,7 +103,7 @@ static void a_link_that_leads_out_of_the_tree_is_not_followed(void **state)
     assert_int_equal(proc_tree_open(&scene->tree, "net/../../../etc/passwd"), -EXDEV);
 }
 
-static void what_is_no_regular_file_is_not_opened(void **state)
+static void only_regular_files_are_opened(void **state)
 {
     const struct scene *scene = *state;
 
@@ -121,7 +121,7 @@ static void what_is_no_regular_file_is_not_opened(void **state)
     assert_int_equal(count_opened(scene), 1); /* this is how one would be seen */
 }
 
-static void what_is_not_there_is_an_error(void **state)
+static void a_missing_file_is_an_error(void **state)
 {
     const struct scene *scene = *state;
     struct proc_tree none;
@@ -304,11 +304,11 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_is_opened_also_behind_a_link_that_stays_inside),
-        TEST(what_is_there_is_seen_without_opening_it),
+        TEST(a_file_is_opened_also_through_a_link_that_stays_inside),
+        TEST(a_file_is_found_without_opening_it),
         TEST(a_link_that_leads_out_of_the_tree_is_not_followed),
-        TEST(what_is_no_regular_file_is_not_opened),
-        TEST(what_is_not_there_is_an_error),
+        TEST(only_regular_files_are_opened),
+        TEST(a_missing_file_is_an_error),
         TEST(the_machine_is_that_of_the_file),
         TEST(only_mips_has_other_types),
         TEST(a_file_that_is_no_program_is_an_error_and_clues_count),

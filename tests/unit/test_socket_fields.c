@@ -589,7 +589,7 @@ static void a_mapped_address_is_the_ipv4_address(void **state)
     assert_int_equal(value_of("remote_address", &record, &no_names).address.family, AF_INET6);
 }
 
-static void without_lookups_numbers_stand_for_names(void **state)
+static void without_lookups_numbers_mean_names(void **state)
 {
     struct record record = tcp_record();
 
@@ -811,7 +811,7 @@ int main(void)
         cmocka_unit_test(timers_have_names_and_only_a_running_one_expires),
         cmocka_unit_test(protocols_and_unix_types_have_names),
         cmocka_unit_test(a_mapped_address_is_the_ipv4_address),
-        cmocka_unit_test(without_lookups_numbers_stand_for_names),
+        cmocka_unit_test(without_lookups_numbers_mean_names),
         cmocka_unit_test(users_and_interfaces_are_shown_by_name),
         cmocka_unit_test(all_owners_of_a_socket_are_shown),
         cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),

@@ -82,7 +82,7 @@ static void numbers_come_in_seconds_and_bytes(void **state)
     assert_fields(&record, expected);
 }
 
-static void numbers_that_stand_for_unknown_are_unknown(void **state)
+static void numbers_that_mean_unknown_are_unknown(void **state)
 {
     static const char *const names[] = {"min_rtt", "pacing_rate", "snd_ssthresh", "rcv_rtt"};
     const struct record record =
@@ -147,7 +147,7 @@ static void an_older_kernel_tells_less(void **state)
         }
 }
 
-static void what_was_sent_again_is_a_share_of_all_that_was_sent(void **state)
+static void retransmitted_bytes_are_a_share_of_all_sent_bytes(void **state)
 {
     struct kernel_tcp_info info = {.bytes_sent = 3000, .bytes_retrans = 1};
     const struct record record = socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &info, sizeof info);
@@ -471,11 +471,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_come_in_seconds_and_bytes),
-        cmocka_unit_test(numbers_that_stand_for_unknown_are_unknown),
+        cmocka_unit_test(numbers_that_mean_unknown_are_unknown),
         cmocka_unit_test(states_are_words_and_options_are_a_set),
         cmocka_unit_test(without_the_option_there_is_no_scale),
         cmocka_unit_test(an_older_kernel_tells_less),
-        cmocka_unit_test(what_was_sent_again_is_a_share_of_all_that_was_sent),
+        cmocka_unit_test(retransmitted_bytes_are_a_share_of_all_sent_bytes),
         cmocka_unit_test(a_listener_has_no_numbers_of_a_connection),
         cmocka_unit_test(a_listeners_queue_is_filled_by_so_much),
         cmocka_unit_test(each_algorithm_has_numbers_of_its_own),
