@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # work is of lib.sh
-# Scenery of the conntrack tests; sourced after lib.sh, in a namespace of its own, which is the
-# router here: a client's and a server's namespace are joined by it.
+# Network namespaces for the conntrack tests; source it after lib.sh, in a network namespace of its
+# own. That namespace is the router between the namespaces of a client and of a server.
 #
 #     client 192.0.2.2, 2001:db8:1::2 -- router -- 198.51.100.2, 2001:db8:2::2 server
 #     203.0.113.0/24 and 2001:db8:3::/64 are the router's, for NAT; 198.51.100.99 and

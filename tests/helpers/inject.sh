@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # lib.sh sets work
-# Listings while system calls or allocations fail; sourced after lib.sh. The script says what its
-# rows are and what is wrong with a run, because nothing else here knows what is listed:
+# Listings while system calls or allocations fail; source it after lib.sh. This file does not know
+# which rows are listed, so the script defines two functions:
 #
-#     rows FILE                       what was listed, without order and without what moves
-#     fault_of transparent|told      judges the run that left its exit status in $status, stdout and
-#                                    stderr in $work/out and $work/err; prints what is wrong.
+#     rows FILE                      prints the rows of a listing in a fixed order, without values
+#                                    that change from run to run
+#     fault_of transparent|told      checks a run, and prints its errors. transparent: the fault must
+#                                    change nothing; told: a message may report it. The run's exit
+#                                    status is in $status, its output in $work/out and $work/err.
 #                                    listing_fault() does most of that
 
 run_seconds=30
