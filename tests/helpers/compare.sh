@@ -19,7 +19,7 @@ capture() # FILE COMMAND...
     echo $? >"$file.status"
 }
 
-# What is compared of stderr.
+# The part of stderr that is compared.
 messages() # FILE STATUS
 {
     cat "$1.err"

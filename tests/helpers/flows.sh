@@ -76,7 +76,7 @@ flows_count() # 0|1
         echo "$1" >/proc/sys/net/netfilter/nf_conntrack_timestamp
 }
 
-# What the router does is told by the server's port.
+# The server's port decides what the router does.
 flows_rules()
 {
     nft -f - <<'END'
@@ -243,7 +243,7 @@ flows_inserted()
 END
 }
 
-# Not every kernel has every protocol: what one refuses is said and left out.
+# Not every kernel has every protocol: a protocol that it refuses is reported and left out.
 flows_insert()
 {
     local words inserted=0

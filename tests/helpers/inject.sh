@@ -172,7 +172,7 @@ memory_faults() # OPTION...
 
 # --- The same listing, with a fault and without -----------------------------------------------
 
-# What differs from the rows of a clean run. A row that lost values is a clean one with words left
+# Prints the rows that differ from a clean run. A row that lost values is a clean row with words left
 # out; an interface may have its number in place of its name.
 row_faults() # CLEAN-ROWS ROWS; prints "changed: ROW" or "missing: ROW"
 {
@@ -216,7 +216,7 @@ row_faults() # CLEAN-ROWS ROWS; prints "changed: ROW" or "missing: ROW"
         }' "$1" "$2"
 }
 
-# What would make a program choke that reads --json, --ndjson or --csv.
+# Prints errors of --json, --ndjson or --csv that a program could not read.
 invalid() # OPTION...
 {
     local lint=
