@@ -414,7 +414,7 @@ static void drops_that_nobody_counted_are_not_0(void **state)
     assert_true(stage->kept.records[0].has == (USAGE_ENTRIES | USAGE_MAXIMUM));
 }
 
-static void a_backend_that_was_named_looks_into_no_file(void **state)
+static void a_backend_that_was_named_reads_no_file(void **state)
 {
     struct stage *stage = *state;
 
@@ -494,7 +494,7 @@ int main(void)
         ON_STAGE(usage_sums_up_the_drops_of_all_processors),
         ON_STAGE(usage_that_is_not_answered_is_no_row),
         ON_STAGE(drops_that_nobody_counted_are_not_0),
-        ON_STAGE(a_backend_that_was_named_looks_into_no_file),
+        ON_STAGE(a_backend_that_was_named_reads_no_file),
         ON_STAGE(statistics_are_a_row_for_each_processor),
         ON_STAGE(a_missing_right_or_module_is_named),
         ON_STAGE(the_backend_reads_no_other_tables),

@@ -190,7 +190,7 @@ static struct ct_decoded decode_tuple(const struct flow_tuple *tuple, uint8_t fa
     return ct_decode(CT_FLOW, &wire);
 }
 
-static void tuples_of_every_protocol_have_what_tells_flows_apart(void **state)
+static void tuples_of_every_protocol_distinguish_flows(void **state)
 {
     static const uint8_t protocols[] = {IPPROTO_TCP,  IPPROTO_UDP,   IPPROTO_UDPLITE, IPPROTO_SCTP,
                                         IPPROTO_DCCP, IPPROTO_GRE,   IPPROTO_ESP,     253,
@@ -472,7 +472,7 @@ int main(void)
         cmocka_unit_test(a_longer_number_is_read_by_its_known_part),
         cmocka_unit_test(unknown_attributes_are_passed_over),
         cmocka_unit_test(flags_of_a_type_are_no_part_of_it),
-        cmocka_unit_test(tuples_of_every_protocol_have_what_tells_flows_apart),
+        cmocka_unit_test(tuples_of_every_protocol_distinguish_flows),
         cmocka_unit_test(ports_of_0_are_not_absent_ports),
         cmocka_unit_test(a_tuple_without_both_addresses_is_not_there),
         cmocka_unit_test(a_tuple_without_addresses_at_all_is_not_there),

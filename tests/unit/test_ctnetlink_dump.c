@@ -17,7 +17,7 @@ static void filter_by_mark(struct stage *stage)
     stage->query.where = ct_where("-m 1/255");
 }
 
-static void the_kernel_is_asked_to_leave_out_what_it_can(void **state)
+static void the_kernel_filters_flows_if_it_can(void **state)
 {
     struct stage *stage = *state;
 
@@ -320,7 +320,7 @@ static void other_tables_are_never_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STAGE(the_kernel_is_asked_to_leave_out_what_it_can),
+        ON_STAGE(the_kernel_filters_flows_if_it_can),
         ON_STAGE(other_tables_are_not_filtered),
         ON_STAGE(a_filter_that_this_kernel_refuses_is_left_out),
         ON_STAGE(an_earlier_explanation_stays),

@@ -119,7 +119,7 @@ static void the_protocol_after_hop_by_hop_options_has_no_ports(void **state)
 }
 
 /* What was read behind a packet is no part of it. */
-static void a_packet_that_is_cut_has_what_is_left_of_it(void **state)
+static void a_cut_packet_has_the_fields_of_its_rest(void **state)
 {
     struct drop_seen short4 = v4(true), short6 = v6(IPPROTO_UDP);
 
@@ -190,7 +190,7 @@ int main(void)
         cmocka_unit_test(a_received_packet_was_for_this_machine),
         cmocka_unit_test(ipv6_has_the_same),
         cmocka_unit_test(the_protocol_after_hop_by_hop_options_has_no_ports),
-        cmocka_unit_test(a_packet_that_is_cut_has_what_is_left_of_it),
+        cmocka_unit_test(a_cut_packet_has_the_fields_of_its_rest),
         cmocka_unit_test(only_the_first_fragment_has_ports),
         cmocka_unit_test(a_protocol_without_ports_has_none),
         cmocka_unit_test(where_the_version_is_wrong_nothing_is_invented),

@@ -32,7 +32,7 @@ static int layout_of(const struct made_drops *kernel, struct drop_layout *layout
 
 /* --- Kernels ---------------------------------------------------------------------------------- */
 
-static void a_kernel_that_tells_no_reasons_is_refused(void **state)
+static void a_kernel_without_drop_reasons_is_refused(void **state)
 {
     struct made_drops kernel = made_drops_usual;
     struct drop_layout layout;
@@ -397,7 +397,7 @@ static void drops_are_counted_with_any_offsets_of_members(void **state)
 }
 
 /* What stands behind the arguments of the event is not looked at. */
-static void an_older_kernel_tells_the_sender_only(void **state)
+static void an_older_kernel_has_only_the_sender(void **state)
 {
     struct made_drops kernel = made_drops_usual;
     struct scene scene;
@@ -585,7 +585,7 @@ static void bytes_after_a_packet_are_not_read_as_its_header(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kernel_that_tells_no_reasons_is_refused),
+        cmocka_unit_test(a_kernel_without_drop_reasons_is_refused),
         cmocka_unit_test(members_that_no_load_reaches_are_refused),
         cmocka_unit_test(every_part_is_needed),
         cmocka_unit_test(a_packet_without_a_socket_is_one_of_its_device),
@@ -596,7 +596,7 @@ int main(void)
         cmocka_unit_test(a_socket_without_a_file_has_a_user_only),
         cmocka_unit_test(a_packet_that_did_not_come_in_has_its_way_out),
         cmocka_unit_test(drops_are_counted_with_any_offsets_of_members),
-        cmocka_unit_test(an_older_kernel_tells_the_sender_only),
+        cmocka_unit_test(an_older_kernel_has_only_the_sender),
         cmocka_unit_test(a_kernel_that_does_not_cast_is_not_asked_to),
         cmocka_unit_test(packets_that_were_not_dropped_are_not_counted),
         cmocka_unit_test(the_first_packet_of_a_key_leaves_its_headers),

@@ -98,7 +98,7 @@ static void reasons_have_the_class_that_they_should(void **state)
     }
 }
 
-static void without_a_reason_the_function_tells_more(void **state)
+static void without_a_reason_the_function_explains_the_drop(void **state)
 {
     static const struct {
         const char *name;
@@ -144,7 +144,7 @@ int main(void)
         cmocka_unit_test(each_reason_is_found_by_its_name_and_has_a_sentence),
         cmocka_unit_test(the_names_of_this_kernel_follow),
         cmocka_unit_test(reasons_have_the_class_that_they_should),
-        cmocka_unit_test(without_a_reason_the_function_tells_more),
+        cmocka_unit_test(without_a_reason_the_function_explains_the_drop),
         cmocka_unit_test(a_reason_without_a_name_is_unknown),
     };
 

@@ -363,7 +363,7 @@ static void the_choice_is_made_for_each_table(void **state)
     assert_silent(scene);
 }
 
-static void proc_is_asked_first_for_what_only_it_knows(void **state)
+static void proc_is_asked_first_for_fields_that_only_it_has(void **state)
 {
     const struct unix_diag_msg diag = {.udiag_family = AF_UNIX,
                                        .udiag_type = SOCK_STREAM,
@@ -586,7 +586,7 @@ static void udp_by_proc_is_read_until_two_passes_are_the_same(void **state)
     assert_silent(scene);
 }
 
-static void udp_by_proc_that_never_stands_still_is_a_loss(void **state)
+static void udp_by_proc_that_always_changes_is_a_loss(void **state)
 {
     struct scene *scene = *state;
 
@@ -747,7 +747,7 @@ static void a_table_may_have_conditions_of_its_own(void **state)
     ASSERT_PORTS(scene, 1003, 1001);
 }
 
-static void rows_by_what_a_backend_cannot_tell_are_a_loss(void **state)
+static void a_filter_by_a_field_that_a_backend_lacks_is_a_loss(void **state)
 {
     const struct predicate backlog = predicate_known(field_find(&kind_socket, "backlog", 7));
     struct scene *scene = *state;
@@ -1023,7 +1023,7 @@ int main(void)
         TEST(a_missing_table_can_be_quoted),
         TEST(a_table_that_no_backend_knows_is_missing),
         TEST(the_choice_is_made_for_each_table),
-        TEST(proc_is_asked_first_for_what_only_it_knows),
+        TEST(proc_is_asked_first_for_fields_that_only_it_has),
         TEST(rows_that_netlink_does_not_list_are_reported_as_lost),
         TEST(a_socket_that_comes_again_is_listed_once),
         TEST(a_netlink_socket_that_comes_again_far_away_is_listed_once),
@@ -1034,7 +1034,7 @@ int main(void)
         TEST(a_row_that_waits_for_names_is_refused_once),
         TEST(tcp_by_proc_is_read_three_times),
         TEST(udp_by_proc_is_read_until_two_passes_are_the_same),
-        TEST(udp_by_proc_that_never_stands_still_is_a_loss),
+        TEST(udp_by_proc_that_always_changes_is_a_loss),
         TEST(routes_are_read_once_and_may_lack_one_that_stood),
         TEST(a_captured_tree_is_read_once_and_may_lack_what_its_capture_missed),
         TEST(unix_rows_that_netlink_did_not_confirm_are_reported),
@@ -1043,7 +1043,7 @@ int main(void)
         TEST(one_run_after_another_lists_everything_again),
         TEST(only_rows_that_the_filter_keeps_come),
         TEST(a_table_may_have_conditions_of_its_own),
-        TEST(rows_by_what_a_backend_cannot_tell_are_a_loss),
+        TEST(a_filter_by_a_field_that_a_backend_lacks_is_a_loss),
         TEST(sections_are_announced_before_their_rows),
         TEST(rows_are_sorted_across_tables_of_a_section),
         TEST(rows_are_counted_by_a_column),

@@ -167,7 +167,7 @@ static void rows_that_are_counted_are_read_again_and_counted_once(void **state)
     assert_false(scene->report.partial);
 }
 
-static void two_passes_read_again_what_was_resized(void **state)
+static void a_table_that_was_resized_is_read_again_in_two_passes(void **state)
 {
     struct scene *scene = *state;
 
@@ -210,7 +210,7 @@ static void a_module_that_is_missing_is_reported_in_one_line(void **state)
     }
 }
 
-static void a_backend_that_was_named_tells_what_it_lacks(void **state)
+static void a_backend_that_was_named_reports_a_missing_right_or_module(void **state)
 {
     struct scene *scene = *state;
 
@@ -436,10 +436,10 @@ int main(void)
         TEST(rows_that_are_on_their_way_cannot_be_read_again),
         TEST(rows_that_are_gathered_are_read_again_and_come_once),
         TEST(rows_that_are_counted_are_read_again_and_counted_once),
-        TEST(two_passes_read_again_what_was_resized),
+        TEST(a_table_that_was_resized_is_read_again_in_two_passes),
         TEST(if_both_backends_are_refused_both_are_reported),
         TEST(a_module_that_is_missing_is_reported_in_one_line),
-        TEST(a_backend_that_was_named_tells_what_it_lacks),
+        TEST(a_backend_that_was_named_reports_a_missing_right_or_module),
         TEST(a_table_that_the_named_backend_has_not_is_reported),
         TEST(at_a_pause_all_that_came_has_been_written),
         TEST(a_stream_may_have_nobody_who_watches_it),

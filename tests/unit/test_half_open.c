@@ -144,7 +144,7 @@ static void netlink_alone_means_netlink_alone(void **state)
     assert_int_equal(scene->stage.kept.records[0].has & NUMBERS, 0);
 }
 
-static void what_is_not_needed_is_not_read(void **state)
+static void fields_that_are_not_needed_are_not_read(void **state)
 {
     struct scene *scene = *state;
 
@@ -171,7 +171,7 @@ int main(void)
         TEST(without_one_of_the_two_files_only_its_connections_stay_without),
         TEST(a_malformed_line_in_proc_is_no_loss_of_rows),
         TEST(netlink_alone_means_netlink_alone),
-        TEST(what_is_not_needed_is_not_read),
+        TEST(fields_that_are_not_needed_are_not_read),
     };
 
     return cmocka_run_group_tests_name("half_open", tests, NULL, NULL);

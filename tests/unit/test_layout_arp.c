@@ -200,7 +200,7 @@ static void an_awkward_interface_breaks_no_line(void **state)
                         "? (192.0.2.10) at <incomplete> on a\\x1b[1m\\x0a\\\\\\xff\n");
 }
 
-static void a_heading_stands_over_the_first_row_only(void **state)
+static void only_the_first_row_has_a_heading_above(void **state)
 {
     struct arp_layout layout = linux_style;
     const struct record record = proxy();
@@ -281,7 +281,7 @@ int main(void)
         cmocka_unit_test(an_interface_that_has_gone_is_its_index),
         cmocka_unit_test(an_index_has_another_name_in_another_namespace),
         cmocka_unit_test(an_awkward_interface_breaks_no_line),
-        cmocka_unit_test(a_heading_stands_over_the_first_row_only),
+        cmocka_unit_test(only_the_first_row_has_a_heading_above),
         cmocka_unit_test(hosts_are_named_escaped_and_not_cut_short),
         cmocka_unit_test(a_missing_entry_has_the_message_of_arp),
     };

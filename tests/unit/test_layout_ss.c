@@ -142,7 +142,7 @@ static void vsock_and_xdp_have_numbers_and_stars(void **state)
     assert_string_equal(ss_written(&named, &xdp), "xdp if9:q3 *\n");
 }
 
-static void an_association_stands_below_its_endpoint(void **state)
+static void an_association_is_below_its_endpoint(void **state)
 {
     const struct ss_layout named = {.netid = true, .state = true, .numeric = true};
     struct record rows[2] = {tcp_row("192.0.2.1", 1, "192.0.2.2", 2),
@@ -258,7 +258,7 @@ int main(void)
         cmocka_unit_test(a_packet_socket_has_its_protocol_and_device),
         cmocka_unit_test(a_netlink_socket_has_its_protocol_and_port),
         cmocka_unit_test(vsock_and_xdp_have_numbers_and_stars),
-        cmocka_unit_test(an_association_stands_below_its_endpoint),
+        cmocka_unit_test(an_association_is_below_its_endpoint),
         cmocka_unit_test(columns_are_as_wide_as_their_longest_cells),
         cmocka_unit_test(a_clones_rows_are_as_wide_as_those_of_its_origin),
         cmocka_unit_test(later_rows_have_the_widths_of_the_first_ones),

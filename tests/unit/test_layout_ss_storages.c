@@ -346,7 +346,7 @@ static void names_are_escaped(void **state)
                                                         ".\\xc2\\x85 = (enum l\\x0a)e\\\\,}");
 }
 
-static void what_has_no_value_is_shown_as_bytes(void **state)
+static void values_of_unknown_types_are_shown_as_bytes(void **state)
 {
     const uint32_t types[] = {
         0,
@@ -492,7 +492,7 @@ int main(void)
         SHOWS(a_name_means_its_type_and_qualifiers_are_left_out),
         SHOWS(declarations_are_those_of_c),
         SHOWS(names_are_escaped),
-        SHOWS(what_has_no_value_is_shown_as_bytes),
+        SHOWS(values_of_unknown_types_are_shown_as_bytes),
         SHOWS(a_member_lies_within_its_struct),
         SHOWS(only_numbers_have_bits),
         SHOWS(a_type_that_contains_itself_is_shown_as_bytes),

@@ -573,7 +573,7 @@ static void a_refresh_adds_bytes_that_the_kernel_does_not_count(void **state)
 
 /* --- Its life --------------------------------------------------------------------------------- */
 
-static void what_cannot_be_watched_is_not_begun(void **state)
+static void a_refused_tracker_ends_the_creation(void **state)
 {
     int error = 0;
 
@@ -664,7 +664,7 @@ int main(void)
         IN_WORLD(a_problem_of_samples_and_refreshes_is_reported_once),
         IN_WORLD(a_failure_to_ask_ends_a_refresh),
         IN_WORLD(a_refresh_adds_bytes_that_the_kernel_does_not_count),
-        IN_WORLD(what_cannot_be_watched_is_not_begun),
+        IN_WORLD(a_refused_tracker_ends_the_creation),
         IN_WORLD(an_end_of_the_listing_is_the_end_of_its_memory),
         IN_WORLD(a_watch_without_memory_ends_the_sample),
         IN_WORLD(a_sample_without_memory_for_its_rows_fails),

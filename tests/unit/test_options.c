@@ -323,7 +323,7 @@ static void the_option_that_was_probably_meant_is_named(void **state)
     assert_misuse(&parsed, "unrecognized option '--notirm'");
 }
 
-static void what_was_typed_is_escaped_in_messages(void **state)
+static void typed_words_are_escaped_in_messages(void **state)
 {
     struct parsed parsed;
     char longest[3000];
@@ -499,7 +499,7 @@ static void a_script_names_its_command(void **state)
     }
 }
 
-static void what_is_advertised_is_offered(void **state)
+static void options_of_help_are_completed(void **state)
 {
     static const struct grammar other = {.name = "almost", .help = "another"};
     static const struct grammar *const grammars[] = {&other, NULL};
@@ -542,14 +542,14 @@ int main(void)
         cmocka_unit_test(newer_options_do_not_make_older_abbreviations_ambiguous),
         cmocka_unit_test(mistakes_are_reported_in_getopts_words),
         cmocka_unit_test(the_option_that_was_probably_meant_is_named),
-        cmocka_unit_test(what_was_typed_is_escaped_in_messages),
+        cmocka_unit_test(typed_words_are_escaped_in_messages),
         cmocka_unit_test(a_callback_error_ends_the_parsing),
         cmocka_unit_test(no_words_are_no_options),
         cmocka_unit_test(a_word_is_an_option_if_it_can_mean_no_other),
         cmocka_unit_test(command_lines_mean_what_they_mean_to_getopt),
         cmocka_unit_test(an_unknown_shell_has_no_completion),
         cmocka_unit_test(a_script_names_its_command),
-        cmocka_unit_test(what_is_advertised_is_offered),
+        cmocka_unit_test(options_of_help_are_completed),
     };
 
     unsetenv("POSIXLY_CORRECT");

@@ -294,7 +294,7 @@ static void name_keeps_all_but_the_files_newline(void **state)
     assert_single_name(14, 104, "123456789012345");
 }
 
-static void overlong_name_is_cut_at_what_is_promised(void **state)
+static void overlong_name_is_cut_at_the_promised_length(void **state)
 {
     (void)state;
     add_process(15, "1234567890123456789\n");
@@ -974,7 +974,7 @@ int main(void)
         OVER_TREE(many_descriptors_come_in_order),
         OVER_TREE(inodes_are_distinguished_by_every_byte),
         OVER_TREE(name_keeps_all_but_the_files_newline),
-        OVER_TREE(overlong_name_is_cut_at_what_is_promised),
+        OVER_TREE(overlong_name_is_cut_at_the_promised_length),
         OVER_TREE(a_process_whose_first_thread_has_ended_has_its_sockets),
         OVER_TREE(a_name_without_comm_comes_from_stat_or_the_command_line),
         OVER_TREE(process_without_a_name_keeps_its_sockets),

@@ -187,7 +187,7 @@ static uint32_t taken(const char *text, const struct frame *frame, uint16_t link
 
 /* --- By the rules of the kernel --------------------------------------------------------------- */
 
-static void packets_that_tell_all_pass_if_they_are_wanted_and_no_others(void **state)
+static void complete_packets_pass_only_if_they_are_wanted(void **state)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
                                      ARPHRD_RAWIP};
@@ -456,7 +456,7 @@ static void the_kernel_takes_the_programs_and_refuses_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_that_tell_all_pass_if_they_are_wanted_and_no_others),
+        cmocka_unit_test(complete_packets_pass_only_if_they_are_wanted),
         cmocka_unit_test(all_packets_of_links_with_other_headers_pass),
         cmocka_unit_test(fragments_pass_where_their_addresses_do),
         cmocka_unit_test(protocols_after_ipv6_extension_headers_are_not_judged),

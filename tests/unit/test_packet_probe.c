@@ -525,7 +525,7 @@ static int refusals_body(void)
     return 0;
 }
 
-static void what_cannot_be_opened_is_an_error(void **state)
+static void an_interface_that_cannot_be_opened_is_an_error(void **state)
 {
     (void)state;
     run_child(refusals_body);
@@ -545,7 +545,7 @@ int main(void)
         cmocka_unit_test(packets_are_counted_though_the_clock_is_set_back),
         cmocka_unit_test(flows_that_made_room_are_reported),
         cmocka_unit_test(all_flows_that_have_room_are_kept_by_some_thread),
-        cmocka_unit_test(what_cannot_be_opened_is_an_error),
+        cmocka_unit_test(an_interface_that_cannot_be_opened_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

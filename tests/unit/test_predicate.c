@@ -452,7 +452,7 @@ static void a_mapped_address_is_one_of_ipv4_and_of_ipv6(void **state)
 }
 
 /* As a unix socket has none, whatever it is compared with. */
-static void what_has_no_address_is_unknown(void **state)
+static void addresses_of_a_unix_socket_are_unknown(void **state)
 {
     const struct record record = {
         .kind = &kind_socket, .has = SOCKET_ADDRESSES, .socket.family = AF_UNIX};
@@ -813,7 +813,7 @@ int main(void)
         cmocka_unit_test(a_word_is_meant_by_its_number_or_by_its_text),
         cmocka_unit_test(flags_are_meant_by_their_bits),
         cmocka_unit_test(a_mapped_address_is_one_of_ipv4_and_of_ipv6),
-        cmocka_unit_test(what_has_no_address_is_unknown),
+        cmocka_unit_test(addresses_of_a_unix_socket_are_unknown),
         cmocka_unit_test(the_empty_and_holds_and_the_empty_or_does_not),
         cmocka_unit_test(a_field_that_a_backend_lacks_is_neither_present_nor_absent),
         cmocka_unit_test(an_empty_attention_set_is_null_and_its_reasons_are_certain),

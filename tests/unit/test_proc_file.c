@@ -114,7 +114,7 @@ static void malformed_lines_are_counted_and_reported_once(void **state)
                                             "line 2"));
 }
 
-static void what_was_reported_is_not_reported_again(void **state)
+static void a_problem_is_not_reported_again(void **state)
 {
     struct stage *stage = *state;
     struct proc_file file = {.query = &stage->query, .name = "rows"};
@@ -223,7 +223,7 @@ int main(void)
         ON_STAGE(a_heading_is_one_only_where_it_belongs),
         ON_STAGE(an_overlong_line_is_no_heading),
         ON_STAGE(malformed_lines_are_counted_and_reported_once),
-        ON_STAGE(what_was_reported_is_not_reported_again),
+        ON_STAGE(a_problem_is_not_reported_again),
         ON_STAGE(a_last_line_without_an_end_is_taken_and_reported),
         ON_STAGE(an_empty_file_is_a_loss_where_something_is_always_there),
         ON_STAGE(the_consumer_and_the_decoder_end_the_reading),

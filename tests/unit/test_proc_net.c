@@ -447,7 +447,7 @@ static void columns_and_words_give_the_same_row(void **state)
     assert_in_range(by_columns, all, 255 * all); /* some of both */
 }
 
-static void what_is_wider_or_hidden_is_read_by_words(void **state)
+static void wider_or_hidden_columns_are_read_by_words(void **state)
 {
     static const char *const lines[] = {
         "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 100000        "
@@ -905,7 +905,7 @@ int main(void)
         cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
         cmocka_unit_test(a_line_of_the_kernel_is_read_by_columns),
         cmocka_unit_test(columns_and_words_give_the_same_row),
-        cmocka_unit_test(what_is_wider_or_hidden_is_read_by_words),
+        cmocka_unit_test(wider_or_hidden_columns_are_read_by_words),
         cmocka_unit_test(an_overlong_line_is_refused),
         cmocka_unit_test(a_unix_line_fills_every_field),
         cmocka_unit_test(a_unix_row_is_another_when_anything_but_refcnt_differs),

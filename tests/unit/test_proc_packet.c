@@ -220,7 +220,7 @@ static void list_file(struct stage *stage, const struct backend *backend, const 
     assert_true(stage->report.partial);
 }
 
-static void a_file_gives_its_rows_and_tells_what_is_malformed(void **state)
+static void a_file_gives_its_rows_and_malformed_lines_are_reported(void **state)
 {
     list_file(*state, &backend_proc_packet, &table_packet,
               PACKET_HEADING PACKET_LINE "\nnonsense\n" PACKET_LINE "\n");
@@ -253,7 +253,7 @@ int main(void)
         cmocka_unit_test(sockets_at_one_address_are_distinguished),
         cmocka_unit_test(the_inode_of_a_line_without_an_end_may_be_half_of_one),
         cmocka_unit_test(lines_that_are_none_are_malformed),
-        ON_STAGE(a_file_gives_its_rows_and_tells_what_is_malformed),
+        ON_STAGE(a_file_gives_its_rows_and_malformed_lines_are_reported),
         cmocka_unit_test(a_table_is_of_the_backend_of_its_file),
     };
 

@@ -225,7 +225,7 @@ static void a_file_that_is_no_program_is_an_error_and_clues_count(void **state)
     assert_int_equal(proc_tree_machine(scene->made.root, &machine), -EBADMSG);
 }
 
-static void clues_that_contradict_each_other_tell_nothing(void **state)
+static void clues_that_contradict_each_other_leave_the_machine_unknown(void **state)
 {
     const struct scene *scene = *state;
 
@@ -237,7 +237,7 @@ static void clues_that_contradict_each_other_tell_nothing(void **state)
 }
 
 /* ::1, a link-local address, and an IPv4-mapped one, as either end. */
-static void addresses_of_ipv6_tell_the_order(void **state)
+static void addresses_of_ipv6_show_the_byte_order(void **state)
 {
     static const struct {
         const char *order, *row;
@@ -312,8 +312,8 @@ int main(void)
         TEST(the_machine_is_that_of_the_file),
         TEST(only_mips_has_other_types),
         TEST(a_file_that_is_no_program_is_an_error_and_clues_count),
-        TEST(clues_that_contradict_each_other_tell_nothing),
-        TEST(addresses_of_ipv6_tell_the_order),
+        TEST(clues_that_contradict_each_other_leave_the_machine_unknown),
+        TEST(addresses_of_ipv6_show_the_byte_order),
         cmocka_unit_test(a_proc_file_system_is_of_this_machine),
         cmocka_unit_test(the_kernels_own_tree_is_read_as_it_is),
     };

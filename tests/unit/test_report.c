@@ -31,7 +31,7 @@ static void each_problem_is_reported_once(void **state)
     assert_printed(&report, "fastnet: tcp: line 7 skipped\nfastnet: tcp: line 8 skipped\n");
 }
 
-static void what_others_chose_is_printed_escaped(void **state)
+static void text_of_others_is_printed_escaped(void **state)
 {
     struct report report = {0};
 
@@ -136,7 +136,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_problem_is_reported_once),
-        cmocka_unit_test(what_others_chose_is_printed_escaped),
+        cmocka_unit_test(text_of_others_is_printed_escaped),
         cmocka_unit_test(only_a_loss_makes_a_listing_partial),
         cmocka_unit_test(a_loss_reported_twice_is_still_a_loss),
         cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),

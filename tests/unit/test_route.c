@@ -339,7 +339,7 @@ static void the_main_table_is_asked_for_strictly(void **state)
                      RT_TABLE_MAIN);
 }
 
-static void what_netstat_does_not_show_is_left_out(void **state)
+static void routes_that_netstat_does_not_show_are_left_out(void **state)
 {
     struct scene *scene = *state;
 
@@ -380,7 +380,7 @@ static void further_next_hops_are_listed_when_they_are_asked_for(void **state)
     assert_int_equal(scene->stage.kept.records[1].route.nexthop, 2);
 }
 
-static void the_cache_has_what_is_cloned(void **state)
+static void the_cache_has_cloned_routes(void **state)
 {
     struct scene *scene = *state;
     const struct rtmsg *body = (const void *)(scene->stage.peer.requests[0] + NLMSG_HDRLEN);
@@ -655,10 +655,10 @@ int main(void)
         TEST(a_nexthop_that_goes_on_after_the_others_is_malformed),
         TEST(a_prefix_longer_than_the_address_is_none),
         TEST(the_main_table_is_asked_for_strictly),
-        TEST(what_netstat_does_not_show_is_left_out),
+        TEST(routes_that_netstat_does_not_show_are_left_out),
         TEST(a_route_of_two_next_hops_is_one_line_of_the_file),
         TEST(further_next_hops_are_listed_when_they_are_asked_for),
-        TEST(the_cache_has_what_is_cloned),
+        TEST(the_cache_has_cloned_routes),
         TEST(a_table_that_was_never_made_is_empty),
         TEST(a_malformed_message_is_reported_and_the_others_come),
         TEST(routes_by_a_nexthop_object_that_is_not_told_are_left_to_the_file),

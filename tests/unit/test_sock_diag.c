@@ -289,7 +289,7 @@ static void a_name_longer_than_any_is_malformed(void **state)
     assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
 }
 
-static void a_unix_socket_claims_what_its_message_has_and_no_more(void **state)
+static void a_unix_socket_has_only_the_fields_of_its_message(void **state)
 {
     const struct unix_diag_rqlen queues = {5, 6};
     const uint32_t uid = 1000;
@@ -538,7 +538,7 @@ static void recorded_sockets_are_what_they_were(void **state)
 }
 
 /* Twins of SO_REUSEPORT and rows without a file look alike; all of them are rows. */
-static void rows_that_look_alike_are_all_handed_on(void **state)
+static void equal_rows_are_all_handed_on(void **state)
 {
     struct stage *stage = *state;
     size_t twins = 0, without_inode = 0;
@@ -659,7 +659,7 @@ int main(void)
         cmocka_unit_test(attributes_that_do_not_fill_their_message_make_it_malformed),
         cmocka_unit_test(a_unix_sockets_name_is_as_it_was_bound),
         cmocka_unit_test(a_name_longer_than_any_is_malformed),
-        cmocka_unit_test(a_unix_socket_claims_what_its_message_has_and_no_more),
+        cmocka_unit_test(a_unix_socket_has_only_the_fields_of_its_message),
         cmocka_unit_test(a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlog),
         cmocka_unit_test(a_unix_socket_has_all_that_the_kernel_can_say_of_it),
         cmocka_unit_test(a_unix_socket_without_a_peer_or_a_file_says_so),
@@ -667,7 +667,7 @@ int main(void)
         ON_STAGE(a_dump_cut_at_any_byte_is_never_a_success),
         ON_STAGE(a_message_cut_at_any_byte_invents_nothing),
         ON_STAGE(recorded_sockets_are_what_they_were),
-        ON_STAGE(rows_that_look_alike_are_all_handed_on),
+        ON_STAGE(equal_rows_are_all_handed_on),
         ON_STAGE(a_malformed_message_is_reported_and_the_rows_around_it_are_kept),
         ON_STAGE(a_missing_protocol_is_an_error_and_no_empty_table),
         ON_STAGE(a_refusing_callback_ends_the_dump),

@@ -202,7 +202,7 @@ static void nothing_is_listed_for_who_does_not_ask(void **state)
 }
 
 /* Only the tables of the groups are listed. */
-static void what_has_no_events_is_not_listed(void **state)
+static void sockets_without_events_are_not_listed(void **state)
 {
     struct stage *stage = *state;
     const struct inet_diag_req_v2 *request;
@@ -305,7 +305,7 @@ int main(void)
         ON_STAGE(a_listed_socket_has_a_lower_bound_of_its_age),
         ON_STAGE(a_reset_connection_has_the_addresses_that_were_listed),
         ON_STAGE(nothing_is_listed_for_who_does_not_ask),
-        ON_STAGE(what_has_no_events_is_not_listed),
+        ON_STAGE(sockets_without_events_are_not_listed),
         ON_STAGE(a_listing_that_fails_is_reported_and_events_come),
         ON_STAGE(malformed_events_are_reported_and_the_others_come),
         ON_STAGE(lost_events_are_reported_and_later_events_come),

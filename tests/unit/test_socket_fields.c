@@ -322,7 +322,7 @@ static void only_whole_names_are_found(void **state)
     assert_null(field_find(&kind_count, "protocol", 8));
 }
 
-static void a_tcp_connection_shows_what_it_holds(void **state)
+static void a_tcp_connection_shows_every_member(void **state)
 {
     static const char *const expected[][2] = {
         {"protocol", "tcp"},      {"family", "inet"},
@@ -797,7 +797,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_promised_names_are_there_in_order),
         cmocka_unit_test(only_whole_names_are_found),
-        cmocka_unit_test(a_tcp_connection_shows_what_it_holds),
+        cmocka_unit_test(a_tcp_connection_shows_every_member),
         cmocka_unit_test(a_unix_socket_has_no_addresses_and_ports),
         cmocka_unit_test(a_unix_socket_shows_its_other_end_and_its_file),
         cmocka_unit_test(a_packet_socket_shows_what_it_gets_and_how),

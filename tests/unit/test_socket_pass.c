@@ -714,7 +714,7 @@ static void the_numbers_are_those_of_sockstat(void **state)
     }
 }
 
-static void what_is_written_may_be_cut_anywhere(void **state)
+static void output_of_the_program_may_be_cut_anywhere(void **state)
 {
     const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
@@ -827,7 +827,7 @@ int main(void)
         cmocka_unit_test(a_bound_socket_that_no_process_holds_is_asked_for),
         cmocka_unit_test(a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps),
         cmocka_unit_test(the_numbers_are_those_of_sockstat),
-        cmocka_unit_test(what_is_written_may_be_cut_anywhere),
+        cmocka_unit_test(output_of_the_program_may_be_cut_anywhere),
         cmocka_unit_test(a_cut_socket_is_an_error_and_none_is_left),
         cmocka_unit_test(a_dump_ends_where_its_reader_does),
         cmocka_unit_test(a_listing_without_a_pass_is_refused),
