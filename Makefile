@@ -43,9 +43,9 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wstrict-protot
 	-Wmissing-prototypes -Wold-style-definition -Wpointer-arith -Wcast-qual -Wwrite-strings \
 	-Wformat=2 -Wundef -Wvla -Wnull-dereference $(if $(filter 1,$(WERROR)),-Werror)
 
-# A stack can be small, and behind that of a thread is one page as a guard: of the program no frame
-# is large (ASan makes them larger). What protects the stack is what the compiler has for its machine:
-# a frame touches each of its pages, and control goes nowhere but where a function or a call begins.
+# The stack of a thread can be small, with one guard page after it, so no frame of the program may be
+# large (ASan makes frames larger). PROTECTION has the flags that the compiler has for its machine: a
+# frame touches each of its pages, and jumps lead only to the beginning of functions and of calls.
 frames     = $(if $(SANITIZE),,-Wframe-larger-than=16384)
 accepted   = $(shell $(CC) -Werror $(1) -fsyntax-only -x c /dev/null 2>/dev/null && echo $(1))
 PROTECTION = $(eval PROTECTION := $$(foreach flag,-fstack-clash-protection -fcf-protection \
@@ -60,8 +60,8 @@ SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
 	-fno-omit-frame-pointer -DFASTNET_SANITIZED)
 LINKED    = -pie
 
-# Each start relocates the tables of words. Packed, that takes a tenth of a start less, where the C
-# library reads such relocations (glibc 2.36) and the linker writes them for this machine.
+# Each start relocates the tables of words. With packed relocations a start is a tenth faster, if the C
+# library reads them (glibc 2.36) and the linker writes them for this machine.
 packing = -Wl,-z,pack-relative-relocs
 PACKED  = $(eval PACKED := $$(shell echo '_Static_assert(__GLIBC_PREREQ(2, 36), ""); int main(void) { return 0; }' | \
 	$(CC) -Werror -include features.h -x c - -pie -fPIE -Wl,--fatal-warnings $(packing) \
@@ -111,7 +111,7 @@ FUZZ_SHARED  := $(call object,$(filter-out tests/fuzz/fuzz_% \
 HELPERS := $(call program,$(wildcard tests/helpers/*.c))
 BENCH   := $(call program,$(wildcard tests/bench/*.c))
 
-# One program, and what is preloaded into programs under test.
+# The mutator, and the libraries that are preloaded into programs under test.
 INTERPOSER := $(BUILD)/tests/mutate/interpose.so
 PRELOADED  := $(INTERPOSER) $(BUILD)/tests/faults/fail_malloc.so
 MUTATE     := $(BUILD)/tests/mutate/mutate
@@ -146,12 +146,12 @@ $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
 $(BUILD)/tests/helpers/socket_rows: $(BUILD)/rooms.a
 $(MUTATE): $(mutate_objects)
 $(BUILD)/src/%.o: private framed = $(frames)
-# Half of the time that a test takes would be its compiler's. Warnings need what optimising finds.
+# Optimising would take half of the time that a test needs. Some warnings need it, so not with WERROR.
 ifeq ($(WERROR)$(FUZZING),)
 $(BUILD)/tests/unit/%.o $(BUILD)/tests/fuzz/%.o: private unoptimised = -O0 -U_FORTIFY_SOURCE \
 	-Wp,-U_FORTIFY_SOURCE
 endif
-# Only the program is sanitized; and what is loaded into it finds its sanitizers there.
+# Only the program has sanitizers; libraries that are loaded into it use those.
 $(PRELOADED): %.so: %.o
 $(PRELOADED) $(PRELOADED:.so=.o): private SANITIZER = -fPIC
 $(MUTATE) $(mutate_objects): private SANITIZER =
@@ -226,7 +226,7 @@ TESTED       = $(if $(any_test),$(UNIT_TESTS) $(FUZZ_TARGETS) $(for_scripts),$(n
 	$(if $(filter-out unit/% fuzz/%,$(TESTS)),$(for_scripts)))
 tested: $(TESTED)
 
-# So many jobs, unless -j says otherwise; MAKEFLAGS has that in recipes only.
+# Run JOBS jobs, unless the user gave -j, which MAKEFLAGS shows only in recipes.
 side_by_side = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
 check: ## run all tests but those of packages (TESTS='unit/*': some; JOBS=4: side by side)
@@ -236,7 +236,7 @@ check: ## run all tests but those of packages (TESTS='unit/*': some; JOBS=4: sid
 check-packages: ## build packages, and test what is in them: minutes
 	@$(MAKE) TESTS='$(or $(TESTS),packages/*)' check
 
-check-doctor: ## run every fault and every healthy world of the doctor: minutes
+check-doctor: ## test the doctor in every network with a fault, and in healthy networks: minutes
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' WORLDS=all \
 		tests/run 'doctor/check-doctor*' doctor/check-worlds
@@ -277,7 +277,7 @@ precommit: ## layout of changed files, no warnings, unit tests: seconds, and no 
 # By clang where there is one: gcc's UBSan reports to stderr only, where a test may not look.
 sanitized = BUILD=$(BUILD)/asan SANITIZE=address,undefined CFLAGS='-O1 -g' \
 	CC="$$(command -v clang || echo '$(CC)')"
-asan: ## the same, built with the address and undefined behaviour sanitizers
+asan: ## run all tests, built with the address and undefined behaviour sanitizers
 	@$(MAKE) $(sanitized) check
 
 columns: $(PROGRAM) ## write the tables of columns into fastnet-output(5)
@@ -294,12 +294,12 @@ bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=
 
 fuzz: fuzz-targets mutate ## fuzz each target (FUZZ_SECONDS=60), and mutate
 
-fuzz-targets: ## ... without mutating; what is found goes to build/fuzz/corpus
+fuzz-targets: ## ... without mutating; new inputs go to build/fuzz/corpus
 	@$(MAKE) BUILD=$(BUILD)/fuzz SANITIZE=fuzzer-no-link,address,undefined CC=clang CFLAGS='-O1 -g' \
 		FUZZ_SECONDS=$(or $(FUZZ_SECONDS),60) fuzz-run
 
-# What it tries is the same each time: what a change broke is found, and only that. With sanitizers
-# "make asan" tries it.
+# The inputs are the same in each run, so a failure comes from a change. "make asan" replays them with
+# sanitizers.
 fuzz-coverage: ## lines that the fuzz targets reach by their corpus (fails below COVERAGE_MIN=79)
 	@rm -rf $(BUILD)/coverage/profiles
 	@LLVM_PROFILE_FILE=$(abspath $(BUILD))/coverage/profiles/%p.profraw \
@@ -315,7 +315,7 @@ fuzz-run-%: $(BUILD)/tests/fuzz/fuzz_%
 		$(BUILD)/corpus/$* $(wildcard tests/fuzz/corpus/$*) \
 		>$(BUILD)/$*.log 2>&1 </dev/null || { tail -n 60 $(BUILD)/$*.log >&2; exit 1; }
 
-soak: ## run fastnet top for long while connections come and go (SOAK_SECONDS=600)
+soak: ## run fastnet top for 10 minutes while connections open and close (SOAK_SECONDS=600)
 	@$(MAKE) $(side_by_side) $(PROGRAM) $(HELPERS)
 	@FASTNET='$(abspath $(PROGRAM))' HELPERS='$(abspath $(BUILD)/tests/helpers)' \
 		SOAK_SECONDS='$(SOAK_SECONDS)' tests/soak
@@ -346,8 +346,8 @@ lint-cppcheck:
 		--suppress=redundantContinue \
 		-D_GNU_SOURCE -Iinclude -Isrc $(C_SOURCES)
 
-# clang-tidy counts suppressed warnings aloud: its output is shown only if it found something. What
-# its analyzer looks for in tests, which takes minutes, sanitizers find when they run.
+# clang-tidy prints the number of suppressed warnings, so its output is shown only if it fails. Tests are
+# not analyzed, which takes minutes: sanitizers find these errors when the tests run.
 tidy = case $$1 in tests/*) less='--checks=-clang-analyzer-*' ;; esac; \
 	out=$$(clang-tidy --quiet $$less "$$1" -- -std=c11 $(all_cppflags) $(PACKAGE_CFLAGS) 2>&1) || \
 	{ printf "%s\n" "$$out" | grep -v "warnings* generated"; exit 1; }
@@ -355,12 +355,12 @@ lint-tidy:
 	$(call say,LINT,clang-tidy)$(Q)printf '%s\n' $(C_SOURCES) | \
 		xargs -n 1 -P "$$(nproc)" sh -c '$(subst ','\'',$(tidy))' tidy
 
-# SC2317: it does not see that a function is called by the name given to another.
+# SC2317: shellcheck does not see calls of functions whose name is in a variable or an argument.
 lint-shell:
 	$(call say,LINT,shellcheck)$(Q)printf '%s\n' $(SCRIPTS) | \
 		xargs -n 4 -P "$$(nproc)" shellcheck -x -P SCRIPTDIR -e SC2317
 
-# A machine's own changes to the macros are ignored: empty files replace them.
+# Empty files replace changes of this machine to the macros.
 lint-man:
 	$(Q)mkdir -p $(BUILD)/tmac && cd $(BUILD)/tmac && : >mdoc.local && : >man.local
 	$(call say,LINT,man pages)$(Q)out=$$(mandoc -T lint $(MAN_PAGES); for page in $(MAN_PAGES); do \

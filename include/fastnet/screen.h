@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A sink for terminals: its rows are a table that stays in place, with lines of text above and
  * below. Each frame writes only the cells that changed, in one write(2), in ECMA-48 with the
- * synchronized updates of newer terminals. Widths are those of wcwidth(3). */
+ * synchronized updates of newer terminals. Widths are those of Unicode (text/width.h). */
 #ifndef FASTNET_SCREEN_H
 #define FASTNET_SCREEN_H
 

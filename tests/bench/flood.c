@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a dropped packet costs while a command watches for it, and without: a flood to a socket on
- * loopback whose receive buffer is full. Rounds with the command and rounds without take turns.
+ * Measures the time that a dropped packet takes, with and without a command that counts it: a flood
+ * to a socket on loopback whose receive buffer is full. Rounds with and without the command take
+ * turns.
  *
  *   flood PACKETS ROUNDS COMMAND [ARG...]
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drops of packets with any headers: a row has what its headers have, and no more. An input is what
- * the program keeps of a key: struct drop_key, then struct drop_seen; what is missing is 0.
+ * Drops of packets with any headers: a row has the fields of its headers, and no other fields. An
+ * input is the entry that the BPF program keeps for a key: struct drop_key, then struct drop_seen;
+ * missing bytes are 0.
  */
 #include <arpa/inet.h>
 #include <linux/if_ether.h>

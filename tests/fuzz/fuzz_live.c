@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sockets that are looked at again and again, while they come, move and go: what is shown of them
- * is what they are. An input is a list of steps; the kernel is made here.
+ * Sockets that the live store samples again and again, while they begin, change and end: the rows
+ * on the screen are those of the sockets. An input is a list of steps; the kernel is made here.
  */
 #include <arpa/inet.h>
 #include <errno.h>

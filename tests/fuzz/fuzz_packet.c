@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Frames with any headers, cut off everywhere: nothing behind the captured bytes is read, and what
- * is cut off takes away, but never adds or changes, what is known. An input is an ethertype in
+ * Frames with any headers, cut off everywhere: nothing after the captured bytes is read. A shorter
+ * capture may lack fields, but never adds or changes a field. An input is an ethertype in
  * network byte order, and what follows it.
  */
 #include <netinet/in.h>

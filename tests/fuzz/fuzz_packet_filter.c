@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What of packets the kernel is asked to leave out: no packet whose row is wanted, and all others
- * where packets tell all that is asked for. The input: a packet, then an expression, as
- * made_packet.c takes them; what is missing is 0.
+ * The filter of packets that the kernel runs: it drops no packet whose row is wanted, and all other
+ * packets if a packet has every field that the filter compares. The input: a packet, then an
+ * expression, as made_packet.c takes them; missing bytes are 0.
  */
 #include "cli/where/where.h"
 #include "fuzz.h"

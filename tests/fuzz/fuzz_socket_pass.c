@@ -26,7 +26,7 @@ struct looking {
     size_t rows;
 };
 
-/* The socket that has the same addresses the other way round is its other end (lookup.h). */
+/* The socket that has the same addresses the other way round is its other end (peers.h). */
 static void look_from_other_end(const struct record *record)
 {
     struct peers *peers = peers_create();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes of a made tree (tree.h), and what is to be found of them: the model that lookups are
- * compared with. It goes by what proc(5) and include/fastnet/lookup.h say.
+ * compared with. It goes by what proc(5) and include/fastnet/owners.h say.
  */
 #ifndef FUZZ_MADE_PROCESSES_H
 #define FUZZ_MADE_PROCESSES_H

@@ -5,9 +5,10 @@
  *
  *     brief COUNT MILLISECONDS BYTES
  *
- * Each lives so long, and sends so much. Prints "ready" when the server listens and waits for a
- * line on stdin; then prints "CLIENT SERVER", the processes, and the client's port of each
- * connection. The server stays until stdin ends, as a busy kernel reports ends of connections late.
+ * Each connection lasts MILLISECONDS and sends BYTES. Prints "ready" when the server listens, and
+ * waits for a line on stdin; then prints "CLIENT SERVER", the processes, and the client's port of
+ * each connection. The server stays until stdin ends, as a busy kernel reports ends of connections
+ * late.
  */
 #include <arpa/inet.h>
 #include <err.h>

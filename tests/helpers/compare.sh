@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of lib.sh
-# Two programs that are run with the same options, and what they say compared; lib.sh comes first.
-# Each is captured in files: FILE.out, FILE.err and FILE.status. A script says how both are run and
-# may define again what follows here, most often same_rows() and messages().
+# Runs two programs with the same options and compares their output; source lib.sh first. The output
+# of each program is in FILE.out, FILE.err and FILE.status. A script sets how to run both, and may
+# redefine functions of this file, such as same_rows() and messages().
 
 original=()            # how the one is run that fastnet is compared with
 fastnet=("$FASTNET")
@@ -19,7 +19,7 @@ capture() # FILE COMMAND...
     echo $? >"$file.status"
 }
 
-# What is compared of stderr.
+# The part of stderr that is compared.
 messages() # FILE STATUS
 {
     cat "$1.err"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154,SC2016 # lib.sh sets work; the inner shells expand
-# What shells complete, as they say themselves; sourced after lib.sh.
+# Asks bash, zsh and fish which words they complete; source it after lib.sh.
 
 # For each line of stdin, as it was typed when TAB is pressed, prints what is offered: words in
 # order, without '=' or '/' behind, and without '-' or the part of a list that stands there already.

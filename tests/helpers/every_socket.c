@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds a bound socket of each kind that socket(2) makes of these: four of each, because what
- * stands behind one in memory is then another one. Those that take datagrams have read one of
- * three. The four have different marks, and half of them are bound to an interface. Beside them
- * there is a connection whose end does not answer probes.
+ * Holds four bound sockets of each kind in its table, so that in the kernel's memory another socket
+ * of that kind follows. Datagram sockets have read one of three datagrams. The four sockets have
+ * different marks, and two of them are bound to an interface. Another connection has a peer that
+ * does not answer probes.
  *
  *     every_socket
  *
  * Prints "ready" when all are there, and on stderr a line for each raw socket, in the words of
- * socket_rows, of what its file in /proc does not tell. Ends when stdin does.
+ * socket_rows, with the fields that its file in /proc lacks. Ends when stdin does.
  */
 #include <inttypes.h>
 #include <netinet/tcp.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # work is of lib.sh
-# Scenery of the conntrack tests; sourced after lib.sh, in a namespace of its own, which is the
-# router here: a client's and a server's namespace are joined by it.
+# Network namespaces for the conntrack tests; source it after lib.sh, in a network namespace of its
+# own. That namespace is the router between the namespaces of a client and of a server.
 #
 #     client 192.0.2.2, 2001:db8:1::2 -- router -- 198.51.100.2, 2001:db8:2::2 server
 #     203.0.113.0/24 and 2001:db8:3::/64 are the router's, for NAT; 198.51.100.99 and
@@ -76,7 +76,7 @@ flows_count() # 0|1
         echo "$1" >/proc/sys/net/netfilter/nf_conntrack_timestamp
 }
 
-# What the router does is told by the server's port.
+# The server's port decides what the router does.
 flows_rules()
 {
     nft -f - <<'END'
@@ -243,7 +243,7 @@ flows_inserted()
 END
 }
 
-# Not every kernel has every protocol: what one refuses is said and left out.
+# Not every kernel has every protocol: a protocol that it refuses is reported and left out.
 flows_insert()
 {
     local words inserted=0

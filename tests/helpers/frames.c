@@ -2,11 +2,11 @@
 /*
  * Floods an interface with small frames to 198.18.0.1:443.
  *
- *     frames INTERFACE COUNT FLOWS            of UDP, over so many flows from 10.0.0.0 on
+ *     frames INTERFACE COUNT FLOWS            of UDP, in FLOWS flows from 10.0.0.0 on
  *     frames INTERFACE COUNT random LARGE     SYNs from random sources, and among them large flows
  *
- * Of large flows the first, from 192.0.2.1, has a thousandth of the frames, the next two, ... These
- * come with the others, not before or behind them.
+ * Of large flows the first, from 192.0.2.1, has a thousandth of the frames, the next two, ... The
+ * large flows are spread over the whole flood.
  */
 #include "frames.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs that are well: they open connections, send, read, answer and close as fast as usual
- * ones.
+ * Programs without a fault: they open connections, send, read, answer and close as fast as usual
+ * programs.
  *
  *     healthy DIRECTORY
  *

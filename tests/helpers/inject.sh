@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # lib.sh sets work
-# Listings while system calls or allocations fail; sourced after lib.sh. The script says what its
-# rows are and what is wrong with a run, because nothing else here knows what is listed:
+# Listings while system calls or allocations fail; source it after lib.sh. This file does not know
+# which rows are listed, so the script defines two functions:
 #
-#     rows FILE                       what was listed, without order and without what moves
-#     fault_of transparent|told      judges the run that left its exit status in $status, stdout and
-#                                    stderr in $work/out and $work/err; prints what is wrong.
+#     rows FILE                      prints the rows of a listing in a fixed order, without values
+#                                    that change from run to run
+#     fault_of transparent|told      checks a run, and prints its errors. transparent: the fault must
+#                                    change nothing; told: a message may report it. The run's exit
+#                                    status is in $status, its output in $work/out and $work/err.
 #                                    listing_fault() does most of that
 
 run_seconds=30
@@ -170,7 +172,7 @@ memory_faults() # OPTION...
 
 # --- The same listing, with a fault and without -----------------------------------------------
 
-# What differs from the rows of a clean run. A row that lost values is a clean one with words left
+# Prints the rows that differ from a clean run. A row that lost values is a clean row with words left
 # out; an interface may have its number in place of its name.
 row_faults() # CLEAN-ROWS ROWS; prints "changed: ROW" or "missing: ROW"
 {
@@ -214,7 +216,7 @@ row_faults() # CLEAN-ROWS ROWS; prints "changed: ROW" or "missing: ROW"
         }' "$1" "$2"
 }
 
-# What would make a program choke that reads --json, --ndjson or --csv.
+# Prints errors of --json, --ndjson or --csv that a program could not read.
 invalid() # OPTION...
 {
     local lint=

@@ -55,7 +55,7 @@ is() # NAME EXPECTED ACTUAL
     fi
 }
 
-# What is mounted below it would be removed as well, and that may be the machine's own.
+# Mounts below it would be removed, too, and they may be directories of the machine.
 remove_work()
 {
     if ! awk -v below="$work/" 'index($5, below) == 1 { found = 1 } END { exit found }' \
@@ -294,7 +294,7 @@ helper_start() # HELPER [ARGUMENT...]
     [ "$line" = ready ]
 }
 
-# What the helper says last is left in helper_said.
+# The last line of the helper's output is in helper_said.
 helper_stop()
 {
     [ -n "${HELPER_PID-}" ] || return 0

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Network namespaces that tell which they are: each has a listener of TCP, and loopback has the
- * listener's port as its MTU.
+ * Makes network namespaces that a test can identify: each has a TCP listener on a port of its own,
+ * and the MTU of its loopback interface is that port.
  *
  *     namespaces COUNT PORT LOG    COUNT of them, ports from PORT on; each is left for a new one
  *                                  again and again
  *     namespaces DEVICE PORT       only a listener, in this namespace, bound to the interface
  *
- * "INODE PORT" is appended to LOG before a namespace can be told by its port. Prints "ready" when
+ * "INODE PORT" is appended to LOG before a namespace has its port. Prints "ready" when
  * all are there, and ends when its input does.
  */
 #include <arpa/inet.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 # shellcheck disable=SC2154 # work is of lib.sh
-# What tests beside the real netstat share; lib.sh and compare.sh come first.
+# Functions for tests that compare with the real netstat; source lib.sh and compare.sh before.
 
 # shellcheck disable=SC2034 # of compare.sh
 original=(netstat)

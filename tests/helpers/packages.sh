@@ -27,7 +27,7 @@ clone_as_it_is()
         git -c user.name=test -c user.email=test commit -q -m all
 }
 
-# What the caller prefers has no effect.
+# Settings of the caller have no effect.
 package() # deb|rpm|apk [VARIABLE=VALUE...]; leaves its name in file
 {
     file=$(umask 077 && env -u SANITIZE -u PROGRAM CFLAGS=-nonsense make -s BUILD=build PREFIX=/opt \
@@ -62,7 +62,7 @@ $(printf '%s\n' "${@:2}")
 LIST
 }
 
-# Of what is installed below $root.
+# Tests the program, pages and completions that are installed below $root.
 installed_works() # NAME ZSHDIR
 {
     local share=$root/usr/share page shell script version

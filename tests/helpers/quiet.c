@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Holds sockets that stand still.
+ * Holds sockets that neither send nor receive.
  *
  *     quiet COUNT [UID]
  *     quiet --tcp COUNT

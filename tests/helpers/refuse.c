@@ -5,16 +5,16 @@
  *     refuse ERROR PROGRAM [ARGUMENT...]       netlink sockets
  *     refuse bpf:ERROR PROGRAM [ARGUMENT...]   bpf(2)
  *     refuse membarrier PROGRAM [ARGUMENT...]  membarrier(2), as processors without ticks do
- *     refuse looks PROGRAM [ARGUMENT...]       to look into other processes
+ *     refuse looks PROGRAM [ARGUMENT...]       access to other processes (ptrace(2))
  *     refuse container PROGRAM [ARGUMENT...]   what containers are usually refused
  *
  * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) or
- * bpf(2) with it; everything else is as it was. Whom landlock(7) restricts may not look into
- * processes that it does not restrict, whatever his rights are.
+ * bpf(2) with it; everything else is as it was. A process that landlock(7)
+ * restricts has no access to processes that it does not restrict, with any rights.
  *
- * The usual seccomp profile of containers is a list of what is allowed. What of the rest a program
- * like this one could call is refused here, as there with EPERM, and clone3(2) with ENOSYS, because
- * a filter cannot look into its flags.
+ * The usual seccomp profile of containers lists the allowed system calls. This program refuses the
+ * other calls that fastnet could make, also with EPERM, and clone3(2) with ENOSYS, because a filter
+ * cannot read its flags.
  */
 #include <err.h>
 #include <errno.h>

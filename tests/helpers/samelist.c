@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tells whether two netstat listings say the same: headings in the same order, the rows between
- * two headings in any order, trailing blanks aside.
+ * Compares two listings of netstat. They must be equal: headings in the same order, the rows
+ * between two headings in any order. Spaces at the ends of lines do not count.
  *
  *     samelist [--tolerance SECONDS] [--no-refcount] EXPECTED ACTUAL
  *
- * --tolerance lets the first number of a running timer, "on (0.42/2/0)", differ by so much.
+ * --tolerance lets the first number of a running timer, "on (0.42/2/0)", differ by SECONDS.
  * --no-refcount takes any RefCnt of a unix socket for equal.
  *
  * Exit status: 0 the same, 1 not (the first differences are printed), 2 trouble.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends on loopback in pieces that the kernel splits late, so that a frame stands for many packets.
+ * Sends on loopback in pieces that the kernel splits late, so that one frame carries many packets.
  *
  *   segments udp COUNT    datagrams to port 7020, each of ten segments of 1000 bytes (UDP_SEGMENT)
  *   segments sctp COUNT   messages of 30000 bytes to port 7021

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One end of what programs on two machines say to each other; each end runs in a network namespace
- * of its own. Each prints "ready", goes on every EVERY milliseconds, and ends when stdin does.
+ * One end of the connections between two programs. Each end runs in a network namespace of its
+ * own. Each prints "ready", goes on every EVERY milliseconds, and ends when stdin does.
  *
- *     traffic serve ADDRESS PORT ANSWER                 answers each piece with so many bytes
- *     traffic talk ADDRESS PORT COUNT BYTES EVERY       COUNT connections, so many bytes on each
+ *     traffic serve ADDRESS PORT ANSWER                 answers each piece with ANSWER bytes
+ *     traffic talk ADDRESS PORT COUNT BYTES EVERY       COUNT connections, BYTES on each
  *     traffic visit ADDRESS PORT COUNT EVERY            ... which are opened, used and closed
  *     traffic ask ADDRESS PORT COUNT EVERY              a datagram from each of COUNT sockets
  *     traffic lookup ADDRESS PORT COUNT EVERY           ... for a time, then from other sockets

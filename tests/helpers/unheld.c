@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Namespaces of the network with sockets that no process holds: one kind in each, beside sockets
- * that are held.
+ * Makes network namespaces with sockets that no process holds: one KIND in each, beside sockets
+ * that a process holds.
  *
  *     unheld KIND...
  *

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034,SC2154 # lib.sh sets work; the scripts read the rest
-# What the mutators share: a network namespace with something of everything, and how a mutator is
-# run in it. Sourced after lib.sh.
+# Makes a network namespace with sockets, flows, neighbours and routes, and runs a mutator in it.
+# Source it after lib.sh.
 #
 # From the environment: BUILD; MUTATE_SECONDS; and to repeat a run, SEED and RUNS.
 

@@ -84,7 +84,7 @@ static void without_any_datagram_the_thread_ends_at_once(void **state)
     ahead_end(ahead);
 }
 
-static void what_is_not_taken_does_not_keep_it_from_ending(void **state)
+static void datagrams_that_nobody_takes_do_not_stop_the_end(void **state)
 {
     struct ahead *ahead;
 
@@ -134,7 +134,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_PAIR(datagrams_come_in_order_until_there_are_none),
         WITH_PAIR(without_any_datagram_the_thread_ends_at_once),
-        WITH_PAIR(what_is_not_taken_does_not_keep_it_from_ending),
+        WITH_PAIR(datagrams_that_nobody_takes_do_not_stop_the_end),
         WITH_PAIR(an_error_is_handed_on_and_stays),
         WITH_PAIR(a_datagram_that_does_not_fit_is_an_error_of_its_own),
     };

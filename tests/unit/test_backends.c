@@ -82,14 +82,14 @@ static void assert_same_table(const struct table *table, const char *recorded)
     kept_finish(&proc);
 }
 
-static void they_tell_the_same_of_tcp(void **state)
+static void tcp_rows_of_netlink_and_proc_are_equal(void **state)
 {
     (void)state;
     assert_same_table(&table_tcp, CAPTURED "/netlink/tcp");
     assert_same_table(&table_tcp6, CAPTURED "/netlink/tcp6");
 }
 
-static void they_tell_the_same_of_udp(void **state)
+static void udp_rows_of_netlink_and_proc_are_equal(void **state)
 {
     (void)state;
     assert_same_table(&table_udp, CAPTURED "/netlink/udp");
@@ -99,7 +99,7 @@ static void they_tell_the_same_of_udp(void **state)
 }
 
 /* All but the connections that wait to be accepted, which unix_diag does not list. */
-static void they_tell_the_same_of_unix_sockets(void **state)
+static void unix_rows_of_netlink_and_proc_are_equal(void **state)
 {
     struct kept proc = list(&backend_unix, &table_unix, CAPTURED "/netlink/unix");
     struct peer peer;
@@ -134,9 +134,9 @@ static void they_tell_the_same_of_unix_sockets(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(they_tell_the_same_of_tcp),
-        cmocka_unit_test(they_tell_the_same_of_udp),
-        cmocka_unit_test(they_tell_the_same_of_unix_sockets),
+        cmocka_unit_test(tcp_rows_of_netlink_and_proc_are_equal),
+        cmocka_unit_test(udp_rows_of_netlink_and_proc_are_equal),
+        cmocka_unit_test(unix_rows_of_netlink_and_proc_are_equal),
     };
 
     return cmocka_run_group_tests_name("backends", tests, NULL, NULL);

@@ -149,7 +149,7 @@ static void assert_counted(const struct scene *scene, uint64_t sent, uint64_t re
     assert_int_equal(scene->count.bytes[WAY_RECEIVED], received);
 }
 
-static void what_is_sent_and_received_is_added(void **state)
+static void bytes_sent_and_received_are_added(void **state)
 {
     struct scene scene = scene_of(AF_INET, IPPROTO_UDP);
 
@@ -186,7 +186,7 @@ static void sockets_that_the_kernel_does_not_count_are_counted(void **state)
     }
 }
 
-static void what_failed_and_what_was_only_looked_at_is_not_counted(void **state)
+static void failed_and_peeked_bytes_are_not_counted(void **state)
 {
     struct scene scene = scene_of(AF_INET6, IPPROTO_UDP);
 
@@ -215,9 +215,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_event_with_other_parameters_is_refused),
         cmocka_unit_test(every_part_is_needed),
-        cmocka_unit_test(what_is_sent_and_received_is_added),
+        cmocka_unit_test(bytes_sent_and_received_are_added),
         cmocka_unit_test(sockets_that_the_kernel_does_not_count_are_counted),
-        cmocka_unit_test(what_failed_and_what_was_only_looked_at_is_not_counted),
+        cmocka_unit_test(failed_and_peeked_bytes_are_not_counted),
         cmocka_unit_test(where_no_socket_can_be_added_nothing_happens),
     };
 

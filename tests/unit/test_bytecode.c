@@ -67,7 +67,7 @@ static struct kernel_program compile(const char *text, const struct record *sock
     return program;
 }
 
-static void what_the_kernel_can_judge_it_judges_alone(void **state)
+static void the_kernel_alone_judges_what_bytecode_can_compare(void **state)
 {
     static const char *const texts[] = {
         "local_port = 22",
@@ -119,7 +119,7 @@ static void what_the_kernel_can_judge_it_judges_alone(void **state)
     }
 }
 
-static void of_the_rest_it_leaves_out_nothing(void **state)
+static void comparisons_that_bytecode_lacks_filter_nothing(void **state)
 {
     static const struct {
         const char *text;
@@ -239,7 +239,7 @@ static void remove_groups(struct tree *tree)
     tree_remove(tree);
 }
 
-static void what_paths_of_groups_tell_the_kernel_judges_by_their_ids(void **state)
+static void the_kernel_judges_paths_of_groups_by_their_ids(void **state)
 {
     static const char *const texts[] = {
         "unit = nginx.service",
@@ -298,11 +298,11 @@ static void without_groups_the_kernel_judges_no_unit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_kernel_can_judge_it_judges_alone),
-        cmocka_unit_test(of_the_rest_it_leaves_out_nothing),
+        cmocka_unit_test(the_kernel_alone_judges_what_bytecode_can_compare),
+        cmocka_unit_test(comparisons_that_bytecode_lacks_filter_nothing),
         cmocka_unit_test(who_chose_a_port_only_the_kernel_knows),
         cmocka_unit_test(a_program_that_is_too_long_is_not_made),
-        cmocka_unit_test(what_paths_of_groups_tell_the_kernel_judges_by_their_ids),
+        cmocka_unit_test(the_kernel_judges_paths_of_groups_by_their_ids),
         cmocka_unit_test(without_groups_the_kernel_judges_no_unit),
     };
 

@@ -214,7 +214,7 @@ static void other_containers_have_names(void **state)
     assert_rows(rows, COUNT(rows));
 }
 
-static void a_path_out_of_the_namespace_tells_what_its_rest_tells(void **state)
+static void a_path_outside_the_namespace_is_named_by_its_rest(void **state)
 {
     static const struct row rows[] = {
         {"/..", "", "", ""},
@@ -235,7 +235,7 @@ static void a_path_out_of_the_namespace_tells_what_its_rest_tells(void **state)
     assert_false(cgroup_is_outside("/..a"));
 }
 
-static void what_is_too_long_for_a_directory_tells_nothing(void **state)
+static void a_name_too_long_for_a_directory_names_nothing(void **state)
 {
     char longest[CGROUP_NAME_MAX + 1], path[2 * CGROUP_NAME_MAX + 8];
     struct cgroup_names names;
@@ -255,8 +255,8 @@ int main(void)
         cmocka_unit_test(containers_are_known_by_their_ids),
         cmocka_unit_test(pods_are_known_by_their_uids),
         cmocka_unit_test(other_containers_have_names),
-        cmocka_unit_test(a_path_out_of_the_namespace_tells_what_its_rest_tells),
-        cmocka_unit_test(what_is_too_long_for_a_directory_tells_nothing),
+        cmocka_unit_test(a_path_outside_the_namespace_is_named_by_its_rest),
+        cmocka_unit_test(a_name_too_long_for_a_directory_names_nothing),
     };
 
     return cmocka_run_group_tests_name("cgroup_names", tests, NULL, NULL);

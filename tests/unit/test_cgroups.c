@@ -75,7 +75,7 @@ static void the_root_is_found_as_a_slash(void **state)
     assert_int_equal(id, directory.st_ino);
 }
 
-static void what_is_no_group_is_not_found(void **state)
+static void a_path_that_is_not_a_group_is_not_found(void **state)
 {
     uint64_t id = 7;
 
@@ -92,7 +92,7 @@ int main(void)
         cmocka_unit_test(a_group_is_found_by_its_directory),
         cmocka_unit_test(a_group_is_found_by_its_path_below_the_mount),
         cmocka_unit_test(the_root_is_found_as_a_slash),
-        cmocka_unit_test(what_is_no_group_is_not_found),
+        cmocka_unit_test(a_path_that_is_not_a_group_is_not_found),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

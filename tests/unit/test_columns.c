@@ -133,7 +133,7 @@ static void plus_and_minus_change_the_default_columns(void **state)
     assert_shown("-uid,rto", "protocol,state,inode,rto");
 }
 
-static void minus_behind_a_name_leaves_out_what_was_named(void **state)
+static void minus_after_a_name_removes_that_column(void **state)
 {
     (void)state;
     assert_shown("mem,-mem_backlog,-mem-optmem,-mem_queued,uid",
@@ -169,7 +169,7 @@ static void all_columns_but_names_of_hosts_are_shown_by_one_word(void **state)
     assert_string_equal(resolved.shown, "uid");
 }
 
-static void a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere(void **state)
+static void a_view_is_shown_by_its_name_and_means_a_column_elsewhere(void **state)
 {
     struct resolved resolved;
 
@@ -181,7 +181,7 @@ static void a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere(void *
     assert_string_equal(resolved.shown, "process,local_address,count,recv_q");
 }
 
-static void what_a_column_needs_goes_with_it(void **state)
+static void a_column_brings_its_needs(void **state)
 {
     struct resolved resolved;
 
@@ -192,7 +192,7 @@ static void what_a_column_needs_goes_with_it(void **state)
     assert_true(resolved.command.listing.needs.lookups & NEED_OWNERS);
 }
 
-static void what_is_no_column_is_refused_with_the_nearest_name(void **state)
+static void an_unknown_column_is_refused_with_the_nearest_name(void **state)
 {
     (void)state;
     assert_refused((struct common){.columns = "+uidd"}, "no column 'uidd'");
@@ -269,7 +269,7 @@ static void addresses_are_counted_by_their_networks(void **state)
     assert_network("remote_address/48", "192.0.2.177", "192.0.2.177/32");
 }
 
-static void what_cannot_be_counted_or_added_is_refused(void **state)
+static void columns_that_cannot_be_counted_or_added_are_refused(void **state)
 {
     static const char *const wrong[] = {
         "state/24",         "remote_address/",    "remote_address/129", "remote_address/24/129",
@@ -316,19 +316,19 @@ int main(void)
         cmocka_unit_test(columns_are_shown_as_they_are_named),
         cmocka_unit_test(a_stream_says_when_and_where),
         cmocka_unit_test(plus_and_minus_change_the_default_columns),
-        cmocka_unit_test(minus_behind_a_name_leaves_out_what_was_named),
+        cmocka_unit_test(minus_after_a_name_removes_that_column),
         cmocka_unit_test(a_group_is_all_of_its_columns),
         cmocka_unit_test(a_column_that_is_shown_already_can_be_added),
         cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
-        cmocka_unit_test(a_view_is_shown_by_its_name_and_stands_for_a_column_elsewhere),
-        cmocka_unit_test(what_a_column_needs_goes_with_it),
-        cmocka_unit_test(what_is_no_column_is_refused_with_the_nearest_name),
+        cmocka_unit_test(a_view_is_shown_by_its_name_and_means_a_column_elsewhere),
+        cmocka_unit_test(a_column_brings_its_needs),
+        cmocka_unit_test(an_unknown_column_is_refused_with_the_nearest_name),
         cmocka_unit_test(columns_that_are_asked_for_stay_on_a_narrow_terminal),
         cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),
         cmocka_unit_test(colours_are_as_the_option_and_then_the_environment_say),
         cmocka_unit_test(groups_have_columns_of_counts_sums_and_shares),
         cmocka_unit_test(addresses_are_counted_by_their_networks),
-        cmocka_unit_test(what_cannot_be_counted_or_added_is_refused),
+        cmocka_unit_test(columns_that_cannot_be_counted_or_added_are_refused),
     };
 
     return cmocka_run_group_tests_name("columns", tests, NULL, NULL);

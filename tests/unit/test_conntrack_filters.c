@@ -249,7 +249,7 @@ static void ports_are_of_protocols_that_have_some(void **state)
     assert_asks("-p udp --orig-port-dst=7", "protocol = 17 and orig_dport = 7");
 }
 
-static void a_protocol_may_stand_behind_its_options(void **state)
+static void a_protocol_may_follow_its_options(void **state)
 {
     (void)state;
     assert_asks("--dport 443 --state TIME_WAIT -p tcp",
@@ -420,7 +420,7 @@ int main(void)
         cmocka_unit_test(nat_may_be_named_or_left_open),
         cmocka_unit_test(any_nat_is_both_already),
         cmocka_unit_test(ports_are_of_protocols_that_have_some),
-        cmocka_unit_test(a_protocol_may_stand_behind_its_options),
+        cmocka_unit_test(a_protocol_may_follow_its_options),
         cmocka_unit_test(each_protocol_has_options_of_its_own),
         cmocka_unit_test(an_option_of_another_protocol_is_named),
         cmocka_unit_test(names_that_are_none_of_a_protocol_are_named),

@@ -90,7 +90,7 @@ static void two_commands_are_one_too_many(void **state)
     WRONG("Invalid commands combination", "--usage", "-C");
 }
 
-static void what_would_change_the_table_is_refused_in_one_line(void **state)
+static void commands_that_change_the_table_are_refused_in_one_line(void **state)
 {
     static const struct {
         const char *letter, *name, *said;
@@ -230,7 +230,7 @@ static void all_filters_go_with_lists_and_events(void **state)
                "--reply-zone=1", "--sport=1", "--state=CLOSE", "--mask-src=255.0.0.0", "-oid");
 }
 
-static void what_fastnet_has_besides_goes_with_every_command(void **state)
+static void options_of_fastnet_go_with_every_command(void **state)
 {
     static const char *const commands[] = {"-L", "-C", "-S", "-E", "--usage"};
 
@@ -258,7 +258,7 @@ static void operands_are_refused(void **state)
           "tcp", "--", "-D");
 }
 
-static void mistakes_are_told_in_getopts_words(void **state)
+static void mistakes_are_reported_in_getopts_words(void **state)
 {
     (void)state;
     WRONG("invalid option -- 'x'", "-x");
@@ -272,7 +272,7 @@ static void mistakes_are_told_in_getopts_words(void **state)
           "--rep");
 }
 
-static void fastnet_conntrack_tells_its_own_name(void **state)
+static void fastnet_conntrack_names_itself(void **state)
 {
     static const char *const words[] = {"-p", "foo", NULL};
     const struct ct_parsed parsed = ct_parse_as("fastnet", words);
@@ -314,7 +314,7 @@ int main(void)
         cmocka_unit_test(a_table_may_be_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(a_table_that_there_is_not_is_named),
         cmocka_unit_test(two_commands_are_one_too_many),
-        cmocka_unit_test(what_would_change_the_table_is_refused_in_one_line),
+        cmocka_unit_test(commands_that_change_the_table_are_refused_in_one_line),
         cmocka_unit_test(forms_of_output_may_be_combined),
         cmocka_unit_test(save_is_a_form_of_its_own),
         cmocka_unit_test(a_name_with_a_slash_is_a_file),
@@ -322,10 +322,10 @@ int main(void)
         cmocka_unit_test(counters_are_zeroed_only_without_a_filter),
         cmocka_unit_test(options_that_a_command_does_not_take_are_named),
         cmocka_unit_test(all_filters_go_with_lists_and_events),
-        cmocka_unit_test(what_fastnet_has_besides_goes_with_every_command),
+        cmocka_unit_test(options_of_fastnet_go_with_every_command),
         cmocka_unit_test(operands_are_refused),
-        cmocka_unit_test(mistakes_are_told_in_getopts_words),
-        cmocka_unit_test(fastnet_conntrack_tells_its_own_name),
+        cmocka_unit_test(mistakes_are_reported_in_getopts_words),
+        cmocka_unit_test(fastnet_conntrack_names_itself),
         cmocka_unit_test(help_and_version_are_answers),
     };
 

@@ -57,7 +57,7 @@ static void numbers_are_decimal_octal_or_hexadecimal(void **state)
     }
 }
 
-static void what_is_no_number_or_too_large_is_refused(void **state)
+static void wrong_and_too_large_numbers_are_refused(void **state)
 {
     static const struct {
         const char *text;
@@ -129,7 +129,7 @@ static void a_prefix_is_decimal(void **state)
     assert_false(form_network("10.255.255.255/0x8", FORM_OF_CONNTRACK, NULL, &within));
 }
 
-static void what_is_no_address_is_refused(void **state)
+static void wrong_addresses_are_refused(void **state)
 {
     static const char *const others[] = {
         "",
@@ -185,7 +185,7 @@ static void nat_is_an_address_a_port_or_both(void **state)
         assert_means("src-nat", nats[i].text, nats[i].expected);
 }
 
-static void what_is_no_nat_is_refused(void **state)
+static void wrong_nat_is_refused(void **state)
 {
     static const char *const others[] = {
         "",
@@ -238,7 +238,7 @@ static void protocols_have_names_and_numbers(void **state)
     }
 }
 
-static void what_is_no_protocol_is_refused(void **state)
+static void unknown_protocols_are_refused(void **state)
 {
     static const char *const others[] = {"", "256", "-1", "tc", "tcpx", "no-such-protocol", "6 "};
 
@@ -309,7 +309,7 @@ static void marks_may_have_a_mask(void **state)
     assert_means("mark", "0/0", "mark & 0 = 0");
 }
 
-static void what_is_no_mark_is_refused(void **state)
+static void wrong_marks_are_refused(void **state)
 {
     static const char *const others[] = {
         "",      "/",          "/1",           "1/", "x",  "1/x",
@@ -451,18 +451,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_are_decimal_octal_or_hexadecimal),
-        cmocka_unit_test(what_is_no_number_or_too_large_is_refused),
+        cmocka_unit_test(wrong_and_too_large_numbers_are_refused),
         cmocka_unit_test(networks_are_addresses_with_as_many_bits_as_are_named),
         cmocka_unit_test(a_prefix_is_decimal),
-        cmocka_unit_test(what_is_no_address_is_refused),
+        cmocka_unit_test(wrong_addresses_are_refused),
         cmocka_unit_test(nat_is_an_address_a_port_or_both),
-        cmocka_unit_test(what_is_no_nat_is_refused),
+        cmocka_unit_test(wrong_nat_is_refused),
         cmocka_unit_test(protocols_have_names_and_numbers),
-        cmocka_unit_test(what_is_no_protocol_is_refused),
+        cmocka_unit_test(unknown_protocols_are_refused),
         cmocka_unit_test(states_are_those_of_a_protocol),
         cmocka_unit_test(states_of_another_protocol_are_none),
         cmocka_unit_test(marks_may_have_a_mask),
-        cmocka_unit_test(what_is_no_mark_is_refused),
+        cmocka_unit_test(wrong_marks_are_refused),
         cmocka_unit_test(lists_are_words_between_commas),
         cmocka_unit_test(words_may_be_abbreviated_and_of_any_case),
         cmocka_unit_test(events_add_up),

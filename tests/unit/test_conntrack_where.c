@@ -102,7 +102,7 @@ static struct record without(size_t option, uint8_t protocol)
     return record;
 }
 
-static void what_is_met_is_wanted(void **state)
+static void a_flow_that_meets_the_criteria_is_wanted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(options); i++)
@@ -110,7 +110,7 @@ static void what_is_met_is_wanted(void **state)
             fail_msg("%s", options[i].line);
 }
 
-static void what_is_missed_is_not(void **state)
+static void a_flow_that_misses_one_criterion_is_not_wanted(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(options); i++)
@@ -118,7 +118,7 @@ static void what_is_missed_is_not(void **state)
             fail_msg("%s", options[i].line);
 }
 
-static void what_is_not_named_does_not_count(void **state)
+static void criteria_that_were_not_named_do_not_count(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(options); i++)
@@ -155,7 +155,7 @@ static void without_options_every_flow_is_wanted(void **state)
 }
 
 /* What a flow does not say is no 0 that could be asked for. */
-static void what_a_flow_does_not_say_is_not_met(void **state)
+static void a_criterion_about_an_unknown_value_is_not_met(void **state)
 {
     const struct {
         struct predicate predicate;
@@ -341,7 +341,7 @@ static struct record translated(bool src, bool dst, bool src_port, bool dst_port
     return record;
 }
 
-static void nat_is_told_from_addresses_and_ports_that_differ(void **state)
+static void nat_is_seen_by_addresses_and_ports_that_differ(void **state)
 {
     (void)state;
     for (unsigned bits = 0; bits < 16; bits++) {
@@ -459,12 +459,12 @@ static void expectations_are_wanted_by_their_family(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_met_is_wanted),
-        cmocka_unit_test(what_is_missed_is_not),
-        cmocka_unit_test(what_is_not_named_does_not_count),
+        cmocka_unit_test(a_flow_that_meets_the_criteria_is_wanted),
+        cmocka_unit_test(a_flow_that_misses_one_criterion_is_not_wanted),
+        cmocka_unit_test(criteria_that_were_not_named_do_not_count),
         cmocka_unit_test(everything_that_is_named_must_be_met),
         cmocka_unit_test(without_options_every_flow_is_wanted),
-        cmocka_unit_test(what_a_flow_does_not_say_is_not_met),
+        cmocka_unit_test(a_criterion_about_an_unknown_value_is_not_met),
         cmocka_unit_test(a_port_of_0_is_none_where_there_are_no_ports),
         cmocka_unit_test(without_a_zone_or_security_mark_it_is_0),
         cmocka_unit_test(a_zone_of_both_directions_is_not_one_of_their_own),
@@ -473,7 +473,7 @@ int main(void)
         cmocka_unit_test(a_mark_counts_as_far_as_its_mask_reaches),
         cmocka_unit_test(a_status_names_bits_that_are_set_and_bits_that_are_not),
         cmocka_unit_test(labels_that_are_named_must_all_be_set),
-        cmocka_unit_test(nat_is_told_from_addresses_and_ports_that_differ),
+        cmocka_unit_test(nat_is_seen_by_addresses_and_ports_that_differ),
         cmocka_unit_test(nat_that_the_kernel_did_not_do_is_none),
         cmocka_unit_test(nat_may_be_asked_for_by_address_by_port_or_both),
         cmocka_unit_test(an_end_that_was_not_translated_is_not_the_one_asked_for),

@@ -158,7 +158,7 @@ static void podman_names_containers_in_its_lists(void **state)
     assert_name("fedcba987654", "job");
 }
 
-static void those_of_the_user_come_last(void **state)
+static void names_of_the_users_containers_come_last(void **state)
 {
     (void)state;
     put(OF_USER "containers/storage/vfs-containers/containers.json",
@@ -171,7 +171,7 @@ static void those_of_the_user_come_last(void **state)
 }
 
 /* In place of a list of Podman. */
-static void what_is_broken_names_nothing_or_what_it_says(void **state)
+static void a_broken_file_names_nothing_or_a_container_that_is_in_it(void **state)
 {
     static const struct {
         const char *json, *name;
@@ -232,7 +232,7 @@ static int error_of_root(void)
     return error;
 }
 
-static void what_is_no_file_of_the_tree_is_not_read(void **state)
+static void files_outside_of_the_tree_are_not_read(void **state)
 {
     char whole[PATH_MAX];
 
@@ -315,10 +315,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_directory_of_logs_names_a_pod, start, end),
         cmocka_unit_test_setup_teardown(docker_names_a_container_in_its_directory, start, end),
         cmocka_unit_test_setup_teardown(podman_names_containers_in_its_lists, start, end),
-        cmocka_unit_test_setup_teardown(those_of_the_user_come_last, start, end),
-        cmocka_unit_test_setup_teardown(what_is_broken_names_nothing_or_what_it_says, start, end),
+        cmocka_unit_test_setup_teardown(names_of_the_users_containers_come_last, start, end),
+        cmocka_unit_test_setup_teardown(a_broken_file_names_nothing_or_a_container_that_is_in_it,
+                                        start, end),
         cmocka_unit_test_setup_teardown(a_long_name_and_deep_nesting_are_harmless, start, end),
-        cmocka_unit_test_setup_teardown(what_is_no_file_of_the_tree_is_not_read, start, end),
+        cmocka_unit_test_setup_teardown(files_outside_of_the_tree_are_not_read, start, end),
         cmocka_unit_test_setup_teardown(the_rest_of_a_file_that_is_too_large_is_an_error, start,
                                         end),
         cmocka_unit_test_setup_teardown(one_name_of_each_kind_is_found_at_once, start, end),

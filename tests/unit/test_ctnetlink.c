@@ -226,7 +226,7 @@ static void a_datagram_that_was_cut_is_an_error(void **state)
     assert_int_equal(stage->kept.count, 1);
 }
 
-static void who_may_not_ask_is_told_so(void **state)
+static void a_user_who_may_not_ask_gets_a_report(void **state)
 {
     struct stage *stage = *state;
 
@@ -237,7 +237,7 @@ static void who_may_not_ask_is_told_so(void **state)
     }
 }
 
-static void what_the_callback_returns_ends_the_dump(void **state)
+static void a_callback_error_ends_the_dump(void **state)
 {
     struct stage *stage = *state;
 
@@ -250,7 +250,7 @@ static void what_the_callback_returns_ends_the_dump(void **state)
 }
 
 /* What could be understood is a row all the same; what could not is none. */
-static void malformed_messages_are_told_and_the_rest_is_listed(void **state)
+static void malformed_messages_are_reported_and_the_rest_is_listed(void **state)
 {
     struct stage *stage = *state;
 
@@ -414,7 +414,7 @@ static void drops_that_nobody_counted_are_not_0(void **state)
     assert_true(stage->kept.records[0].has == (USAGE_ENTRIES | USAGE_MAXIMUM));
 }
 
-static void a_backend_that_was_named_looks_into_no_file(void **state)
+static void a_backend_that_was_named_reads_no_file(void **state)
 {
     struct stage *stage = *state;
 
@@ -447,7 +447,7 @@ static void statistics_are_a_row_for_each_processor(void **state)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-static void what_is_missing_has_a_name(void **state)
+static void a_missing_right_or_module_is_named(void **state)
 {
     const char *(*remedy)(const struct table *table, int error) = backend_ctnetlink.remedy;
 
@@ -458,7 +458,7 @@ static void what_is_missing_has_a_name(void **state)
     assert_null(remedy(&table_flows, -EIO));
 }
 
-static void it_has_no_other_tables(void **state)
+static void the_backend_reads_no_other_tables(void **state)
 {
     static const struct table *const others[] = {&table_tcp, &table_udp6, &table_unix,
                                                  &table_tcp_both};
@@ -482,9 +482,9 @@ int main(void)
         ON_STAGE(recorded_flows_may_end_anywhere),
         ON_STAGE(a_dump_that_fails_in_the_middle_is_an_error),
         ON_STAGE(a_datagram_that_was_cut_is_an_error),
-        ON_STAGE(who_may_not_ask_is_told_so),
-        ON_STAGE(what_the_callback_returns_ends_the_dump),
-        ON_STAGE(malformed_messages_are_told_and_the_rest_is_listed),
+        ON_STAGE(a_user_who_may_not_ask_gets_a_report),
+        ON_STAGE(a_callback_error_ends_the_dump),
+        ON_STAGE(malformed_messages_are_reported_and_the_rest_is_listed),
         ON_STAGE(one_flow_is_answered_and_acknowledged),
         ON_STAGE(a_flow_that_is_not_there_is_an_error),
         ON_STAGE(one_expectation_is_answered),
@@ -494,10 +494,10 @@ int main(void)
         ON_STAGE(usage_sums_up_the_drops_of_all_processors),
         ON_STAGE(usage_that_is_not_answered_is_no_row),
         ON_STAGE(drops_that_nobody_counted_are_not_0),
-        ON_STAGE(a_backend_that_was_named_looks_into_no_file),
+        ON_STAGE(a_backend_that_was_named_reads_no_file),
         ON_STAGE(statistics_are_a_row_for_each_processor),
-        ON_STAGE(what_is_missing_has_a_name),
-        ON_STAGE(it_has_no_other_tables),
+        ON_STAGE(a_missing_right_or_module_is_named),
+        ON_STAGE(the_backend_reads_no_other_tables),
     };
 
     return cmocka_run_group_tests_name("ctnetlink", tests, NULL, NULL);

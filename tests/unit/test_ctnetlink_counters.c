@@ -90,7 +90,7 @@ static void an_expectation_without_anything_says_nothing(void **state)
     assert_true(decoded.record.has == 0);
 }
 
-static void what_an_expectation_says_may_be_too_short(void **state)
+static void short_attributes_of_an_expectation_are_malformed(void **state)
 {
     static const uint16_t types[] = {CTA_EXPECT_TIMEOUT, CTA_EXPECT_ID,    CTA_EXPECT_ZONE,
                                      CTA_EXPECT_FLAGS,   CTA_EXPECT_CLASS, 99};
@@ -213,7 +213,7 @@ int main(void)
         cmocka_unit_test(an_expectation_has_all_that_its_message_says),
         cmocka_unit_test(an_identity_is_that_of_all_three_tuples_and_the_id),
         cmocka_unit_test(an_expectation_without_anything_says_nothing),
-        cmocka_unit_test(what_an_expectation_says_may_be_too_short),
+        cmocka_unit_test(short_attributes_of_an_expectation_are_malformed),
         cmocka_unit_test(an_expectation_may_end_at_any_byte),
         cmocka_unit_test(counters_of_a_processor_are_known_by_their_numbers),
         cmocka_unit_test(usage_is_how_many_there_are_and_may_be),

@@ -94,7 +94,7 @@ static void labels_may_be_fewer_or_more_than_are_known(void **state)
     assert_true(ct_decode(CT_FLOW, &wire).record.has == 0);
 }
 
-static void what_is_absent_is_not_claimed_and_costs_nothing_else(void **state)
+static void an_absent_attribute_leaves_the_others_filled(void **state)
 {
     struct wire wire;
 
@@ -132,7 +132,7 @@ static void a_number_that_is_too_short_is_not_there(void **state)
     assert_true(ct_decode(CT_FLOW, &wire).record.has == 0);
 }
 
-static void a_number_that_is_longer_than_expected_begins_with_what_is_known(void **state)
+static void a_longer_number_is_read_by_its_known_part(void **state)
 {
     static const unsigned char bytes[12] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     struct wire wire;
@@ -148,7 +148,7 @@ static void a_number_that_is_longer_than_expected_begins_with_what_is_known(void
     assert_int_equal(decoded.record.flow.zone, 0x0102);
 }
 
-static void attributes_that_nobody_knows_are_passed_over(void **state)
+static void unknown_attributes_are_passed_over(void **state)
 {
     static const uint16_t types[] = {0, CTA_SYNPROXY, 200, CT_TYPE_MAX};
     struct wire wire;
@@ -190,7 +190,7 @@ static struct ct_decoded decode_tuple(const struct flow_tuple *tuple, uint8_t fa
     return ct_decode(CT_FLOW, &wire);
 }
 
-static void tuples_of_every_protocol_have_what_tells_flows_apart(void **state)
+static void tuples_of_every_protocol_distinguish_flows(void **state)
 {
     static const uint8_t protocols[] = {IPPROTO_TCP,  IPPROTO_UDP,   IPPROTO_UDPLITE, IPPROTO_SCTP,
                                         IPPROTO_DCCP, IPPROTO_GRE,   IPPROTO_ESP,     253,
@@ -344,7 +344,7 @@ static void dccp_has_a_state_and_a_role(void **state)
     assert_int_equal(decoded.record.flow.role, 1);
 }
 
-static void what_a_protocol_says_may_be_too_short(void **state)
+static void short_attributes_of_a_protocol_are_malformed(void **state)
 {
     static const uint16_t protocols[] = {CTA_PROTOINFO_TCP, CTA_PROTOINFO_SCTP, CTA_PROTOINFO_DCCP,
                                          99};
@@ -467,19 +467,19 @@ int main(void)
         cmocka_unit_test(numbers_are_turned_into_the_machines_byte_order),
         cmocka_unit_test(labels_are_numbered_from_the_lowest_bit_of_the_first_word),
         cmocka_unit_test(labels_may_be_fewer_or_more_than_are_known),
-        cmocka_unit_test(what_is_absent_is_not_claimed_and_costs_nothing_else),
+        cmocka_unit_test(an_absent_attribute_leaves_the_others_filled),
         cmocka_unit_test(a_number_that_is_too_short_is_not_there),
-        cmocka_unit_test(a_number_that_is_longer_than_expected_begins_with_what_is_known),
-        cmocka_unit_test(attributes_that_nobody_knows_are_passed_over),
+        cmocka_unit_test(a_longer_number_is_read_by_its_known_part),
+        cmocka_unit_test(unknown_attributes_are_passed_over),
         cmocka_unit_test(flags_of_a_type_are_no_part_of_it),
-        cmocka_unit_test(tuples_of_every_protocol_have_what_tells_flows_apart),
+        cmocka_unit_test(tuples_of_every_protocol_distinguish_flows),
         cmocka_unit_test(ports_of_0_are_not_absent_ports),
         cmocka_unit_test(a_tuple_without_both_addresses_is_not_there),
         cmocka_unit_test(a_tuple_without_addresses_at_all_is_not_there),
         cmocka_unit_test(an_identity_is_that_of_the_original_tuple_the_zones_and_the_id),
         cmocka_unit_test(sctp_has_a_state_and_both_tags),
         cmocka_unit_test(dccp_has_a_state_and_a_role),
-        cmocka_unit_test(what_a_protocol_says_may_be_too_short),
+        cmocka_unit_test(short_attributes_of_a_protocol_are_malformed),
         cmocka_unit_test(counters_may_be_of_32_bits),
         cmocka_unit_test(counters_of_64_bits_win_wherever_they_stand),
         cmocka_unit_test(counters_are_both_there_or_none),

@@ -17,7 +17,7 @@ static void filter_by_mark(struct stage *stage)
     stage->query.where = ct_where("-m 1/255");
 }
 
-static void the_kernel_is_asked_to_leave_out_what_it_can(void **state)
+static void the_kernel_filters_flows_if_it_can(void **state)
 {
     struct stage *stage = *state;
 
@@ -76,7 +76,7 @@ static void a_filter_that_this_kernel_refuses_is_left_out(void **state)
     assert_int_equal(stage->report.count, 0);
 }
 
-static void words_that_were_told_before_stay(void **state)
+static void an_earlier_explanation_stays(void **state)
 {
     struct stage *stage = *state;
 
@@ -90,7 +90,7 @@ static void words_that_were_told_before_stay(void **state)
     assert_true(report_says(&stage->report, "before"));
 }
 
-static void a_refusal_without_a_filter_is_final_and_told(void **state)
+static void a_refusal_without_a_filter_is_final_and_reported(void **state)
 {
     struct stage *stage = *state;
 
@@ -245,7 +245,7 @@ static void a_resized_table_is_read_again_where_repeats_are_dropped(void **state
     assert_false(stage->report.partial);
 }
 
-static void a_resize_behind_the_first_row_is_told_as_a_loss(void **state)
+static void a_resize_after_the_first_row_is_reported_as_a_loss(void **state)
 {
     static const char *const after[] = {"2048\n", NULL};
     struct stage *stage = *state;
@@ -320,11 +320,11 @@ static void other_tables_are_never_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STAGE(the_kernel_is_asked_to_leave_out_what_it_can),
+        ON_STAGE(the_kernel_filters_flows_if_it_can),
         ON_STAGE(other_tables_are_not_filtered),
         ON_STAGE(a_filter_that_this_kernel_refuses_is_left_out),
-        ON_STAGE(words_that_were_told_before_stay),
-        ON_STAGE(a_refusal_without_a_filter_is_final_and_told),
+        ON_STAGE(an_earlier_explanation_stays),
+        ON_STAGE(a_refusal_without_a_filter_is_final_and_reported),
         ON_STAGE(another_error_is_no_matter_of_the_filter),
         ON_STAGE(after_the_first_row_a_filter_is_not_left_out),
         ON_STAGE(one_family_after_the_other_is_asked_for_ports),
@@ -335,7 +335,7 @@ int main(void)
         ON_STAGE(a_table_whose_size_nobody_knows_is_read_once),
         ON_STAGE(a_resized_table_is_read_again_while_nothing_was_handed_on),
         ON_STAGE(a_resized_table_is_read_again_where_repeats_are_dropped),
-        ON_STAGE(a_resize_behind_the_first_row_is_told_as_a_loss),
+        ON_STAGE(a_resize_after_the_first_row_is_reported_as_a_loss),
         ON_STAGE(a_table_that_is_resized_for_ever_is_listed_in_the_end),
         ON_STAGE(a_failing_dump_of_a_resized_table_just_fails),
         ON_STAGE(a_table_that_is_zeroed_is_read_once_whatever_becomes_of_it),

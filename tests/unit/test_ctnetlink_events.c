@@ -11,7 +11,7 @@
 #include "fastnet/clock.h"
 #include "kit.h"
 
-static void a_new_flow_a_change_and_the_end_are_told_apart(void **state)
+static void new_changed_and_ended_flows_are_distinguished(void **state)
 {
     static const struct {
         unsigned type;
@@ -150,7 +150,7 @@ static void a_pause_is_handed_on(void **state)
     assert_int_equal(stage->kept.count, 1);
 }
 
-static void lost_events_are_told_and_those_behind_them_come(void **state)
+static void lost_events_are_reported_and_later_events_come(void **state)
 {
     struct stage *stage = *state;
 
@@ -165,7 +165,7 @@ static void lost_events_are_told_and_those_behind_them_come(void **state)
     assert_true(stage->report.partial);
 }
 
-static void a_malformed_event_is_told_and_those_behind_it_come(void **state)
+static void a_malformed_event_is_reported_and_later_events_come(void **state)
 {
     struct stage *stage = *state;
 
@@ -201,7 +201,7 @@ static void an_event_of_which_nothing_is_there_is_no_row(void **state)
     }
 }
 
-static void what_the_callback_returns_ends_the_stream(void **state)
+static void a_callback_error_ends_the_stream(void **state)
 {
     struct stage *stage = *state;
 
@@ -282,17 +282,17 @@ static void each_kind_of_event_is_a_group_of_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STAGE(a_new_flow_a_change_and_the_end_are_told_apart),
+        ON_STAGE(new_changed_and_ended_flows_are_distinguished),
         ON_STAGE(expectations_have_events_of_the_same_kinds),
         ON_STAGE(who_made_a_change_is_known_by_its_port),
         ON_STAGE(an_event_has_the_time_when_it_was_read),
         ON_STAGE(no_two_events_are_one_object),
         ON_STAGE(recorded_events_are_understood),
         ON_STAGE(a_pause_is_handed_on),
-        ON_STAGE(lost_events_are_told_and_those_behind_them_come),
-        ON_STAGE(a_malformed_event_is_told_and_those_behind_it_come),
+        ON_STAGE(lost_events_are_reported_and_later_events_come),
+        ON_STAGE(a_malformed_event_is_reported_and_later_events_come),
         ON_STAGE(an_event_of_which_nothing_is_there_is_no_row),
-        ON_STAGE(what_the_callback_returns_ends_the_stream),
+        ON_STAGE(a_callback_error_ends_the_stream),
         ON_STAGE(each_kind_of_event_is_a_group_of_its_own),
     };
 

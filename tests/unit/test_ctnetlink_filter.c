@@ -167,7 +167,7 @@ static void a_mark_that_is_one_number_has_all_bits(void **state)
 }
 
 /* A number that the field cannot have must not become another one. */
-static void what_has_more_bits_than_the_field_is_not_sent(void **state)
+static void values_with_more_bits_than_the_field_are_not_sent(void **state)
 {
     const struct predicate marks[] = {
         predicate_number(field_named(&kind_flow, "mark"), UINT64_C(1) << 32),
@@ -182,7 +182,7 @@ static void what_has_more_bits_than_the_field_is_not_sent(void **state)
 }
 
 /* Of an or and a not neither part is required. */
-static void what_is_not_required_is_not_sent(void **state)
+static void optional_comparisons_are_not_sent(void **state)
 {
     struct predicate part = predicate_number(field_named(&kind_flow, "mark"), 7);
     struct predicate whole = {.operation = PREDICATE_OR, .parts = &part};
@@ -389,7 +389,7 @@ static void icmp_is_compared_by_type_code_and_id(void **state)
     }
 }
 
-static void what_the_kernel_cannot_compare_is_not_sent(void **state)
+static void comparisons_that_the_kernel_lacks_are_not_sent(void **state)
 {
     static const char *const lines[] = {"-c 1", "-l 0", "-n", "-g", "-j", "-n 192.0.2.1:80"};
     const struct predicate others[] = {
@@ -602,7 +602,7 @@ static void a_zone_of_both_directions_is_the_zone_that_is_named(void **state)
     assert_int_equal(short_number(zone_of(&request, CTA_TUPLE_ORIG)), 0x0102);
 }
 
-static void one_expectation_is_named_by_what_is_expected(void **state)
+static void one_expectation_is_named_by_its_expected_tuple(void **state)
 {
     struct request request = put_one(ONE, true);
 
@@ -619,8 +619,8 @@ int main(void)
         cmocka_unit_test(without_a_filter_nothing_is_added),
         cmocka_unit_test(a_mark_comes_with_its_mask),
         cmocka_unit_test(a_mark_that_is_one_number_has_all_bits),
-        cmocka_unit_test(what_has_more_bits_than_the_field_is_not_sent),
-        cmocka_unit_test(what_is_not_required_is_not_sent),
+        cmocka_unit_test(values_with_more_bits_than_the_field_are_not_sent),
+        cmocka_unit_test(optional_comparisons_are_not_sent),
         cmocka_unit_test(a_status_comes_only_with_a_mask),
         cmocka_unit_test(a_zone_of_any_direction_is_one_for_the_kernel),
         cmocka_unit_test(zone_0_is_never_asked_for),
@@ -632,7 +632,7 @@ int main(void)
         cmocka_unit_test(a_port_that_is_not_asked_for_is_not_compared),
         cmocka_unit_test(ports_without_a_protocol_are_not_compared),
         cmocka_unit_test(icmp_is_compared_by_type_code_and_id),
-        cmocka_unit_test(what_the_kernel_cannot_compare_is_not_sent),
+        cmocka_unit_test(comparisons_that_the_kernel_lacks_are_not_sent),
         cmocka_unit_test(the_largest_filter_fits_into_its_room),
         cmocka_unit_test(a_filter_is_a_tuple_and_the_flags_of_what_counts_in_it),
         cmocka_unit_test(a_family_at_a_time_is_asked_where_that_leaves_out_more),
@@ -643,7 +643,7 @@ int main(void)
         cmocka_unit_test(one_flow_is_looked_for_in_the_zone_that_is_named),
         cmocka_unit_test(one_flow_is_looked_for_in_the_zone_of_its_direction),
         cmocka_unit_test(a_zone_of_both_directions_is_the_zone_that_is_named),
-        cmocka_unit_test(one_expectation_is_named_by_what_is_expected),
+        cmocka_unit_test(one_expectation_is_named_by_its_expected_tuple),
     };
 
     return cmocka_run_group_tests_name("ctnetlink_filter", tests, NULL, NULL);

@@ -117,7 +117,7 @@ static uint64_t counter(struct delta *delta, const char *name, uint64_t magnitud
     return rate_of("value", &change);
 }
 
-static void of_a_counter_that_fell_nothing_is_known(void **state)
+static void a_counter_that_fell_has_no_rate(void **state)
 {
     struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
@@ -209,7 +209,7 @@ static void rows_of_two_namespaces_are_not_the_same_row(void **state)
     check_namespaces(&by_key);
 }
 
-static void of_a_flow_whose_other_counters_begin_nothing_is_known_yet(void **state)
+static void a_flow_whose_counters_begin_has_no_rates_yet(void **state)
 {
     struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record record = flow(1, 1000), change;
@@ -328,7 +328,7 @@ static void only_the_rows_that_grow_have_rates(void **state)
     delta_destroy(delta);
 }
 
-static void what_was_reset_has_no_change(void **state)
+static void a_counter_that_was_reset_has_no_rate(void **state)
 {
     struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
@@ -346,7 +346,7 @@ static void what_was_reset_has_no_change(void **state)
     delta_destroy(delta);
 }
 
-static void what_was_away_is_new_when_it_comes_back(void **state)
+static void a_row_that_comes_back_is_new(void **state)
 {
     struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
     struct record change;
@@ -502,7 +502,7 @@ static void namespaces_that_end_make_room_for_others(void **state)
 }
 
 /* What does not fit is not remembered, and the listing goes on. */
-static void of_more_namespaces_than_numbers_some_have_no_rates(void **state)
+static void with_too_many_namespaces_some_have_no_rates(void **state)
 {
     enum { NUMBERS = 65536 };
     struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
@@ -594,23 +594,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_counter_is_shown_by_its_change_a_second),
-        cmocka_unit_test(of_a_counter_that_fell_nothing_is_known),
+        cmocka_unit_test(a_counter_that_fell_has_no_rate),
         cmocka_unit_test(flows_belong_together_by_their_identity),
         cmocka_unit_test(rows_of_two_namespaces_are_not_the_same_row),
-        cmocka_unit_test(of_a_flow_whose_other_counters_begin_nothing_is_known_yet),
+        cmocka_unit_test(a_flow_whose_counters_begin_has_no_rates_yet),
         cmocka_unit_test(flows_without_an_identity_have_no_rates),
         cmocka_unit_test(counters_of_connection_tracking_belong_together_by_their_processor),
         cmocka_unit_test(the_use_of_the_table_of_flows_is_one_row),
         cmocka_unit_test(only_the_rows_that_grow_have_rates),
-        cmocka_unit_test(what_was_reset_has_no_change),
-        cmocka_unit_test(what_was_away_is_new_when_it_comes_back),
+        cmocka_unit_test(a_counter_that_was_reset_has_no_rate),
+        cmocka_unit_test(a_row_that_comes_back_is_new),
         cmocka_unit_test(rows_belong_together_by_their_key),
         cmocka_unit_test(a_kind_without_counters_stays_as_it_is),
         cmocka_unit_test(a_counter_inside_of_bytes_is_shown_by_its_change),
         cmocka_unit_test(without_a_row_before_only_the_counters_are_unknown),
         cmocka_unit_test(rows_of_earlier_runs_are_forgotten),
         cmocka_unit_test(namespaces_that_end_make_room_for_others),
-        cmocka_unit_test(of_more_namespaces_than_numbers_some_have_no_rates),
+        cmocka_unit_test(with_too_many_namespaces_some_have_no_rates),
         cmocka_unit_test(a_listing_adds_to_rows_and_decides_which_stay),
         cmocka_unit_test(a_row_is_found_in_any_order),
         cmocka_unit_test(a_row_that_was_just_seen_counts_as_unchanged),

@@ -163,7 +163,7 @@ static void a_row_that_a_run_misses_is_forgotten(void **state)
 }
 
 /* Only the lowest bits of a run are kept. */
-static void runs_are_told_apart_beyond_256(void **state)
+static void runs_are_distinguished_beyond_256(void **state)
 {
     struct delta *delta = create();
 
@@ -197,7 +197,7 @@ static void a_row_whose_counters_are_others_is_not_compared(void **state)
     delta_destroy(delta);
 }
 
-static void one_counter_that_fell_makes_it_another_row(void **state)
+static void a_row_with_a_fallen_counter_is_another_row(void **state)
 {
     struct delta *delta = create();
     struct record less = flow(1, 100);
@@ -415,7 +415,7 @@ static void chosen_counters_alone_are_remembered(void **state)
     delta_destroy(delta);
 }
 
-static void what_is_added_is_zero_and_stays_with_its_row(void **state)
+static void added_bytes_begin_as_zero_and_stay_with_their_row(void **state)
 {
     enum { ROWS = 500, EXTRA = 13 };
     static const char zeroes[EXTRA];
@@ -557,7 +557,7 @@ static void a_store_without_memory_says_so_and_goes_on_later(void **state)
     assert_true(refused >= 2);
 }
 
-static void a_store_that_cannot_grow_keeps_what_it_has(void **state)
+static void a_store_that_cannot_grow_keeps_its_rows(void **state)
 {
     struct record record, change;
     struct delta *delta = create();
@@ -586,9 +586,9 @@ int main(void)
         WITH_CLOCK(the_time_between_is_that_of_the_row),
         WITH_CLOCK(a_row_that_comes_twice_in_a_run_is_compared_once),
         WITH_CLOCK(a_row_that_a_run_misses_is_forgotten),
-        WITH_CLOCK(runs_are_told_apart_beyond_256),
+        WITH_CLOCK(runs_are_distinguished_beyond_256),
         WITH_CLOCK(a_row_whose_counters_are_others_is_not_compared),
-        WITH_CLOCK(one_counter_that_fell_makes_it_another_row),
+        WITH_CLOCK(a_row_with_a_fallen_counter_is_another_row),
         WITH_CLOCK(a_counter_that_wrapped_has_no_change),
         WITH_CLOCK(rows_without_counters_are_not_remembered),
         WITH_CLOCK(rows_of_another_kind_are_not_remembered),
@@ -599,13 +599,13 @@ int main(void)
         WITH_CLOCK(the_bytes_of_a_row_before_are_its_own),
         WITH_CLOCK(bytes_for_which_there_is_no_room_have_no_row_before),
         WITH_CLOCK(chosen_counters_alone_are_remembered),
-        WITH_CLOCK(what_is_added_is_zero_and_stays_with_its_row),
+        WITH_CLOCK(added_bytes_begin_as_zero_and_stay_with_their_row),
         WITH_CLOCK(such_rows_are_remembered_without_counters_and_over_runs),
         WITH_CLOCK(a_row_within_the_least_time_keeps_its_numbers_and_its_time),
         WITH_CLOCK(rows_that_are_kept_stay_in_order),
         WITH_CLOCK(nothing_is_found_in_an_empty_store),
         WITH_CLOCK(a_store_without_memory_says_so_and_goes_on_later),
-        WITH_CLOCK(a_store_that_cannot_grow_keeps_what_it_has),
+        WITH_CLOCK(a_store_that_cannot_grow_keeps_its_rows),
     };
 
     return cmocka_run_group_tests_name("delta store", tests, NULL, NULL);

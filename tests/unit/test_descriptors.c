@@ -123,7 +123,7 @@ static void a_process_that_is_not_there_is_an_error_only_by_name(void **state)
     assert_true(descriptors_each("/nonexistent", 1, pass, &passed, &missed) < 0);
 }
 
-static void this_process_has_what_getrlimit_says(void **state)
+static void the_limit_of_this_process_is_that_of_getrlimit(void **state)
 {
     struct process_descriptors process, more;
     struct rlimit limit;
@@ -146,7 +146,7 @@ int main(void)
         IN_TREE(the_result_of_the_caller_ends_the_walk),
         IN_TREE(a_process_with_a_strange_file_is_left_out),
         IN_TREE(a_process_that_is_not_there_is_an_error_only_by_name),
-        IN_TREE(this_process_has_what_getrlimit_says),
+        IN_TREE(the_limit_of_this_process_is_that_of_getrlimit),
     };
 
     return cmocka_run_group_tests_name("descriptors", tests, NULL, NULL);

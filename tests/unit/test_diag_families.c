@@ -352,7 +352,7 @@ static void a_tipc_message_without_a_socket_is_no_row(void **state)
     assert_int_equal(diag_decode(&tipc_diag, wire_last(begin("", 0)), &record), DIAG_NO_ROW);
 }
 
-static void what_is_nested_and_malformed_makes_its_message_malformed(void **state)
+static void a_malformed_nested_attribute_makes_the_message_malformed(void **state)
 {
     struct record record;
     struct wire *wire = begin("", 0);
@@ -639,7 +639,7 @@ int main(void)
         cmocka_unit_test(a_tipc_socket_has_all_that_its_message_says),
         cmocka_unit_test(a_tipc_socket_claims_no_more_than_its_message_has),
         cmocka_unit_test(a_tipc_message_without_a_socket_is_no_row),
-        cmocka_unit_test(what_is_nested_and_malformed_makes_its_message_malformed),
+        cmocka_unit_test(a_malformed_nested_attribute_makes_the_message_malformed),
         cmocka_unit_test(a_message_that_is_short_or_of_another_family_is_malformed),
         cmocka_unit_test(an_attribute_that_does_not_end_where_its_message_does_is_malformed),
         ON_STAGE(references_come_to_the_rows_of_netlink),

@@ -97,7 +97,7 @@ static void only_tcp_is_in_such_a_file(void **state)
         assert_true(backend_fields(&backend_diag_file, others[i]) == 0);
 }
 
-static void what_came_before_the_cut_is_listed(void **state)
+static void rows_before_the_cut_are_listed(void **state)
 {
     struct stage *stage = *state;
     size_t whole;
@@ -205,7 +205,7 @@ static void an_overlong_message_is_passed_over(void **state)
     free(data);
 }
 
-static void errors_that_were_saved_are_told(void **state)
+static void errors_that_were_saved_are_reported(void **state)
 {
     const struct nlmsgerr refused = {.error = -EPERM};
     struct stage *stage = *state;
@@ -398,13 +398,13 @@ int main(void)
         TEST(only_the_first_answer_is_listed),
         TEST(a_family_comes_without_the_other),
         TEST(only_tcp_is_in_such_a_file),
-        TEST(what_came_before_the_cut_is_listed),
+        TEST(rows_before_the_cut_are_listed),
         TEST(an_empty_file_is_no_answer),
         TEST(an_answer_may_have_no_sockets),
         TEST(a_message_shorter_than_its_header_ends_the_reading),
         TEST(malformed_messages_are_counted_and_the_others_come),
         TEST(an_overlong_message_is_passed_over),
-        TEST(errors_that_were_saved_are_told),
+        TEST(errors_that_were_saved_are_reported),
         TEST(files_that_cannot_be_read_are_named),
         TEST(the_callbacks_result_ends_the_reading),
         TEST(a_pipe_gives_as_much_as_it_has),

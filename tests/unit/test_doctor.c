@@ -188,7 +188,7 @@ static void nothing_grows_in_one_reading(void **state)
     assert_int_equal(try_rule(scene, "conntrack-races"), 0);
 }
 
-static void one_loss_is_said_in_the_singular(void **state)
+static void one_loss_is_reported_in_the_singular(void **state)
 {
     struct scene *scene = *state;
 
@@ -474,7 +474,7 @@ static void take_before(struct scene *scene, struct record record)
     assert_int_equal(sockets_take(&scene->before, &record), 0);
 }
 
-static void of_ten_thousand_suspects_the_worst_are_kept(void **state)
+static void the_worst_of_ten_thousand_suspects_are_kept(void **state)
 {
     struct scene *scene = *state;
     enum { MANY = 10000 };
@@ -650,7 +650,7 @@ static struct record connection(uint64_t cookie, uint8_t timer, const struct ker
     return record;
 }
 
-static void connections_to_several_peers_are_said_to_be(void **state)
+static void a_finding_says_that_connections_have_several_peers(void **state)
 {
     static const char *const expected[] = {"(1 connection)", "(2 connections)",
                                            "(3 connections, also to others)"};
@@ -955,7 +955,7 @@ int main(void)
         TEST(nothing_is_found_in_readings_without_anything),
         TEST(a_percentage_is_exact_and_does_not_overflow),
         TEST(nothing_grows_in_one_reading),
-        TEST(one_loss_is_said_in_the_singular),
+        TEST(one_loss_is_reported_in_the_singular),
         TEST(a_counter_that_shrinks_has_not_grown),
         TEST(a_limit_that_is_not_known_is_not_reached),
         TEST(neighbours_close_to_their_limit_are_a_warning),
@@ -969,7 +969,7 @@ int main(void)
         TEST(cookies_say_nothing_where_an_accept_queue_is_full),
         TEST(a_unix_socket_is_named_whole),
         TEST(an_address_that_is_a_duplicate_is_a_fault),
-        TEST(of_ten_thousand_suspects_the_worst_are_kept),
+        TEST(the_worst_of_ten_thousand_suspects_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
         TEST(listeners_without_a_process_are_of_no_one_process),
@@ -977,7 +977,7 @@ int main(void)
         TEST(drops_of_a_socket_count_from_the_reading_before),
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
-        TEST(connections_to_several_peers_are_said_to_be),
+        TEST(a_finding_says_that_connections_have_several_peers),
         TEST(silence_counts_from_a_percent_of_connections_on),
         TEST(connections_that_end_count_among_those_that_may_be_silent),
         TEST(silence_after_large_segments_alone_names_both_causes),

@@ -151,7 +151,7 @@ static void assert_told(const struct scene *scene, size_t i, const char *reason,
 
 /* --- Tests ------------------------------------------------------------------------------------ */
 
-static void only_what_has_grown_is_told(void **state)
+static void only_counters_that_grew_have_a_row(void **state)
 {
     struct scene *scene = *state;
 
@@ -218,7 +218,7 @@ static void a_counter_that_comes_with_both_families_counts_once(void **state)
 }
 
 /* The counter of all has the rest. */
-static void what_a_socket_lost_is_told_once(void **state)
+static void packets_that_a_socket_lost_have_one_row(void **state)
 {
     struct scene *scene = *state;
 
@@ -259,7 +259,7 @@ static void a_socket_that_was_not_there_had_lost_nothing(void **state)
     assert_told(scene, 0, "SOCKET_RCVBUFF", 3);
 }
 
-static void a_listener_tells_why_where_all_were_overflows(void **state)
+static void a_listener_has_a_reason_if_all_drops_were_overflows(void **state)
 {
     struct scene *scene = *state;
 
@@ -281,7 +281,7 @@ static void a_listener_tells_why_where_all_were_overflows(void **state)
     assert_told(scene, 0, "ListenDrops", 2);
 }
 
-static void an_interface_tells_its_own(void **state)
+static void drops_of_an_interface_have_a_row_of_their_own(void **state)
 {
     struct scene *scene = *state;
     struct interface_record *interface;
@@ -309,7 +309,7 @@ static void an_interface_tells_its_own(void **state)
 }
 
 /* What it counted since the machine started is not what was dropped now. */
-static void a_table_that_was_not_read_before_tells_nothing(void **state)
+static void a_table_that_was_read_once_has_no_growth(void **state)
 {
     struct scene *scene = *state;
 
@@ -353,15 +353,15 @@ static void an_error_of_the_engine_is_handed_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(only_what_has_grown_is_told),
+        TEST(only_counters_that_grew_have_a_row),
         TEST(without_a_reading_before_nothing_has_grown),
         TEST(a_counter_of_each_processor_is_added_up),
         TEST(a_counter_that_comes_with_both_families_counts_once),
-        TEST(what_a_socket_lost_is_told_once),
+        TEST(packets_that_a_socket_lost_have_one_row),
         TEST(a_socket_that_was_not_there_had_lost_nothing),
-        TEST(a_listener_tells_why_where_all_were_overflows),
-        TEST(an_interface_tells_its_own),
-        TEST(a_table_that_was_not_read_before_tells_nothing),
+        TEST(a_listener_has_a_reason_if_all_drops_were_overflows),
+        TEST(drops_of_an_interface_have_a_row_of_their_own),
+        TEST(a_table_that_was_read_once_has_no_growth),
         TEST(an_error_of_the_engine_is_handed_on),
     };
 

@@ -55,7 +55,7 @@ static void assert_ends(const struct record *record, const char *local, const ch
     assert_string_equal(endpoint_text(text, &record->drop.remote), remote);
 }
 
-static void what_was_counted_is_a_row(void **state)
+static void each_counted_drop_is_a_row(void **state)
 {
     const struct drop_key key = {.place = UINT64_C(0xffffffff81000000),
                                  .inode = UINT64_C(5000000000),
@@ -79,7 +79,7 @@ static void what_was_counted_is_a_row(void **state)
                      DROP_INTERFACE | DROP_SOCKET | DROP_ADDRESSES | DROP_PROTOCOL | DROP_PORTS);
 }
 
-static void what_came_in_was_for_this_machine(void **state)
+static void a_received_packet_was_for_this_machine(void **state)
 {
     const struct drop_seen in = v4(true), out = v4(false);
     struct record record = decode(&in);
@@ -103,7 +103,7 @@ static void ipv6_has_the_same(void **state)
 }
 
 /* Ports stand behind the options then, and were not read. */
-static void the_protocol_behind_hop_by_hop_options_has_no_ports(void **state)
+static void the_protocol_after_hop_by_hop_options_has_no_ports(void **state)
 {
     static const uint8_t protocols[] = {IPPROTO_ICMPV6, IPPROTO_UDP};
 
@@ -119,7 +119,7 @@ static void the_protocol_behind_hop_by_hop_options_has_no_ports(void **state)
 }
 
 /* What was read behind a packet is no part of it. */
-static void a_packet_that_is_cut_has_what_is_left_of_it(void **state)
+static void a_cut_packet_has_the_fields_of_its_rest(void **state)
 {
     struct drop_seen short4 = v4(true), short6 = v6(IPPROTO_UDP);
 
@@ -186,11 +186,11 @@ static void where_the_version_is_wrong_nothing_is_invented(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_counted_is_a_row),
-        cmocka_unit_test(what_came_in_was_for_this_machine),
+        cmocka_unit_test(each_counted_drop_is_a_row),
+        cmocka_unit_test(a_received_packet_was_for_this_machine),
         cmocka_unit_test(ipv6_has_the_same),
-        cmocka_unit_test(the_protocol_behind_hop_by_hop_options_has_no_ports),
-        cmocka_unit_test(a_packet_that_is_cut_has_what_is_left_of_it),
+        cmocka_unit_test(the_protocol_after_hop_by_hop_options_has_no_ports),
+        cmocka_unit_test(a_cut_packet_has_the_fields_of_its_rest),
         cmocka_unit_test(only_the_first_fragment_has_ports),
         cmocka_unit_test(a_protocol_without_ports_has_none),
         cmocka_unit_test(where_the_version_is_wrong_nothing_is_invented),

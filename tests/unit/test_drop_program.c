@@ -32,7 +32,7 @@ static int layout_of(const struct made_drops *kernel, struct drop_layout *layout
 
 /* --- Kernels ---------------------------------------------------------------------------------- */
 
-static void a_kernel_that_tells_no_reasons_is_refused(void **state)
+static void a_kernel_without_drop_reasons_is_refused(void **state)
 {
     struct made_drops kernel = made_drops_usual;
     struct drop_layout layout;
@@ -361,7 +361,7 @@ static void a_packet_that_did_not_come_in_has_its_way_out(void **state)
     assert_key(&scene, 0, 0, 0, 0);
 }
 
-static void it_is_counted_wherever_the_members_are(void **state)
+static void drops_are_counted_with_any_offsets_of_members(void **state)
 {
     struct made_drops kernel = made_drops_usual;
     struct scene scene;
@@ -397,7 +397,7 @@ static void it_is_counted_wherever_the_members_are(void **state)
 }
 
 /* What stands behind the arguments of the event is not looked at. */
-static void an_older_kernel_tells_the_sender_only(void **state)
+static void an_older_kernel_has_only_the_sender(void **state)
 {
     struct made_drops kernel = made_drops_usual;
     struct scene scene;
@@ -428,7 +428,7 @@ static void a_kernel_that_does_not_cast_is_not_asked_to(void **state)
 
 /* --- How it is counted ------------------------------------------------------------------------ */
 
-static void what_is_no_drop_is_not_counted(void **state)
+static void packets_that_were_not_dropped_are_not_counted(void **state)
 {
     struct scene scene;
 
@@ -505,7 +505,7 @@ static void a_slot_that_is_not_free_is_left_out(void **state)
     }
 }
 
-static void what_finds_no_slot_is_counted_together(void **state)
+static void keys_without_a_slot_share_one_counter(void **state)
 {
     struct scene scene;
 
@@ -521,7 +521,7 @@ static void what_finds_no_slot_is_counted_together(void **state)
 }
 
 /* Places in code are close to each other. */
-static void so_many_keys_have_a_slot_of_their_own(void **state)
+static void at_least_this_number_of_keys_has_a_slot_each(void **state)
 {
     struct scene scene;
     size_t used = 0;
@@ -565,7 +565,7 @@ static void the_header_says_where_the_ports_are(void **state)
     }
 }
 
-static void what_is_behind_a_packet_is_not_its_header(void **state)
+static void bytes_after_a_packet_are_not_read_as_its_header(void **state)
 {
     static const struct {
         uint32_t tail;
@@ -585,7 +585,7 @@ static void what_is_behind_a_packet_is_not_its_header(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_kernel_that_tells_no_reasons_is_refused),
+        cmocka_unit_test(a_kernel_without_drop_reasons_is_refused),
         cmocka_unit_test(members_that_no_load_reaches_are_refused),
         cmocka_unit_test(every_part_is_needed),
         cmocka_unit_test(a_packet_without_a_socket_is_one_of_its_device),
@@ -595,17 +595,17 @@ int main(void)
         cmocka_unit_test(no_process_holds_a_socket_that_is_half_open_or_in_time_wait),
         cmocka_unit_test(a_socket_without_a_file_has_a_user_only),
         cmocka_unit_test(a_packet_that_did_not_come_in_has_its_way_out),
-        cmocka_unit_test(it_is_counted_wherever_the_members_are),
-        cmocka_unit_test(an_older_kernel_tells_the_sender_only),
+        cmocka_unit_test(drops_are_counted_with_any_offsets_of_members),
+        cmocka_unit_test(an_older_kernel_has_only_the_sender),
         cmocka_unit_test(a_kernel_that_does_not_cast_is_not_asked_to),
-        cmocka_unit_test(what_is_no_drop_is_not_counted),
+        cmocka_unit_test(packets_that_were_not_dropped_are_not_counted),
         cmocka_unit_test(the_first_packet_of_a_key_leaves_its_headers),
         cmocka_unit_test(another_reason_place_or_socket_is_another_key),
         cmocka_unit_test(a_slot_that_is_not_free_is_left_out),
-        cmocka_unit_test(what_finds_no_slot_is_counted_together),
-        cmocka_unit_test(so_many_keys_have_a_slot_of_their_own),
+        cmocka_unit_test(keys_without_a_slot_share_one_counter),
+        cmocka_unit_test(at_least_this_number_of_keys_has_a_slot_each),
         cmocka_unit_test(the_header_says_where_the_ports_are),
-        cmocka_unit_test(what_is_behind_a_packet_is_not_its_header),
+        cmocka_unit_test(bytes_after_a_packet_are_not_read_as_its_header),
     };
 
     return cmocka_run_group_tests_name("drop_program", tests, NULL, NULL);

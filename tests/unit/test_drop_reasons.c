@@ -98,7 +98,7 @@ static void reasons_have_the_class_that_they_should(void **state)
     }
 }
 
-static void without_a_reason_the_function_tells_more(void **state)
+static void without_a_reason_the_function_explains_the_drop(void **state)
 {
     static const struct {
         const char *name;
@@ -128,7 +128,7 @@ static void without_a_reason_the_function_tells_more(void **state)
     assert_string_equal(find("NOT_SPECIFIED", "some_other")->name, "NOT_SPECIFIED");
 }
 
-static void nothing_is_known_of_what_has_no_name(void **state)
+static void a_reason_without_a_name_is_unknown(void **state)
 {
     (void)state;
     assert_null(find("0x20003", ""));
@@ -144,8 +144,8 @@ int main(void)
         cmocka_unit_test(each_reason_is_found_by_its_name_and_has_a_sentence),
         cmocka_unit_test(the_names_of_this_kernel_follow),
         cmocka_unit_test(reasons_have_the_class_that_they_should),
-        cmocka_unit_test(without_a_reason_the_function_tells_more),
-        cmocka_unit_test(nothing_is_known_of_what_has_no_name),
+        cmocka_unit_test(without_a_reason_the_function_explains_the_drop),
+        cmocka_unit_test(a_reason_without_a_name_is_unknown),
     };
 
     return cmocka_run_group_tests_name("drop_reasons", tests, NULL, NULL);

@@ -176,7 +176,7 @@ static void a_missing_protocol_falls_back_to_proc(void **state)
     assert_silent(scene);
 }
 
-static void a_fault_before_the_first_row_falls_back_and_is_told(void **state)
+static void a_fault_before_the_first_row_falls_back_and_is_reported(void **state)
 {
     struct scene *scene = *state;
 
@@ -363,7 +363,7 @@ static void the_choice_is_made_for_each_table(void **state)
     assert_silent(scene);
 }
 
-static void proc_is_asked_first_for_what_only_it_knows(void **state)
+static void proc_is_asked_first_for_fields_that_only_it_has(void **state)
 {
     const struct unix_diag_msg diag = {.udiag_family = AF_UNIX,
                                        .udiag_type = SOCK_STREAM,
@@ -384,7 +384,7 @@ static void proc_is_asked_first_for_what_only_it_knows(void **state)
     assert_silent(scene);
 }
 
-static void rows_that_netlink_does_not_list_are_told_as_lost(void **state)
+static void rows_that_netlink_does_not_list_are_reported_as_lost(void **state)
 {
     struct scene *scene = *state;
 
@@ -457,7 +457,7 @@ static void twins_and_rows_without_identity_are_all_listed(void **state)
     ASSERT_PORTS(scene, 80, 80, 81, 81);
 }
 
-static void two_passes_list_what_either_saw_once(void **state)
+static void rows_of_either_pass_are_listed_once(void **state)
 {
     struct scene *scene = *state;
 
@@ -586,7 +586,7 @@ static void udp_by_proc_is_read_until_two_passes_are_the_same(void **state)
     assert_silent(scene);
 }
 
-static void udp_by_proc_that_never_stands_still_is_a_loss(void **state)
+static void udp_by_proc_that_always_changes_is_a_loss(void **state)
 {
     struct scene *scene = *state;
 
@@ -622,7 +622,7 @@ static void a_captured_tree_is_read_once_and_may_lack_what_its_capture_missed(vo
 }
 
 /* Any user can write rows into the file: without netlink nobody knows which of them are true. */
-static void unix_rows_that_netlink_did_not_confirm_are_told(void **state)
+static void unix_rows_that_netlink_did_not_confirm_are_reported(void **state)
 {
     struct scene *scene = *state;
     char expected[128];
@@ -667,7 +667,7 @@ static size_t requests_for(struct scene *scene, const struct table *table, bool 
     return scene->peer.request_count;
 }
 
-static void a_second_pass_is_for_rows_that_can_be_told_apart(void **state)
+static void a_second_pass_is_for_rows_that_can_be_distinguished(void **state)
 {
     static const struct {
         const struct table *table;
@@ -747,7 +747,7 @@ static void a_table_may_have_conditions_of_its_own(void **state)
     ASSERT_PORTS(scene, 1003, 1001);
 }
 
-static void rows_by_what_a_backend_cannot_tell_are_a_loss(void **state)
+static void a_filter_by_a_field_that_a_backend_lacks_is_a_loss(void **state)
 {
     const struct predicate backlog = predicate_known(field_find(&kind_socket, "backlog", 7));
     struct scene *scene = *state;
@@ -863,7 +863,7 @@ static void states_are_counted_without_listing_connections(void **state)
     assert_silent(scene);
 }
 
-static void what_needs_rows_lists_them(void **state)
+static void sockets_are_listed_if_rows_are_needed(void **state)
 {
     struct scene *scene = *state;
     struct listing *listing = &scene->listing;
@@ -962,7 +962,7 @@ static void a_cut_dump_is_partial_whatever_the_listing(void **state)
     assert_true(scene->report.partial);
 }
 
-static void what_is_lost_of_interfaces_is_told_and_no_loss_of_rows(void **state)
+static void lost_interfaces_are_reported_and_rows_are_complete(void **state)
 {
     struct scene *scene = *state;
 
@@ -1012,7 +1012,7 @@ int main(void)
         TEST(netlink_comes_first_and_proc_is_left_alone),
         TEST(a_refusal_falls_back_to_proc_in_silence),
         TEST(a_missing_protocol_falls_back_to_proc),
-        TEST(a_fault_before_the_first_row_falls_back_and_is_told),
+        TEST(a_fault_before_the_first_row_falls_back_and_is_reported),
         TEST(after_the_first_row_there_is_no_falling_back),
         TEST(rows_that_were_filtered_out_count_as_handed_on),
         TEST(a_backend_that_was_named_is_the_only_one),
@@ -1023,38 +1023,38 @@ int main(void)
         TEST(a_missing_table_can_be_quoted),
         TEST(a_table_that_no_backend_knows_is_missing),
         TEST(the_choice_is_made_for_each_table),
-        TEST(proc_is_asked_first_for_what_only_it_knows),
-        TEST(rows_that_netlink_does_not_list_are_told_as_lost),
+        TEST(proc_is_asked_first_for_fields_that_only_it_has),
+        TEST(rows_that_netlink_does_not_list_are_reported_as_lost),
         TEST(a_socket_that_comes_again_is_listed_once),
         TEST(a_netlink_socket_that_comes_again_far_away_is_listed_once),
         TEST(twins_and_rows_without_identity_are_all_listed),
-        TEST(two_passes_list_what_either_saw_once),
+        TEST(rows_of_either_pass_are_listed_once),
         TEST(rows_without_identity_come_from_one_pass_and_that_is_a_loss),
         TEST(a_row_that_a_filter_left_out_is_left_out_once),
         TEST(a_row_that_waits_for_names_is_refused_once),
         TEST(tcp_by_proc_is_read_three_times),
         TEST(udp_by_proc_is_read_until_two_passes_are_the_same),
-        TEST(udp_by_proc_that_never_stands_still_is_a_loss),
+        TEST(udp_by_proc_that_always_changes_is_a_loss),
         TEST(routes_are_read_once_and_may_lack_one_that_stood),
         TEST(a_captured_tree_is_read_once_and_may_lack_what_its_capture_missed),
-        TEST(unix_rows_that_netlink_did_not_confirm_are_told),
+        TEST(unix_rows_that_netlink_did_not_confirm_are_reported),
         TEST(a_second_pass_that_fails_is_a_loss),
-        TEST(a_second_pass_is_for_rows_that_can_be_told_apart),
+        TEST(a_second_pass_is_for_rows_that_can_be_distinguished),
         TEST(one_run_after_another_lists_everything_again),
         TEST(only_rows_that_the_filter_keeps_come),
         TEST(a_table_may_have_conditions_of_its_own),
-        TEST(rows_by_what_a_backend_cannot_tell_are_a_loss),
+        TEST(a_filter_by_a_field_that_a_backend_lacks_is_a_loss),
         TEST(sections_are_announced_before_their_rows),
         TEST(rows_are_sorted_across_tables_of_a_section),
         TEST(rows_are_counted_by_a_column),
         TEST(states_are_counted_without_listing_connections),
-        TEST(what_needs_rows_lists_them),
+        TEST(sockets_are_listed_if_rows_are_needed),
         TEST(states_that_cannot_be_counted_are_listed_in_silence),
         TEST(only_the_first_rows_are_shown_and_the_rest_is_counted),
         TEST(only_the_largest_groups_are_shown_and_all_rows_are_counted),
         TEST(a_failing_write_ends_the_listing_at_once),
         TEST(a_cut_dump_is_partial_whatever_the_listing),
-        TEST(what_is_lost_of_interfaces_is_told_and_no_loss_of_rows),
+        TEST(lost_interfaces_are_reported_and_rows_are_complete),
     };
 
     return cmocka_run_group_tests_name("engine", tests, NULL, NULL);

@@ -154,7 +154,7 @@ static void assert_kept(uint32_t code, bool kept)
 }
 
 /* perl -e 'for (128..0x10ffff) { print if chr =~ /\p{PROPERTY}/ }', Unicode 14.0 */
-static void what_looks_like_nothing_or_a_blank_is_escaped(void **state)
+static void invisible_and_space_like_characters_are_escaped(void **state)
 {
     static const uint32_t ranges[][2] = {
         /* White_Space, and C1 */
@@ -269,7 +269,7 @@ static void any_bytes_are_made_harmless_and_come_back(void **state)
     }
 }
 
-static void what_escape_text_never_writes_is_not_unescaped(void **state)
+static void other_escapes_are_not_unescaped(void **state)
 {
     static const char *const cases[] = {"\\",   "a\\",   "\\n",   "\\x",
                                         "\\x4", "\\x4g", "\\xAB", "\\X41"};
@@ -461,12 +461,12 @@ int main(void)
         cmocka_unit_test(plain_text_is_kept),
         cmocka_unit_test(control_characters_are_escaped),
         cmocka_unit_test(characters_that_act_without_being_seen_are_escaped),
-        cmocka_unit_test(what_looks_like_nothing_or_a_blank_is_escaped),
+        cmocka_unit_test(invisible_and_space_like_characters_are_escaped),
         cmocka_unit_test(bytes_that_are_not_utf8_are_escaped_one_by_one),
         cmocka_unit_test(backslashes_are_doubled_and_delimiters_escaped),
         cmocka_unit_test(any_byte_is_escaped_at_any_place_of_a_long_text),
         cmocka_unit_test(any_bytes_are_made_harmless_and_come_back),
-        cmocka_unit_test(what_escape_text_never_writes_is_not_unescaped),
+        cmocka_unit_test(other_escapes_are_not_unescaped),
         cmocka_unit_test(json_uses_its_own_escapes_where_it_has_them),
         cmocka_unit_test(any_bytes_come_back_through_json),
         cmocka_unit_test(abstract_names_have_at_signs_for_nuls),

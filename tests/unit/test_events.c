@@ -167,7 +167,7 @@ static void rows_that_are_counted_are_read_again_and_counted_once(void **state)
     assert_false(scene->report.partial);
 }
 
-static void two_passes_read_again_what_was_resized(void **state)
+static void a_table_that_was_resized_is_read_again_in_two_passes(void **state)
 {
     struct scene *scene = *state;
 
@@ -181,7 +181,7 @@ static void two_passes_read_again_what_was_resized(void **state)
 
 /* --- Why there is nothing --------------------------------------------------------------------- */
 
-static void one_who_may_ask_neither_is_told_of_both(void **state)
+static void if_both_backends_are_refused_both_are_reported(void **state)
 {
     struct scene *scene = *state;
 
@@ -194,7 +194,7 @@ static void one_who_may_ask_neither_is_told_of_both(void **state)
                                             "CAP_NET_ADMIN; proc: "));
 }
 
-static void a_module_that_is_missing_is_told_in_one_line(void **state)
+static void a_module_that_is_missing_is_reported_in_one_line(void **state)
 {
     static const int errors[] = {-EINVAL, -EPROTONOSUPPORT};
     struct scene *scene = *state;
@@ -210,7 +210,7 @@ static void a_module_that_is_missing_is_told_in_one_line(void **state)
     }
 }
 
-static void a_backend_that_was_named_tells_what_it_lacks(void **state)
+static void a_backend_that_was_named_reports_a_missing_right_or_module(void **state)
 {
     struct scene *scene = *state;
 
@@ -226,7 +226,7 @@ static void a_backend_that_was_named_tells_what_it_lacks(void **state)
     assert_true(scene->report.partial);
 }
 
-static void a_table_that_the_named_backend_has_not_is_told(void **state)
+static void a_table_that_the_named_backend_has_not_is_reported(void **state)
 {
     struct scene *scene = *state;
 
@@ -292,7 +292,7 @@ static void a_stream_may_have_nobody_who_watches_it(void **state)
     assert_int_equal(scene->report.listed, 1);
 }
 
-static void what_was_lost_is_told_at_the_next_pause(void **state)
+static void losses_are_reported_at_the_next_pause(void **state)
 {
     struct scene *scene = *state;
 
@@ -436,14 +436,14 @@ int main(void)
         TEST(rows_that_are_on_their_way_cannot_be_read_again),
         TEST(rows_that_are_gathered_are_read_again_and_come_once),
         TEST(rows_that_are_counted_are_read_again_and_counted_once),
-        TEST(two_passes_read_again_what_was_resized),
-        TEST(one_who_may_ask_neither_is_told_of_both),
-        TEST(a_module_that_is_missing_is_told_in_one_line),
-        TEST(a_backend_that_was_named_tells_what_it_lacks),
-        TEST(a_table_that_the_named_backend_has_not_is_told),
+        TEST(a_table_that_was_resized_is_read_again_in_two_passes),
+        TEST(if_both_backends_are_refused_both_are_reported),
+        TEST(a_module_that_is_missing_is_reported_in_one_line),
+        TEST(a_backend_that_was_named_reports_a_missing_right_or_module),
+        TEST(a_table_that_the_named_backend_has_not_is_reported),
         TEST(at_a_pause_all_that_came_has_been_written),
         TEST(a_stream_may_have_nobody_who_watches_it),
-        TEST(what_was_lost_is_told_at_the_next_pause),
+        TEST(losses_are_reported_at_the_next_pause),
         TEST(events_of_one_flow_are_all_shown),
         TEST(a_stream_is_not_read_twice),
         TEST(the_last_event_that_fits_ends_the_stream),

@@ -249,7 +249,7 @@ static void ipv6_without_a_route_does_not_count_but_ipv4_within_it(void **state)
     assert_int_equal(scene.notes[ENETUNREACH].count, 2);
 }
 
-static void what_is_no_failure_does_not_count(void **state)
+static void results_that_are_not_errnos_do_not_count(void **state)
 {
     static const int64_t results[] = {0, 5, INT64_MAX, -CONNECT_ERRNOS, -512, INT64_MIN};
     struct scene scene;
@@ -295,7 +295,7 @@ int main(void)
         cmocka_unit_test(a_call_that_fails_is_counted_with_who_and_where),
         cmocka_unit_test(an_address_of_ipv6_is_whole),
         cmocka_unit_test(ipv6_without_a_route_does_not_count_but_ipv4_within_it),
-        cmocka_unit_test(what_is_no_failure_does_not_count),
+        cmocka_unit_test(results_that_are_not_errnos_do_not_count),
         cmocka_unit_test(other_calls_namespaces_and_families_do_not_count),
     };
 

@@ -112,7 +112,7 @@ static const struct {
     {COMPUTED(m, VALUE_NUMBER, half, FLOW_MARK, "help"), {.name = "m", .type = VALUE_NUMBER}},
 };
 
-static void a_constructor_says_what_the_field_is_and_needs(void **state)
+static void a_constructor_sets_type_and_needs_of_the_field(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(made); i++) {
@@ -161,7 +161,7 @@ static void a_field_is_unknown_unless_all_that_it_needs_is_filled(void **state)
     }
 }
 
-static void what_is_optional_is_asked_for_but_may_be_absent(void **state)
+static void optional_needs_are_asked_for_but_may_be_absent(void **state)
 {
     static const struct field field = HOST(a, route.source, ROUTE_FROM, "", .optional = ROUTE_MTU);
     static const struct field size = NUMBER(a, route.mtu, 0, "", .optional = ROUTE_MTU);
@@ -451,10 +451,10 @@ static void a_counted_field_shows_a_value_of_its_group(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_constructor_says_what_the_field_is_and_needs),
+        cmocka_unit_test(a_constructor_sets_type_and_needs_of_the_field),
         cmocka_unit_test(further_members_may_follow_the_help),
         cmocka_unit_test(a_field_is_unknown_unless_all_that_it_needs_is_filled),
-        cmocka_unit_test(what_is_optional_is_asked_for_but_may_be_absent),
+        cmocka_unit_test(optional_needs_are_asked_for_but_may_be_absent),
         cmocka_unit_test(numbers_are_read_as_wide_as_they_are),
         cmocka_unit_test(numbers_reach_to_their_end),
         cmocka_unit_test(a_member_may_be_one_of_many_or_of_the_record_itself),

@@ -120,7 +120,7 @@ static struct record full_flow(void)
     return record;
 }
 
-static void a_flow_shows_what_it_holds(void **state)
+static void a_flow_shows_every_member(void **state)
 {
     static const char *const expected[][2] = {
         {"protocol", "tcp"},
@@ -205,7 +205,7 @@ static void only_protocols_with_ports_have_some(void **state)
     assert_field("state", &sctp, "ESTABLISHED");
 }
 
-static void a_port_of_0_is_one_and_what_is_not_tracked_is_none(void **state)
+static void port_0_is_a_port_and_untracked_protocols_have_no_port(void **state)
 {
     static const char *const ports[] = {"orig_sport", "orig_dport", "reply_sport", "reply_dport"};
     static const char *const keys[] = {"orig_srckey", "orig_dstkey", "reply_srckey",
@@ -347,7 +347,7 @@ static void protocols_of_ip_have_names(void **state)
     assert_int_equal(flow_protocol_of_word("nonsense"), -1);
 }
 
-static void details_tell_flows_apart_that_have_no_ports(void **state)
+static void details_distinguish_flows_without_ports(void **state)
 {
     struct record record = flow_of(IPPROTO_ICMP, 29, "192.0.2.1", "192.0.2.4", 77, 0);
     struct flow_tuple *orig = &record.flow.way[WAY_ORIG].tuple;
@@ -411,7 +411,7 @@ static void events_and_roles_out_of_range_are_unknown(void **state)
 
 /* --- Expectations, counters, usage ------------------------------------------------------------ */
 
-static void an_expectation_shows_what_it_holds(void **state)
+static void an_expectation_shows_every_member(void **state)
 {
     static const char *const expected[][2] = {
         {"protocol", "tcp"},
@@ -532,20 +532,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_promised_names_are_there_in_order),
         cmocka_unit_test(only_states_are_coloured),
-        cmocka_unit_test(a_flow_shows_what_it_holds),
+        cmocka_unit_test(a_flow_shows_every_member),
         cmocka_unit_test(protocols_without_a_name_are_numbers),
         cmocka_unit_test(only_protocols_with_ports_have_some),
-        cmocka_unit_test(a_port_of_0_is_one_and_what_is_not_tracked_is_none),
+        cmocka_unit_test(port_0_is_a_port_and_untracked_protocols_have_no_port),
         cmocka_unit_test(states_have_the_names_of_their_protocol),
         cmocka_unit_test(status_bits_have_their_kernel_names),
         cmocka_unit_test(a_zone_is_zero_unless_the_kernel_says_otherwise),
         cmocka_unit_test(a_mapped_address_is_the_ipv4_address),
         cmocka_unit_test(the_age_of_a_flow_that_goes_on_is_until_now),
         cmocka_unit_test(protocols_of_ip_have_names),
-        cmocka_unit_test(details_tell_flows_apart_that_have_no_ports),
+        cmocka_unit_test(details_distinguish_flows_without_ports),
         cmocka_unit_test(labels_are_names_or_bits),
         cmocka_unit_test(events_and_roles_out_of_range_are_unknown),
-        cmocka_unit_test(an_expectation_shows_what_it_holds),
+        cmocka_unit_test(an_expectation_shows_every_member),
         cmocka_unit_test(counters_belong_to_flows_or_to_expectations),
         cmocka_unit_test(usage_shows_what_follows_from_it),
         cmocka_unit_test(usage_that_cannot_be_known_is_unknown),

@@ -200,7 +200,7 @@ static void counters_that_are_no_longer_used_are_absent(void **state)
     assert_false(stage->kept.records[0].has & (1 << CTA_STATS_CLASH_RESOLVE));
 }
 
-static void malformed_counters_are_skipped_and_told(void **state)
+static void malformed_counters_are_skipped_and_reported(void **state)
 {
     struct stage *stage = *state;
 
@@ -304,7 +304,7 @@ static void the_number_of_flows_may_come_from_the_counters(void **state)
     assert_int_equal(stage->kept.records[0].usage.entries, 16);
 }
 
-static void what_usage_has_already_stays(void **state)
+static void members_of_usage_that_are_filled_stay(void **state)
 {
     struct stage *stage = *state;
     struct record record = {.kind = &kind_flow_usage, .has = USAGE_MAXIMUM};
@@ -396,13 +396,13 @@ int main(void)
         cmocka_unit_test(an_overlong_line_is_refused),
         ON_STAGE(each_processor_has_a_row_of_counters),
         ON_STAGE(counters_that_are_no_longer_used_are_absent),
-        ON_STAGE(malformed_counters_are_skipped_and_told),
+        ON_STAGE(malformed_counters_are_skipped_and_reported),
         ON_STAGE(counters_that_are_cut_are_a_loss),
         ON_STAGE(counters_that_are_cut_in_their_heading_are_a_loss),
         ON_STAGE(usage_is_put_together_from_several_files),
         ON_STAGE(usage_lacks_what_cannot_be_read),
         ON_STAGE(the_number_of_flows_may_come_from_the_counters),
-        ON_STAGE(what_usage_has_already_stays),
+        ON_STAGE(members_of_usage_that_are_filled_stay),
         ON_STAGE(the_right_is_lent_for_the_kernels_own_files_alone),
     };
 

@@ -79,7 +79,7 @@ static void their_numbers_come_from_proc_by_the_two_ends(void **state)
     assert_int_equal(scene->stage.report.count, 0);
 }
 
-static void one_that_proc_does_not_have_any_more_stays_without(void **state)
+static void a_connection_that_proc_lost_has_no_user(void **state)
 {
     struct scene *scene = *state;
 
@@ -144,7 +144,7 @@ static void netlink_alone_means_netlink_alone(void **state)
     assert_int_equal(scene->stage.kept.records[0].has & NUMBERS, 0);
 }
 
-static void what_is_not_needed_is_not_read(void **state)
+static void fields_that_are_not_needed_are_not_read(void **state)
 {
     struct scene *scene = *state;
 
@@ -166,12 +166,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(their_numbers_come_from_proc_by_the_two_ends),
-        TEST(one_that_proc_does_not_have_any_more_stays_without),
+        TEST(a_connection_that_proc_lost_has_no_user),
         TEST(without_proc_they_stay_without_and_no_row_is_lost),
         TEST(without_one_of_the_two_files_only_its_connections_stay_without),
         TEST(a_malformed_line_in_proc_is_no_loss_of_rows),
         TEST(netlink_alone_means_netlink_alone),
-        TEST(what_is_not_needed_is_not_read),
+        TEST(fields_that_are_not_needed_are_not_read),
     };
 
     return cmocka_run_group_tests_name("half_open", tests, NULL, NULL);

@@ -71,13 +71,13 @@ static void assert_finds(uint64_t (*hash)(uint32_t key), uint32_t count)
     hash_table_finish(&table);
 }
 
-static void what_was_added_is_found_and_nothing_else(void **state)
+static void only_added_elements_are_found(void **state)
 {
     (void)state;
     assert_finds(hash_spread, MANY);
 }
 
-static void equal_hashes_are_told_apart_by_the_key(void **state)
+static void equal_hashes_are_distinguished_by_the_key(void **state)
 {
     (void)state;
     assert_finds(hash_alike, 300);
@@ -146,8 +146,8 @@ static void elements_that_begin_with_a_number_are_found_by_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_added_is_found_and_nothing_else),
-        cmocka_unit_test(equal_hashes_are_told_apart_by_the_key),
+        cmocka_unit_test(only_added_elements_are_found),
+        cmocka_unit_test(equal_hashes_are_distinguished_by_the_key),
         cmocka_unit_test(another_hash_does_not_find_an_element),
         cmocka_unit_test(a_new_element_is_zeroes),
         cmocka_unit_test(elements_that_begin_with_a_number_are_found_by_it),

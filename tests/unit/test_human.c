@@ -44,7 +44,7 @@ static void times_have_two_units_at_most(void **state)
     assert_human(VALUE_DECIMAL, UINT64_MAX, UNIT_SECONDS, "213503982334d14h");
 }
 
-static void what_is_no_size_and_no_time_is_as_it_is(void **state)
+static void other_numbers_stay_as_they_are(void **state)
 {
     (void)state;
     assert_human(VALUE_NUMBER, 5000, UNIT_NONE, "5000");
@@ -101,7 +101,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_below_ten_of_a_unit_have_one_decimal),
         cmocka_unit_test(times_have_two_units_at_most),
-        cmocka_unit_test(what_is_no_size_and_no_time_is_as_it_is),
+        cmocka_unit_test(other_numbers_stay_as_they_are),
         cmocka_unit_test(sizes_of_packets_keep_all_digits),
         cmocka_unit_test(an_exact_column_is_whole_in_tables),
     };

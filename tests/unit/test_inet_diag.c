@@ -168,7 +168,7 @@ static void the_algorithms_name_ends_at_its_nul(void **state)
     finish(&decoded);
 }
 
-static void the_attribute_tells_whose_numbers_they_are(void **state)
+static void the_attribute_decides_whose_numbers_they_are(void **state)
 {
     static const uint16_t types[] = {INET_DIAG_VEGASINFO, INET_DIAG_DCTCPINFO, INET_DIAG_BBRINFO};
 
@@ -224,7 +224,7 @@ static void an_attribute_longer_than_its_message_makes_it_malformed(void **state
 
 /* --- Protocols -------------------------------------------------------------------------------- */
 
-static void the_protocol_tells_which_struct_the_info_is(void **state)
+static void the_protocol_decides_which_struct_the_info_is(void **state)
 {
     static const struct {
         const struct table *table;
@@ -286,7 +286,7 @@ static void a_protocol_has_no_field_that_it_cannot_have(void **state)
     }
 }
 
-static void what_waits_out_its_time_has_no_user_and_no_inode(void **state)
+static void time_wait_has_no_user_and_no_inode(void **state)
 {
     static const uint8_t states[] = {TCP_TIME_WAIT, TCP_FIN_WAIT2};
 
@@ -454,7 +454,7 @@ static void all_states_of_sctp_are_asked_for(void **state)
     assert_int_equal(header_of(&stage->peer, 0).idiag_states, 1u << TCP_ESTABLISHED);
 }
 
-static void what_the_kernel_refuses_is_not_asked_again(void **state)
+static void a_refused_request_is_not_sent_again(void **state)
 {
     struct stage *stage = *state;
     static const int refusals[] = {-EPERM, -EINVAL};
@@ -511,19 +511,19 @@ int main(void)
         cmocka_unit_test(options_are_bits_in_the_order_of_the_struct),
         cmocka_unit_test(structs_and_lists_are_borrowed_whole),
         cmocka_unit_test(the_algorithms_name_ends_at_its_nul),
-        cmocka_unit_test(the_attribute_tells_whose_numbers_they_are),
+        cmocka_unit_test(the_attribute_decides_whose_numbers_they_are),
         cmocka_unit_test(a_number_that_is_too_short_is_not_known),
         cmocka_unit_test(an_attribute_longer_than_its_message_makes_it_malformed),
-        cmocka_unit_test(the_protocol_tells_which_struct_the_info_is),
+        cmocka_unit_test(the_protocol_decides_which_struct_the_info_is),
         cmocka_unit_test(bytes_that_an_old_kernel_does_not_count_are_unknown),
         cmocka_unit_test(a_protocol_has_no_field_that_it_cannot_have),
-        cmocka_unit_test(what_waits_out_its_time_has_no_user_and_no_inode),
+        cmocka_unit_test(time_wait_has_no_user_and_no_inode),
         cmocka_unit_test(associations_of_one_endpoint_are_rows_of_their_own),
         ON_STAGE(each_extension_is_asked_for_when_it_is_needed),
         ON_STAGE(mptcp_has_its_number_in_an_attribute),
         ON_STAGE(an_answer_about_tcp_is_none_about_mptcp),
         ON_STAGE(all_states_of_sctp_are_asked_for),
-        ON_STAGE(what_the_kernel_refuses_is_not_asked_again),
+        ON_STAGE(a_refused_request_is_not_sent_again),
         ON_STAGE(a_refusal_after_rows_is_no_reason_to_ask_again),
         cmocka_unit_test(a_missing_module_has_a_name),
     };

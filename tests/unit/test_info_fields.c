@@ -76,7 +76,7 @@ static void a_number_has_the_width_of_its_member(void **state)
     assert_all(&record);
 }
 
-static void what_a_newer_kernel_sends_besides_changes_nothing(void **state)
+static void further_bytes_of_a_newer_kernel_change_nothing(void **state)
 {
     char longer[1 + sizeof info + 40] = {0};
     const struct record record = socket_with(longer + 1, sizeof longer - 1);
@@ -86,7 +86,7 @@ static void what_a_newer_kernel_sends_besides_changes_nothing(void **state)
     assert_all(&record);
 }
 
-static void what_an_older_kernel_does_not_send_is_unknown(void **state)
+static void bytes_that_an_older_kernel_does_not_send_are_unknown(void **state)
 {
     (void)state;
     for (size_t length = 0; length <= END; length++) {
@@ -133,8 +133,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_number_has_the_width_of_its_member),
-        cmocka_unit_test(what_a_newer_kernel_sends_besides_changes_nothing),
-        cmocka_unit_test(what_an_older_kernel_does_not_send_is_unknown),
+        cmocka_unit_test(further_bytes_of_a_newer_kernel_change_nothing),
+        cmocka_unit_test(bytes_that_an_older_kernel_does_not_send_are_unknown),
         cmocka_unit_test(bytes_that_were_not_asked_for_are_unknown),
         cmocka_unit_test(a_row_that_is_kept_has_its_own_bytes),
     };

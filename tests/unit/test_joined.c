@@ -343,7 +343,7 @@ static void a_kernel_that_refuses_is_asked_for_each_family(void **state)
     assert_false(joined->report.partial);
 }
 
-static void a_failure_after_rows_is_told_and_nothing_is_asked_again(void **state)
+static void a_failure_after_rows_is_reported_and_nothing_is_asked_again(void **state)
 {
     struct joined *joined = *state;
 
@@ -445,7 +445,7 @@ int main(void)
         TEST(rows_with_and_without_owners_keep_their_order),
         TEST(many_rows_without_owners_keep_their_order),
         TEST(a_kernel_that_refuses_is_asked_for_each_family),
-        TEST(a_failure_after_rows_is_told_and_nothing_is_asked_again),
+        TEST(a_failure_after_rows_is_reported_and_nothing_is_asked_again),
         TEST(two_passes_over_both_families_are_two_requests),
         TEST(the_second_pass_repeats_no_row_of_the_second_family),
         TEST(rows_without_identity_of_both_families_are_counted_together),

@@ -109,7 +109,7 @@ static void without_a_mount_there_are_no_groups(void **state)
     tree_remove(&tree);
 }
 
-static void what_the_groups_are_of_is_summarized(void **state)
+static void the_summary_says_which_groups_are_known(void **state)
 {
     const struct cgroups_summary *summary;
     struct cgroups *cgroups = NULL;
@@ -146,7 +146,7 @@ static void what_the_groups_are_of_is_summarized(void **state)
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-static void a_group_tells_unit_container_and_pod(void **state)
+static void a_group_names_unit_container_and_pod(void **state)
 {
     static const char *const paths[] = {"/lxc.payload.web", "/lxc.payload.web/nginx.service",
                                         "/docker-" ID ".scope", "/kubepods"};
@@ -225,7 +225,7 @@ static void assert_stand_in(const struct tree *tree, const char *name, const cha
     cgroups_destroy(context.cgroups);
 }
 
-static void the_group_of_the_first_owner_stands_in(void **state)
+static void the_group_of_the_first_owner_is_used(void **state)
 {
     static const struct {
         const char *file, *cgroup, *unit;
@@ -499,9 +499,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_group_is_found_by_the_inode_of_its_directory),
         cmocka_unit_test(without_a_mount_there_are_no_groups),
-        cmocka_unit_test(what_the_groups_are_of_is_summarized),
-        cmocka_unit_test(a_group_tells_unit_container_and_pod),
-        cmocka_unit_test(the_group_of_the_first_owner_stands_in),
+        cmocka_unit_test(the_summary_says_which_groups_are_known),
+        cmocka_unit_test(a_group_names_unit_container_and_pod),
+        cmocka_unit_test(the_group_of_the_first_owner_is_used),
         cmocka_unit_test(containers_of_version_1_are_found_beside_version_2),
         cmocka_unit_test(a_socket_shows_the_path_of_its_group),
         cmocka_unit_test(a_row_of_ss_has_the_path_of_its_group),

@@ -119,7 +119,7 @@ static void a_call_sign_is_shown_as_one(void **state)
                  "eth0\n");
 }
 
-static void of_a_cut_address_the_bytes_that_are_there_are_shown(void **state)
+static void a_cut_address_shows_its_bytes(void **state)
 {
     struct record record = entry(NUD_STALE, "\x80\0\0\x48\xfe\x80\0\0\0", 9);
 
@@ -200,7 +200,7 @@ static void an_awkward_interface_breaks_no_line(void **state)
                         "? (192.0.2.10) at <incomplete> on a\\x1b[1m\\x0a\\\\\\xff\n");
 }
 
-static void a_heading_stands_over_the_first_row_only(void **state)
+static void only_the_first_row_has_a_heading_above(void **state)
 {
     struct arp_layout layout = linux_style;
     const struct record record = proxy();
@@ -247,7 +247,7 @@ static void hosts_are_named_escaped_and_not_cut_short(void **state)
     hosts_destroy(context.hosts);
 }
 
-static void what_was_not_found_is_said_as_arp_says_it(void **state)
+static void a_missing_entry_has_the_message_of_arp(void **state)
 {
     struct arp_totals totals = {.skipped = 4};
     struct arp_layout layout = linux_style;
@@ -277,13 +277,13 @@ int main(void)
         cmocka_unit_test(a_proxy_answers_from_its_interface_or_from_all),
         cmocka_unit_test(link_layer_addresses_of_0_to_32_bytes_are_in_full),
         cmocka_unit_test(a_call_sign_is_shown_as_one),
-        cmocka_unit_test(of_a_cut_address_the_bytes_that_are_there_are_shown),
+        cmocka_unit_test(a_cut_address_shows_its_bytes),
         cmocka_unit_test(an_interface_that_has_gone_is_its_index),
         cmocka_unit_test(an_index_has_another_name_in_another_namespace),
         cmocka_unit_test(an_awkward_interface_breaks_no_line),
-        cmocka_unit_test(a_heading_stands_over_the_first_row_only),
+        cmocka_unit_test(only_the_first_row_has_a_heading_above),
         cmocka_unit_test(hosts_are_named_escaped_and_not_cut_short),
-        cmocka_unit_test(what_was_not_found_is_said_as_arp_says_it),
+        cmocka_unit_test(a_missing_entry_has_the_message_of_arp),
     };
 
     return cmocka_run_group_tests_name("layout of arp", tests, NULL, NULL);

@@ -115,7 +115,7 @@ static void extended_puts_the_network_layer_in_front(void **state)
                         "mark=0 use=1\n");
 }
 
-static void zones_stand_where_they_belong(void **state)
+static void zones_follow_their_direction(void **state)
 {
     struct record both = udp_flow(), orig = udp_flow(), reply = udp_flow();
 
@@ -219,7 +219,7 @@ static void states_are_named_by_protocol_and_unknown_ones_are_none(void **state)
     assert_non_null(strstr(written_row(&plain, &dccp), "dccp     33 9 OPEN src="));
 }
 
-static void what_the_kernel_did_not_say_is_left_out(void **state)
+static void unknown_fields_are_left_out(void **state)
 {
     struct record record = udp_flow();
 
@@ -321,7 +321,7 @@ static void without_a_name_for_any_there_is_just_the_word(void **state)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void events_begin_with_what_happened_and_when(void **state)
+static void events_begin_with_their_type_and_time(void **state)
 {
     const struct conntrack_layout timed = {.extended = true, .timestamp = true, .id = true};
     struct record record = udp_flow();
@@ -467,17 +467,17 @@ int main(void)
         cmocka_unit_test(dccp_without_ports_has_them_as_zero),
         cmocka_unit_test(ipv6_is_written_in_full_and_mapped_addresses_stay_ipv6),
         cmocka_unit_test(extended_puts_the_network_layer_in_front),
-        cmocka_unit_test(zones_stand_where_they_belong),
+        cmocka_unit_test(zones_follow_their_direction),
         cmocka_unit_test(counters_and_times_are_shown_where_the_kernel_keeps_them),
         cmocka_unit_test(a_flow_that_goes_on_has_lasted_until_now),
         cmocka_unit_test(one_status_is_shown_the_strongest),
         cmocka_unit_test(states_are_named_by_protocol_and_unknown_ones_are_none),
-        cmocka_unit_test(what_the_kernel_did_not_say_is_left_out),
+        cmocka_unit_test(unknown_fields_are_left_out),
         cmocka_unit_test(helpers_and_contexts_are_escaped),
         cmocka_unit_test(long_texts_are_not_cut),
         cmocka_unit_test(labels_are_joined_by_commas),
         cmocka_unit_test(without_a_name_for_any_there_is_just_the_word),
-        cmocka_unit_test(events_begin_with_what_happened_and_when),
+        cmocka_unit_test(events_begin_with_their_type_and_time),
         cmocka_unit_test(events_end_with_who_brought_them_about),
         cmocka_unit_test(the_widest_row_stays_within_what_is_reserved),
         cmocka_unit_test(many_long_labels_fit_a_row_after_row),

@@ -70,7 +70,7 @@ static void xml_has_zones_counters_and_keys_by_direction(void **state)
         "</conntrack>\n");
 }
 
-static void xml_events_say_what_happened_and_when(void **state)
+static void xml_events_have_their_type_and_time(void **state)
 {
     const struct conntrack_layout timed = {.xml = true, .timestamp = true};
     static const char *const begins[] = {"<flow type=\"new\"><meta ",
@@ -486,7 +486,7 @@ static void above_ninety_percent_usage_warns(void **state)
         strstr(written_row(&plain, &record), "The table is full: new connections are dropped"));
 }
 
-static void unknown_usage_is_a_dash_and_no_limit_is_said(void **state)
+static void unknown_usage_is_a_dash_and_no_maximum_is_unlimited(void **state)
 {
     struct record record = usage(5);
 
@@ -510,7 +510,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_document_is_one_element_with_a_flow_a_line),
         cmocka_unit_test(xml_has_zones_counters_and_keys_by_direction),
-        cmocka_unit_test(xml_events_say_what_happened_and_when),
+        cmocka_unit_test(xml_events_have_their_type_and_time),
         cmocka_unit_test(xml_times_are_nanoseconds_and_the_rest_is_whole_seconds),
         cmocka_unit_test(xml_names_states_of_sctp_as_those_of_tcp),
         cmocka_unit_test(a_listing_begun_again_is_a_document_of_its_own),
@@ -530,7 +530,7 @@ int main(void)
         cmocka_unit_test(usage_is_a_block_to_be_read),
         cmocka_unit_test(memory_is_rounded_to_one_decimal),
         cmocka_unit_test(above_ninety_percent_usage_warns),
-        cmocka_unit_test(unknown_usage_is_a_dash_and_no_limit_is_said),
+        cmocka_unit_test(unknown_usage_is_a_dash_and_no_maximum_is_unlimited),
     };
 
     return cmocka_run_group_tests_name("layout_conntrack_forms", tests, set_time_zone, NULL);

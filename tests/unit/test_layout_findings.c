@@ -52,7 +52,7 @@ static void a_finding_is_a_sentence_and_its_parts(void **state)
                         "1 fault, 0 warnings (24 rules, 5.004 s)\n");
 }
 
-static void the_last_line_says_what_was_found(void **state)
+static void the_last_line_counts_the_findings(void **state)
 {
     struct findings_layout layout = {
         .header = true, .rules = &one, .milliseconds = &milliseconds, .partial = &no};
@@ -88,7 +88,7 @@ static void findings_that_a_filter_leaves_out_are_counted(void **state)
 }
 
 /* Names of processes and sockets are chosen by others. */
-static void what_others_chose_cannot_write_lines_or_colours(void **state)
+static void names_of_others_cannot_write_lines_or_colours(void **state)
 {
     const struct findings_layout layout = {
         .rules = &rules, .milliseconds = &milliseconds, .partial = &no};
@@ -183,9 +183,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_finding_is_a_sentence_and_its_parts),
-        cmocka_unit_test(the_last_line_says_what_was_found),
+        cmocka_unit_test(the_last_line_counts_the_findings),
         cmocka_unit_test(findings_that_a_filter_leaves_out_are_counted),
-        cmocka_unit_test(what_others_chose_cannot_write_lines_or_colours),
+        cmocka_unit_test(names_of_others_cannot_write_lines_or_colours),
         cmocka_unit_test(only_the_severity_is_coloured),
         cmocka_unit_test(a_plugin_prints_one_line_with_the_worst_finding),
         cmocka_unit_test(the_longest_sentence_fits),

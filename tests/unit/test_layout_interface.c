@@ -137,7 +137,7 @@ static void an_interface_in_full_is_as_ifconfig_has_it(void **state)
                         "\n");
 }
 
-static void the_scope_is_told_by_the_address(void **state)
+static void the_scope_is_known_by_the_address(void **state)
 {
     static const struct {
         const char *address, *words;
@@ -268,7 +268,7 @@ int main(void)
         cmocka_unit_test(a_name_cannot_forge_a_column),
         cmocka_unit_test(the_title_comes_once_and_the_heading_each_time),
         cmocka_unit_test(an_interface_in_full_is_as_ifconfig_has_it),
-        cmocka_unit_test(the_scope_is_told_by_the_address),
+        cmocka_unit_test(the_scope_is_known_by_the_address),
         cmocka_unit_test(hardware_is_named_as_net_tools_names_it),
         cmocka_unit_test(flags_in_full_are_a_signed_number),
         cmocka_unit_test(a_point_to_point_link_has_a_destination),

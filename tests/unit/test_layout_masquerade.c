@@ -48,7 +48,7 @@ static const char *written(const struct masquerade_layout *layout, const struct 
 
 static const struct masquerade_layout numeric = {.numeric_hosts = true, .numeric_ports = true};
 
-static void a_connection_is_told_as_it_was_sent_and_by_the_port_it_left_from(void **state)
+static void a_connection_shows_its_first_addresses_and_translated_port(void **state)
 {
     struct record record = flow_record(IPPROTO_TCP);
 
@@ -111,7 +111,7 @@ static void icmp_has_its_id_for_a_port_and_type_and_code_for_the_other(void **st
                         "77 -> 2049 (78)\n");
 }
 
-static void what_is_wide_pushes_the_rest_on_and_stays_apart(void **state)
+static void a_wide_text_shifts_the_next_columns(void **state)
 {
     struct record record = flow_record(IPPROTO_UDPLITE);
 
@@ -146,11 +146,11 @@ static void esp_has_its_name_and_no_ports(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_connection_is_told_as_it_was_sent_and_by_the_port_it_left_from),
+        cmocka_unit_test(a_connection_shows_its_first_addresses_and_translated_port),
         cmocka_unit_test(the_heading_comes_with_the_first_row_and_not_without),
         cmocka_unit_test(sequence_numbers_are_0_unless_the_kernel_changes_them),
         cmocka_unit_test(icmp_has_its_id_for_a_port_and_type_and_code_for_the_other),
-        cmocka_unit_test(what_is_wide_pushes_the_rest_on_and_stays_apart),
+        cmocka_unit_test(a_wide_text_shifts_the_next_columns),
         cmocka_unit_test(esp_has_its_name_and_no_ports),
     };
 

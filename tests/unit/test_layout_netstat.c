@@ -425,7 +425,7 @@ static void the_longest_name_of_the_worst_bytes_fits(void **state)
 
 /* --- Headings --------------------------------------------------------------------------------- */
 
-static void headings_say_what_is_shown(void **state)
+static void headings_fit_the_listed_sockets(void **state)
 {
     struct netstat_layout layout = numeric;
 
@@ -542,7 +542,7 @@ int main(void)
         cmocka_unit_test(unix_flags_types_and_states_have_netstats_names),
         cmocka_unit_test(a_unix_name_is_escaped),
         cmocka_unit_test(the_longest_name_of_the_worst_bytes_fits),
-        cmocka_unit_test(headings_say_what_is_shown),
+        cmocka_unit_test(headings_fit_the_listed_sockets),
         cmocka_unit_test(a_coloured_state_is_as_wide_as_a_plain_one),
         cmocka_unit_test(groups_have_a_section_with_a_heading_of_three_lines),
         cmocka_unit_test(groups_are_never_cut_and_their_interfaces_escaped),

@@ -176,7 +176,7 @@ static void an_interface_cannot_forge_a_column(void **state)
     assert_non_null(strstr(row(0, &record), " a\\x20b\\x1b\n"));
 }
 
-static void a_route_of_ipv6_has_its_prefix_behind_it(void **state)
+static void a_route_of_ipv6_has_its_prefix_after_it(void **state)
 {
     struct record record = route_record("2001:db8:5::", 48, 0x00400003, "2001:db8::3");
 
@@ -330,7 +330,7 @@ int main(void)
         cmocka_unit_test(an_index_has_another_name_in_another_namespace),
         cmocka_unit_test(an_ipv6_gateway_of_ipv4_is_a_flag_only),
         cmocka_unit_test(an_interface_cannot_forge_a_column),
-        cmocka_unit_test(a_route_of_ipv6_has_its_prefix_behind_it),
+        cmocka_unit_test(a_route_of_ipv6_has_its_prefix_after_it),
         cmocka_unit_test(references_that_are_not_known_are_no_number),
         cmocka_unit_test(rejected_ipv6_routes_show_it_in_their_flags),
         cmocka_unit_test(each_section_has_its_heading),

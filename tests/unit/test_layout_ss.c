@@ -38,7 +38,7 @@ static void columns_have_headings_and_a_blank_between_them(void **state)
 }
 
 /* As many as the longest details have letters, but for those of the last row. */
-static void blanks_behind_the_heading_are_those_of_ss(void **state)
+static void blanks_after_the_heading_are_those_of_ss(void **state)
 {
     const struct ss_layout timers = {.timers = true, .header = true};
     const struct context none = {0};
@@ -142,7 +142,7 @@ static void vsock_and_xdp_have_numbers_and_stars(void **state)
     assert_string_equal(ss_written(&named, &xdp), "xdp if9:q3 *\n");
 }
 
-static void an_association_stands_below_its_endpoint(void **state)
+static void an_association_is_below_its_endpoint(void **state)
 {
     const struct ss_layout named = {.netid = true, .state = true, .numeric = true};
     struct record rows[2] = {tcp_row("192.0.2.1", 1, "192.0.2.2", 2),
@@ -236,7 +236,7 @@ static void columns_fill_the_terminal(void **state)
                         "ESTAB 0      0        192.0.2.122:22        192.0.2.2:1\n");
 }
 
-static void what_does_not_fit_begins_on_the_terminals_next_line(void **state)
+static void columns_that_do_not_fit_begin_on_the_next_line(void **state)
 {
     const struct ss_layout layout = {.state = true, .queues = true, .numeric = true, .width = 30};
     const struct record row = tcp_row("192.0.2.1", 22, "192.0.2.22", 50000);
@@ -251,19 +251,19 @@ int main(void)
     const struct CMUnitTest tests_of_columns[] = {
         cmocka_unit_test(a_connection_has_its_state_queues_and_ends),
         cmocka_unit_test(columns_have_headings_and_a_blank_between_them),
-        cmocka_unit_test(blanks_behind_the_heading_are_those_of_ss),
+        cmocka_unit_test(blanks_after_the_heading_are_those_of_ss),
         cmocka_unit_test(ipv6_has_brackets_and_a_mapped_address_stays_ipv6),
         cmocka_unit_test(a_socket_for_both_families_is_bound_to_a_star),
         cmocka_unit_test(a_unix_socket_has_its_name_and_inodes),
         cmocka_unit_test(a_packet_socket_has_its_protocol_and_device),
         cmocka_unit_test(a_netlink_socket_has_its_protocol_and_port),
         cmocka_unit_test(vsock_and_xdp_have_numbers_and_stars),
-        cmocka_unit_test(an_association_stands_below_its_endpoint),
+        cmocka_unit_test(an_association_is_below_its_endpoint),
         cmocka_unit_test(columns_are_as_wide_as_their_longest_cells),
         cmocka_unit_test(a_clones_rows_are_as_wide_as_those_of_its_origin),
         cmocka_unit_test(later_rows_have_the_widths_of_the_first_ones),
         cmocka_unit_test(columns_fill_the_terminal),
-        cmocka_unit_test(what_does_not_fit_begins_on_the_terminals_next_line),
+        cmocka_unit_test(columns_that_do_not_fit_begin_on_the_next_line),
     };
 
     return cmocka_run_group_tests(tests_of_columns, NULL, NULL);

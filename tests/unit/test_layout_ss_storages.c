@@ -251,7 +251,7 @@ static void characters_end_with_the_string(void **state)
 }
 
 /* Because of an error of libbpf, ss shows such bytes as characters, and none behind a 0. */
-static void a_byte_behind_a_string_is_a_number(void **state)
+static void a_byte_after_a_string_is_a_number(void **state)
 {
     const uint32_t string = made_array(&made, i8, u32, 2);
     const uint32_t type = made_type(&made, "", BTF_STRUCT, 3, 4);
@@ -291,7 +291,7 @@ static uint32_t pointer_to(uint32_t type)
     return made_type(&made, "", BTF_POINTER, 0, type);
 }
 
-static void a_name_stands_for_its_type_and_qualifiers_are_left_out(void **state)
+static void a_name_means_its_type_and_qualifiers_are_left_out(void **state)
 {
     const uint32_t fixed = made_type(&made, "", BTF_CONST, 0, u16);
     const uint32_t name = made_type(&made, "port_t", BTF_TYPEDEF, 0, fixed);
@@ -346,7 +346,7 @@ static void names_are_escaped(void **state)
                                                         ".\\xc2\\x85 = (enum l\\x0a)e\\\\,}");
 }
 
-static void what_has_no_value_is_shown_as_bytes(void **state)
+static void values_of_unknown_types_are_shown_as_bytes(void **state)
 {
     const uint32_t types[] = {
         0,
@@ -487,12 +487,12 @@ int main(void)
         SHOWS(a_bit_field_of_64_bits_may_begin_anywhere),
         SHOWS(elements_do_not_repeat_their_type),
         SHOWS(characters_end_with_the_string),
-        SHOWS(a_byte_behind_a_string_is_a_number),
+        SHOWS(a_byte_after_a_string_is_a_number),
         SHOWS(an_array_may_be_empty),
-        SHOWS(a_name_stands_for_its_type_and_qualifiers_are_left_out),
+        SHOWS(a_name_means_its_type_and_qualifiers_are_left_out),
         SHOWS(declarations_are_those_of_c),
         SHOWS(names_are_escaped),
-        SHOWS(what_has_no_value_is_shown_as_bytes),
+        SHOWS(values_of_unknown_types_are_shown_as_bytes),
         SHOWS(a_member_lies_within_its_struct),
         SHOWS(only_numbers_have_bits),
         SHOWS(a_type_that_contains_itself_is_shown_as_bytes),

@@ -70,7 +70,7 @@ static void counters_are_added_as_ss_does(void **state)
     assert_string_equal(written(all, 1), all_written);
 }
 
-static void every_pass_starts_anew(void **state)
+static void every_pass_starts_from_zero(void **state)
 {
     char twice[2 * sizeof all_written];
 
@@ -127,7 +127,7 @@ static void sockets_that_are_not_in_use_here_may_be_elsewhere(void **state)
 }
 
 /* Sums of unknown numbers are unknown. What has no IPv6 at all has no sockets of it. */
-static void what_is_not_known_is_a_dash_and_no_ipv6_is_0(void **state)
+static void unknown_numbers_are_dashes_and_no_ipv6_is_0(void **state)
 {
     static const struct counter some[] = {{"UDP", "inuse", 5}, {"RAW", "inuse", UINT64_MAX},
                                           {"TCP", "inuse", 1}, {"TCP", "alloc", 0},
@@ -159,10 +159,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_are_added_as_ss_does),
-        cmocka_unit_test(every_pass_starts_anew),
+        cmocka_unit_test(every_pass_starts_from_zero),
         cmocka_unit_test(every_namespace_has_a_summary),
         cmocka_unit_test(sockets_that_are_not_in_use_here_may_be_elsewhere),
-        cmocka_unit_test(what_is_not_known_is_a_dash_and_no_ipv6_is_0),
+        cmocka_unit_test(unknown_numbers_are_dashes_and_no_ipv6_is_0),
         cmocka_unit_test(without_any_counter_there_is_no_summary),
     };
 

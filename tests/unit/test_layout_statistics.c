@@ -168,7 +168,7 @@ static void a_protocol_that_is_not_shown_still_ends_a_histogram(void **state)
                                                        "    InOctets: 1\n");
 }
 
-static void every_listing_starts_anew(void **state)
+static void every_listing_starts_from_zero(void **state)
 {
     static const struct counter counters[] = {
         {"Other", "A", 1, POSITIVE}, {"Icmp", "OutEchos", 1, POSITIVE}, {NULL, NULL, 0, POSITIVE}};
@@ -241,7 +241,7 @@ int main(void)
         cmocka_unit_test(a_change_that_is_not_known_is_a_dash),
         cmocka_unit_test(histograms_have_titles_indented_like_what_is_before_them),
         cmocka_unit_test(a_protocol_that_is_not_shown_still_ends_a_histogram),
-        cmocka_unit_test(every_listing_starts_anew),
+        cmocka_unit_test(every_listing_starts_from_zero),
         cmocka_unit_test(without_header_there_are_no_titles_of_protocols),
         cmocka_unit_test(names_from_the_file_are_escaped),
         cmocka_unit_test(what_netstat_does_not_find_is_not_in_the_tables),

@@ -293,7 +293,7 @@ static void an_overlong_line_may_come_in_pieces(void **state)
     free(text);
 }
 
-static void what_was_read_ahead_comes_as_lines_and_is_read_no_more(void **state)
+static void bytes_read_ahead_are_lines_and_not_read_again(void **state)
 {
     enum { LINES = 3 * LINES_CAPACITY / 8 };
     const struct tree *tree = *state;
@@ -344,7 +344,7 @@ int main(void)
         IN_TREE(lines_may_be_cut_anywhere_between_two_reads),
         IN_TREE(a_file_that_is_none_is_not_waited_for),
         IN_TREE(an_overlong_line_may_come_in_pieces),
-        IN_TREE(what_was_read_ahead_comes_as_lines_and_is_read_no_more),
+        IN_TREE(bytes_read_ahead_are_lines_and_not_read_again),
         IN_TREE(a_failing_read_ahead_is_an_error),
     };
 

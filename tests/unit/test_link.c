@@ -113,7 +113,7 @@ static int decode(struct scene *scene)
     return link_decode(wire_last(&scene->stage.wire), &scene->record);
 }
 
-static void an_interface_has_what_its_message_says(void **state)
+static void an_interface_has_the_values_of_its_message(void **state)
 {
     const struct rtnl_link_ifmap map = {
         .mem_start = 0xf000, .mem_end = 0xffff, .base_addr = 0x300, .irq = 11, .dma = 3};
@@ -228,7 +228,7 @@ static void a_lladdr_longer_than_the_longest_is_none(void **state)
     }
 }
 
-static void an_address_has_what_its_message_says(void **state)
+static void an_address_has_the_values_of_its_message(void **state)
 {
     const struct ifaddrmsg body = {
         .ifa_family = AF_INET, .ifa_prefixlen = 24, .ifa_index = 3, .ifa_flags = IFA_F_PERMANENT};
@@ -402,7 +402,7 @@ static void a_kernel_without_disciplines_has_interfaces_all_the_same(void **stat
     assert_field("tx_queue_drops", &scene->rows[0].record, "-");
 }
 
-static void a_malformed_message_is_told_and_the_others_come(void **state)
+static void a_malformed_message_is_reported_and_the_others_come(void **state)
 {
     struct scene *scene = *state;
 
@@ -458,7 +458,7 @@ static void a_name_may_have_a_colon(void **state)
     assert_int_equal(scene->rows[1].record.interface.counters[RX_BYTES], 17);
 }
 
-static void malformed_lines_are_skipped_counted_and_told(void **state)
+static void malformed_lines_are_skipped_counted_and_reported(void **state)
 {
     struct scene *scene = *state;
     char text[1024];
@@ -503,7 +503,7 @@ static void a_first_line_that_is_no_heading_is_malformed(void **state)
     assert_true(report_says(&scene->stage.report, "skipped 1 malformed line"));
 }
 
-static void what_the_file_lacks_is_told_when_it_was_asked_for(void **state)
+static void what_the_file_lacks_is_reported_when_it_was_asked_for(void **state)
 {
     struct scene *scene = *state;
 
@@ -520,11 +520,11 @@ static void what_the_file_lacks_is_told_when_it_was_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(an_interface_has_what_its_message_says),
+        TEST(an_interface_has_the_values_of_its_message),
         TEST(counters_are_added_up_as_in_the_file),
         TEST(an_interface_without_a_name_is_none),
         TEST(a_lladdr_longer_than_the_longest_is_none),
-        TEST(an_address_has_what_its_message_says),
+        TEST(an_address_has_the_values_of_its_message),
         TEST(addresses_find_their_interface),
         TEST(no_interface_need_have_an_address),
         cmocka_unit_test(addresses_are_counted_by_their_flags),
@@ -532,14 +532,14 @@ int main(void)
         TEST(addresses_are_not_asked_for_when_nobody_shows_them),
         TEST(drops_are_those_of_the_root_of_the_interface),
         TEST(a_kernel_without_disciplines_has_interfaces_all_the_same),
-        TEST(a_malformed_message_is_told_and_the_others_come),
+        TEST(a_malformed_message_is_reported_and_the_others_come),
         TEST(names_and_counters_come_from_the_file),
         TEST(a_name_may_have_a_colon),
-        TEST(malformed_lines_are_skipped_counted_and_told),
+        TEST(malformed_lines_are_skipped_counted_and_reported),
         TEST(an_empty_file_is_a_loss),
         TEST(a_file_that_is_not_there_is_a_loss),
         TEST(a_first_line_that_is_no_heading_is_malformed),
-        TEST(what_the_file_lacks_is_told_when_it_was_asked_for),
+        TEST(what_the_file_lacks_is_reported_when_it_was_asked_for),
     };
 
     return cmocka_run_group_tests_name("link", tests, NULL, NULL);

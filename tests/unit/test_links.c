@@ -59,7 +59,7 @@ static int list(struct wire *wire, struct links *links, struct peer *peer)
     return result;
 }
 
-static void an_interface_has_what_its_message_says(void **state)
+static void an_interface_has_the_values_of_its_message(void **state)
 {
     const uint32_t master = 7;
     const int32_t netns = 0;
@@ -122,7 +122,7 @@ static void no_statistics_are_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_interface_has_what_its_message_says),
+        cmocka_unit_test(an_interface_has_the_values_of_its_message),
         cmocka_unit_test(an_interface_without_a_name_is_left_to_be_asked_for),
         cmocka_unit_test(no_statistics_are_asked_for),
     };

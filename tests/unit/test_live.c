@@ -56,7 +56,7 @@ static void take_told(struct sink *sink, const struct record *record)
 }
 
 /* Its counters count as unchanged, but nobody tells the new state later. */
-static void a_state_that_changes_within_a_dump_is_told(void **state)
+static void a_state_that_changes_within_a_dump_is_reported(void **state)
 {
     static const struct sink_ops ops = {.row = take_told};
     struct listing listing = of_tcp;
@@ -448,7 +448,7 @@ static void ipv6_addresses_are_sorted_by_all_of_their_bytes(void **state)
 }
 
 /* Sockets without struct tcp_info do not tell what they sent. */
-static void what_is_unknown_comes_behind_all_numbers(void **state)
+static void unknown_values_come_after_all_numbers(void **state)
 {
     static const uint64_t sent[] = {UINT64_MAX - 1, 5, 0};
     struct looks *looks = looks_create(&table_tcp);
@@ -480,7 +480,7 @@ static void what_is_unknown_comes_behind_all_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_state_that_changes_within_a_dump_is_told),
+        cmocka_unit_test(a_state_that_changes_within_a_dump_is_reported),
         cmocka_unit_test(the_first_of_many_rows_are_those_of_all),
         cmocka_unit_test(a_rate_is_right_however_long_a_pause_was),
         cmocka_unit_test(an_age_grows_beyond_50_days),
@@ -490,7 +490,7 @@ int main(void)
         cmocka_unit_test(an_ended_row_obeys_a_filter_that_is_typed_later),
         cmocka_unit_test(texts_are_sorted_by_all_of_their_bytes),
         cmocka_unit_test(ipv6_addresses_are_sorted_by_all_of_their_bytes),
-        cmocka_unit_test(what_is_unknown_comes_behind_all_numbers),
+        cmocka_unit_test(unknown_values_come_after_all_numbers),
     };
 
     return cmocka_run_group_tests_name("live", tests, NULL, NULL);

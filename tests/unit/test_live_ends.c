@@ -167,7 +167,7 @@ static void with_a_long_interval_an_ended_row_is_shown_until_the_next_sample(voi
     assert_shown("");
 }
 
-static void of_too_many_ended_rows_the_first_are_shown_and_a_note_says_so(void **state)
+static void too_many_ended_rows_are_cut_with_a_note(void **state)
 {
     enum { MOST = 4096 };
 
@@ -761,7 +761,7 @@ int main(void)
         IN_WORLD(an_ended_row_is_shown_for_three_seconds),
         IN_WORLD(ended_rows_go_one_after_the_other),
         IN_WORLD(with_a_long_interval_an_ended_row_is_shown_until_the_next_sample),
-        IN_WORLD(of_too_many_ended_rows_the_first_are_shown_and_a_note_says_so),
+        IN_WORLD(too_many_ended_rows_are_cut_with_a_note),
         IN_WORLD(ended_rows_go_when_totals_are_chosen),
         IN_WORLD(by_totals_an_ended_row_has_all_that_it_moved),
         IN_WORLD(the_end_of_a_wanted_row_is_wanted),

@@ -266,7 +266,7 @@ static void the_rows_of_a_netns_that_cannot_be_entered_any_more_end_a_sample_lat
     assert_shown("80 netns0 -, 81 netns1 opened, 81 netns1 closed");
 }
 
-static void a_sample_begins_the_watches_of_all_netns_anew(void **state)
+static void a_sample_begins_the_watches_of_all_netns_again(void **state)
 {
     (void)state;
     begin(3);
@@ -549,7 +549,7 @@ int main(void)
         IN_WORLD(ended_rows_of_several_netns_that_ended_keep_their_names),
         IN_WORLD(ended_rows_of_the_older_list_keep_their_names),
         IN_WORLD(the_rows_of_a_netns_that_cannot_be_entered_any_more_end_a_sample_later),
-        IN_WORLD(a_sample_begins_the_watches_of_all_netns_anew),
+        IN_WORLD(a_sample_begins_the_watches_of_all_netns_again),
         IN_WORLD(a_refused_watch_of_the_first_netns_is_reported_too),
         IN_WORLD(a_refused_watch_is_reported_and_tried_again_at_the_next_sample),
         IN_WORLD(a_watch_for_which_memory_is_short_ends_the_sample),

@@ -138,7 +138,7 @@ static void many_different_texts_are_sorted(void **state)
     assert_shown("name1499, name1498, name1497");
 }
 
-static void a_text_that_changes_is_sorted_anew_at_the_next_sample(void **state)
+static void a_text_that_changes_is_sorted_again_at_the_next_sample(void **state)
 {
     static const char *const names[] = {"b", "c", "d"};
 
@@ -303,7 +303,7 @@ static void without_an_order_rows_that_move_most_both_ways_come_first(void **sta
     assert_shown("1, 2, 3, 4"); /* since this sample none moved */
 }
 
-static void what_rows_move_is_compared_in_a_second(void **state)
+static void bytes_that_rows_move_are_compared_per_second(void **state)
 {
     (void)state;
     order_by(NULL, true);
@@ -471,7 +471,7 @@ int main(void)
         IN_WORLD(texts_that_differ_in_one_byte_are_different),
         IN_WORLD(an_empty_text_comes_before_all_others),
         IN_WORLD(many_different_texts_are_sorted),
-        IN_WORLD(a_text_that_changes_is_sorted_anew_at_the_next_sample),
+        IN_WORLD(a_text_that_changes_is_sorted_again_at_the_next_sample),
         IN_WORLD(an_ended_row_has_its_place_among_texts),
         IN_WORLD(a_row_that_is_waited_for_keeps_its_place),
         IN_WORLD(a_row_that_is_waited_for_and_was_refused_is_not_shown),
@@ -480,7 +480,7 @@ int main(void)
         IN_WORLD(unknown_numbers_come_last_in_both_directions),
         IN_WORLD(if_all_values_are_unknown_rows_are_in_the_order_in_which_they_came),
         IN_WORLD(without_an_order_rows_that_move_most_both_ways_come_first),
-        IN_WORLD(what_rows_move_is_compared_in_a_second),
+        IN_WORLD(bytes_that_rows_move_are_compared_per_second),
         IN_WORLD(an_active_row_is_ranked_by_its_refresh),
         IN_WORLD(more_than_a_number_can_hold_is_the_largest_number),
         IN_WORLD(a_row_that_lacks_one_counter_is_ranked_by_the_other),

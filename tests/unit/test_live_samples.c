@@ -74,7 +74,7 @@ static void a_short_interval_leaves_a_row_new_for_three_seconds(void **state)
     assert_shown("");
 }
 
-static void a_sample_notes_all_rows_anew_with_the_watch(void **state)
+static void a_sample_notes_all_rows_again_with_the_watch(void **state)
 {
     (void)state;
     world_add(80);
@@ -573,7 +573,7 @@ static void a_refresh_adds_bytes_that_the_kernel_does_not_count(void **state)
 
 /* --- Its life --------------------------------------------------------------------------------- */
 
-static void what_cannot_be_watched_is_not_begun(void **state)
+static void a_refused_tracker_ends_the_creation(void **state)
 {
     int error = 0;
 
@@ -635,7 +635,7 @@ int main(void)
         IN_WORLD(a_row_of_a_later_sample_is_new_and_its_age_is_known),
         IN_WORLD(between_rare_samples_a_row_is_new_for_the_whole_interval),
         IN_WORLD(a_short_interval_leaves_a_row_new_for_three_seconds),
-        IN_WORLD(a_sample_notes_all_rows_anew_with_the_watch),
+        IN_WORLD(a_sample_notes_all_rows_again_with_the_watch),
         IN_WORLD(ages_are_right_on_a_machine_that_has_run_for_thirty_years),
         IN_WORLD(a_row_without_an_identity_is_left_out),
         IN_WORLD(a_rate_is_what_moved_between_two_samples_in_a_second),
@@ -664,7 +664,7 @@ int main(void)
         IN_WORLD(a_problem_of_samples_and_refreshes_is_reported_once),
         IN_WORLD(a_failure_to_ask_ends_a_refresh),
         IN_WORLD(a_refresh_adds_bytes_that_the_kernel_does_not_count),
-        IN_WORLD(what_cannot_be_watched_is_not_begun),
+        IN_WORLD(a_refused_tracker_ends_the_creation),
         IN_WORLD(an_end_of_the_listing_is_the_end_of_its_memory),
         IN_WORLD(a_watch_without_memory_ends_the_sample),
         IN_WORLD(a_sample_without_memory_for_its_rows_fails),

@@ -322,7 +322,7 @@ static void without_an_order_groups_come_by_both_rates_together(void **state)
     assert_shown("[LISTEN 1], 81, [ESTABLISHED 1], 80");
 }
 
-static void a_refresh_puts_groups_in_order_anew(void **state)
+static void a_refresh_puts_groups_in_order_again(void **state)
 {
     (void)state;
     begin_groups("bytes_sent_per_second");
@@ -509,7 +509,7 @@ static void ended_rows_add_only_the_counters_of_the_listing(void **state)
     assert_true(groups[1].totals[RECEIVED + 1] == 0);
 }
 
-static void groups_of_a_new_sample_begin_anew(void **state)
+static void groups_of_a_new_sample_begin_again(void **state)
 {
     (void)state;
     begin_groups("local_port");
@@ -681,7 +681,7 @@ int main(void)
         IN_WORLD(without_groups_nothing_is_folded),
         IN_WORLD(groups_come_in_the_order_of_what_their_rows_are_sorted_by),
         IN_WORLD(without_an_order_groups_come_by_both_rates_together),
-        IN_WORLD(a_refresh_puts_groups_in_order_anew),
+        IN_WORLD(a_refresh_puts_groups_in_order_again),
         IN_WORLD(a_group_has_the_sums_of_its_rows),
         IN_WORLD(the_groups_of_a_first_sample_have_no_rates),
         IN_WORLD(the_rates_of_groups_are_totals_if_these_are_shown),
@@ -692,7 +692,7 @@ int main(void)
         IN_WORLD(an_ended_row_is_in_its_group),
         IN_WORLD(the_totals_of_ended_rows_are_part_of_their_group),
         IN_WORLD(ended_rows_add_only_the_counters_of_the_listing),
-        IN_WORLD(groups_of_a_new_sample_begin_anew),
+        IN_WORLD(groups_of_a_new_sample_begin_again),
         IN_WORLD(a_row_that_is_waited_for_stays_in_a_group),
         IN_WORLD(a_single_row_is_asked_for_with_its_own_needs),
         IN_WORLD(a_single_row_that_is_not_there_is_an_error),

@@ -338,7 +338,7 @@ static void a_child_asks_for_users_and_this_process_does_not(void **state)
     assert_int_equal(waitpid(-1, NULL, 0), -1);
 }
 
-static void a_user_who_was_forgotten_is_asked_for_anew(void **state)
+static void a_user_who_was_forgotten_is_asked_for_again(void **state)
 {
     struct users *users = users_create();
     (void)state;
@@ -551,7 +551,7 @@ static void interfaces_that_could_not_settle_are_never_asked_for(void **state)
     interfaces_destroy(interfaces);
 }
 
-static void interface_that_cannot_be_asked_for_is_told(void **state)
+static void interface_that_cannot_be_asked_for_is_reported(void **state)
 {
     (void)state;
     struct interfaces *interfaces = interfaces_create();
@@ -585,7 +585,7 @@ static void last_entry_for_a_port_wins_as_in_netstat(void **state)
     services_destroy(NULL);
 }
 
-static void services_are_told_apart_by_protocol(void **state)
+static void services_are_distinguished_by_protocol(void **state)
 {
     (void)state;
     struct services *services = services_create();
@@ -915,7 +915,7 @@ int main(void)
         A_LOOKUP(services_that_cannot_be_read_are_an_error),
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(a_child_asks_for_users_and_this_process_does_not),
-        A_LOOKUP(a_user_who_was_forgotten_is_asked_for_anew),
+        A_LOOKUP(a_user_who_was_forgotten_is_asked_for_again),
         A_LOOKUP(a_name_that_is_too_long_to_be_sent_is_an_error),
         A_LOOKUP(a_child_that_ends_costs_only_names),
         A_LOOKUP(an_answer_without_an_end_is_not_read_past_it),
@@ -925,10 +925,10 @@ int main(void)
         A_LOOKUP(interface_is_found_by_its_name),
         A_LOOKUP(interface_that_was_added_is_not_asked_for),
         A_LOOKUP(interfaces_that_could_not_settle_are_never_asked_for),
-        A_LOOKUP(interface_that_cannot_be_asked_for_is_told),
+        A_LOOKUP(interface_that_cannot_be_asked_for_is_reported),
         A_LOOKUP(interrupted_interface_lookup_is_repeated),
         A_LOOKUP(last_entry_for_a_port_wins_as_in_netstat),
-        A_LOOKUP(services_are_told_apart_by_protocol),
+        A_LOOKUP(services_are_distinguished_by_protocol),
         A_LOOKUP(udplite_ports_have_the_names_of_udp),
         A_LOOKUP(raw_ports_are_protocols_before_services),
         A_LOOKUP(port_without_a_name_has_none),

@@ -74,7 +74,7 @@ static void containers_have_the_names_of_their_files(void **state)
                 "90a1d7b7e1f5 rw shared:398 - nsfs nsfs rw\n");
 }
 
-static void those_of_a_user_have_the_names_of_their_files(void **state)
+static void namespaces_of_a_user_have_the_names_of_their_files(void **state)
 {
     const char *line = "913 880 0:4 net:[4026532888] /run/user/1000/netns/netns-6d1e rw shared:7 - "
                        "nsfs nsfs rw\n";
@@ -97,7 +97,7 @@ static void other_places_are_whole_paths(void **state)
     expect_name("/home/run/netns/x", 7, "80 79 0:4 net:[7] /home/run/netns/x rw - nsfs nsfs rw\n");
 }
 
-static void octal_digits_stand_for_bytes(void **state)
+static void octal_digits_mean_bytes(void **state)
 {
     (void)state;
     expect_name("/tmp/a b\tc\nd\\e#", 9,
@@ -173,9 +173,9 @@ int main(void)
         cmocka_unit_test(the_name_of_ip_netns_is_its_file),
         cmocka_unit_test(optional_fields_do_not_matter),
         cmocka_unit_test(containers_have_the_names_of_their_files),
-        cmocka_unit_test(those_of_a_user_have_the_names_of_their_files),
+        cmocka_unit_test(namespaces_of_a_user_have_the_names_of_their_files),
         cmocka_unit_test(other_places_are_whole_paths),
-        cmocka_unit_test(octal_digits_stand_for_bytes),
+        cmocka_unit_test(octal_digits_mean_bytes),
         cmocka_unit_test(a_name_that_does_not_fit_is_none),
         cmocka_unit_test(other_mounts_are_none),
         cmocka_unit_test(malformed_lines_are_none),

@@ -244,7 +244,7 @@ static uint64_t identity(const struct ndmsg *header, const char *address)
     return decoded(&wire).identity;
 }
 
-static void what_is_another_neighbour_has_another_identity(void **state)
+static void different_neighbours_have_different_identities(void **state)
 {
     struct ndmsg other = ipv4_header, proxy = ipv4_header, later = ipv4_header;
     uint64_t first = identity(&ipv4_header, "\xc0\0\2\1");
@@ -397,7 +397,7 @@ static struct ndmsg requested(const struct peer *peer, size_t i, struct nlmsghdr
     return body;
 }
 
-static void what_is_resolved_is_asked_for_before_what_is_answered_for(void **state)
+static void neighbours_are_asked_for_before_proxies(void **state)
 {
     struct stage *stage = *state;
     struct nlmsghdr header;
@@ -525,7 +525,7 @@ static void the_flag_of_proxies_says_which_of_both_is_asked_for(void **state)
     assert_int_equal(requests_for(stage, &table_arp, &number, &flags), 2);
 }
 
-static void a_malformed_message_is_told_and_the_rest_listed(void **state)
+static void a_malformed_message_is_reported_and_the_rest_listed(void **state)
 {
     struct stage *stage = *state;
 
@@ -542,7 +542,7 @@ static void a_malformed_message_is_told_and_the_rest_listed(void **state)
     assert_true(report_says(&stage->report, "malformed"));
 }
 
-static void a_table_that_changes_meanwhile_is_read_again_or_told(void **state)
+static void a_table_that_changes_meanwhile_is_read_again_or_reported(void **state)
 {
     struct stage *stage = *state;
 
@@ -583,18 +583,18 @@ int main(void)
         cmocka_unit_test(a_message_without_an_address_is_malformed),
         cmocka_unit_test(a_message_cut_anywhere_is_malformed),
         cmocka_unit_test(other_families_are_none_of_ours),
-        cmocka_unit_test(what_is_another_neighbour_has_another_identity),
+        cmocka_unit_test(different_neighbours_have_different_identities),
         ON_STAGE(recorded_dumps_give_all_their_rows),
         ON_STAGE(the_arp_table_has_the_rows_of_its_file),
         ON_STAGE(a_dump_cut_at_any_byte_is_never_a_success),
-        ON_STAGE(what_is_resolved_is_asked_for_before_what_is_answered_for),
+        ON_STAGE(neighbours_are_asked_for_before_proxies),
         ON_STAGE(only_what_is_wanted_is_asked_for),
         ON_STAGE(a_kernel_that_filters_nothing_is_noticed),
         ON_STAGE(proxies_are_not_asked_for_by_those_who_want_a_state),
         ON_STAGE(a_condition_on_the_address_asks_for_both),
         ON_STAGE(the_flag_of_proxies_says_which_of_both_is_asked_for),
-        ON_STAGE(a_malformed_message_is_told_and_the_rest_listed),
-        ON_STAGE(a_table_that_changes_meanwhile_is_read_again_or_told),
+        ON_STAGE(a_malformed_message_is_reported_and_the_rest_listed),
+        ON_STAGE(a_table_that_changes_meanwhile_is_read_again_or_reported),
         cmocka_unit_test(sockets_are_not_its_tables),
     };
 

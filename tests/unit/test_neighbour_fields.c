@@ -103,7 +103,7 @@ static void promised_columns_are_there(void **state)
     ASSERT_NAMES(&kind_neighbour, promised);
 }
 
-static void what_is_not_known_is_unknown(void **state)
+static void missing_members_are_unknown(void **state)
 {
     const struct record bare = {.kind = &kind_neighbour, .neighbour = {.address = IPV6(0)}};
 
@@ -261,7 +261,7 @@ static void every_state_has_its_kernel_name(void **state)
     }
 }
 
-static void flags_are_names_and_what_has_none_a_number(void **state)
+static void flags_are_names_and_unknown_flags_are_a_number(void **state)
 {
     struct record record = record_of(ARPHRD_ETHER, "", 0);
 
@@ -365,7 +365,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promised_columns_are_there),
-        cmocka_unit_test(what_is_not_known_is_unknown),
+        cmocka_unit_test(missing_members_are_unknown),
         cmocka_unit_test(link_layer_addresses_of_any_length_are_written_in_full),
         cmocka_unit_test(an_empty_link_layer_address_is_not_an_unknown_one),
         cmocka_unit_test(link_layer_addresses_are_text_in_every_form),
@@ -375,7 +375,7 @@ int main(void)
         cmocka_unit_test(link_layer_addresses_and_names_are_counted),
         cmocka_unit_test(a_device_is_its_name_or_else_its_index),
         cmocka_unit_test(every_state_has_its_kernel_name),
-        cmocka_unit_test(flags_are_names_and_what_has_none_a_number),
+        cmocka_unit_test(flags_are_names_and_unknown_flags_are_a_number),
         cmocka_unit_test(the_rest_is_numbers_times_and_names),
         cmocka_unit_test(hardware_is_known_by_type_and_by_net_tools_name),
     };

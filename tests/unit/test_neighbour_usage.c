@@ -112,7 +112,7 @@ static void an_older_kernel_has_fewer_counters(void **state)
     assert_true(record.has & NEIGHBOUR_COUNTER(NEIGHBOUR_FORCED_GC_RUNS));
 }
 
-static void what_is_no_table_is_no_row(void **state)
+static void a_message_without_a_table_is_not_a_row(void **state)
 {
     struct wire wire = {.length = 0};
     struct record record;
@@ -253,7 +253,7 @@ static void netlink_has_a_row_for_each_table(void **state)
     assert_int_equal(stage->report.count, 0);
 }
 
-static void what_netlink_lacks_comes_from_the_file_if_it_is_needed(void **state)
+static void fields_that_netlink_lacks_come_from_the_file_if_needed(void **state)
 {
     struct stage *stage = *state;
 
@@ -325,13 +325,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_table_has_all_that_its_message_says),
         cmocka_unit_test(an_older_kernel_has_fewer_counters),
-        cmocka_unit_test(what_is_no_table_is_no_row),
+        cmocka_unit_test(a_message_without_a_table_is_not_a_row),
         TEST(counters_are_added_up_and_entries_are_not),
         TEST(each_family_has_files_of_its_own),
         TEST(without_any_file_there_is_no_table),
         TEST(a_file_that_was_cut_is_a_loss),
         TEST(netlink_has_a_row_for_each_table),
-        TEST(what_netlink_lacks_comes_from_the_file_if_it_is_needed),
+        TEST(fields_that_netlink_lacks_come_from_the_file_if_needed),
         cmocka_unit_test(promised_columns_are_there),
         cmocka_unit_test(fields_show_what_the_record_has),
     };

@@ -111,7 +111,7 @@ static void a_failing_receive_is_an_error(void **state)
     assert_int_equal(dump(talk), -ENOBUFS);
 }
 
-static void a_message_from_another_sender_is_refused_and_told_once(void **state)
+static void a_message_from_another_sender_is_refused_and_reported_once(void **state)
 {
     struct talk *talk = *state;
 
@@ -229,7 +229,7 @@ static void a_refusal_is_an_error_in_the_kernels_words(void **state)
     assert_true(report_says(&talk->stage.report, words));
 }
 
-static void a_capped_refusal_has_its_words_right_behind_the_header(void **state)
+static void a_capped_refusal_has_its_words_right_after_the_header(void **state)
 {
     struct talk *talk = *state;
     struct nlmsgerr body = {.error = -EPERM, .msg = {.nlmsg_len = 72}};
@@ -306,7 +306,7 @@ static void a_message_for_nobody_is_passed_over(void **state)
     assert_int_equal(talk->messages, 0);
 }
 
-static void what_the_callback_says_ends_the_dump(void **state)
+static void a_callback_error_ends_the_dump(void **state)
 {
     struct talk *talk = *state;
 
@@ -463,7 +463,7 @@ static void one_answer_without_an_acknowledgement_is_not_complete(void **state)
     assert_int_equal(talk->messages, 1);
 }
 
-static void what_is_not_there_is_an_error_and_no_empty_answer(void **state)
+static void a_missing_object_is_an_error_and_not_an_empty_answer(void **state)
 {
     struct talk *talk = *state;
 
@@ -484,7 +484,7 @@ static void an_error_above_zero_is_malformed(void **state)
 }
 
 /* The second question finds nothing of the first. */
-static void what_is_left_of_an_earlier_answer_is_passed_over(void **state)
+static void the_rest_of_an_earlier_answer_is_skipped(void **state)
 {
     struct talk *talk = *state;
 
@@ -546,20 +546,20 @@ int main(void)
         TEST(without_done_it_is_an_error),
         TEST(a_request_that_cannot_be_sent_is_an_error),
         TEST(a_failing_receive_is_an_error),
-        TEST(a_message_from_another_sender_is_refused_and_told_once),
+        TEST(a_message_from_another_sender_is_refused_and_reported_once),
         TEST(answers_to_another_question_are_ignored),
         TEST(done_that_does_not_say_how_it_went_is_a_loss),
         TEST(a_message_of_another_sequence_within_a_dump_is_a_loss),
         TEST(done_can_be_an_error),
         TEST(an_error_that_no_kernel_has_is_malformed),
         TEST(a_refusal_is_an_error_in_the_kernels_words),
-        TEST(a_capped_refusal_has_its_words_right_behind_the_header),
+        TEST(a_capped_refusal_has_its_words_right_after_the_header),
         TEST(done_has_words_too),
         TEST(words_that_are_not_there_are_not_read),
         TEST(a_refusal_too_short_to_say_why_is_malformed),
         TEST(an_overrun_is_an_error),
         TEST(a_message_for_nobody_is_passed_over),
-        TEST(what_the_callback_says_ends_the_dump),
+        TEST(a_callback_error_ends_the_dump),
         TEST(an_interrupted_dump_is_asked_again_before_anything_is_handed_on),
         TEST(a_dump_interrupted_after_rows_is_partial),
         TEST(a_dump_interrupted_each_time_is_listed_in_the_end_and_partial),
@@ -569,9 +569,9 @@ int main(void)
         TEST(a_datagram_smaller_than_a_header_is_malformed),
         TEST(one_answer_is_complete_with_its_acknowledgement),
         TEST(one_answer_without_an_acknowledgement_is_not_complete),
-        TEST(what_is_not_there_is_an_error_and_no_empty_answer),
+        TEST(a_missing_object_is_an_error_and_not_an_empty_answer),
         TEST(an_error_above_zero_is_malformed),
-        TEST(what_is_left_of_an_earlier_answer_is_passed_over),
+        TEST(the_rest_of_an_earlier_answer_is_skipped),
         TEST(recorded_dumps_are_complete),
         TEST(a_missing_protocol_is_an_error_and_no_empty_table),
     };

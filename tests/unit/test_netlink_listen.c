@@ -93,7 +93,7 @@ static void messages_of_netlink_itself_are_no_events(void **state)
     assert_int_equal(talk->types[0], EVENT);
 }
 
-static void lost_events_are_told_and_listening_goes_on(void **state)
+static void lost_events_are_reported_and_listening_goes_on(void **state)
 {
     struct talk *talk = *state;
 
@@ -110,7 +110,7 @@ static void lost_events_are_told_and_listening_goes_on(void **state)
     assert_true(talk->stage.report.partial);
 }
 
-static void an_event_from_another_sender_is_refused_and_told_once(void **state)
+static void an_event_from_another_sender_is_refused_and_reported_once(void **state)
 {
     struct talk *talk = *state;
 
@@ -129,7 +129,7 @@ static void an_event_from_another_sender_is_refused_and_told_once(void **state)
 }
 
 /* What came before it counts, what is behind it cannot be found. */
-static void a_message_of_an_impossible_length_is_told_and_listening_goes_on(void **state)
+static void a_message_of_an_impossible_length_is_reported_and_listening_goes_on(void **state)
 {
     static const uint32_t lengths[] = {0, 15, 1000, UINT32_MAX};
     struct talk *talk = *state;
@@ -148,7 +148,7 @@ static void a_message_of_an_impossible_length_is_told_and_listening_goes_on(void
     assert_true(talk->stage.report.partial);
 }
 
-static void a_pause_is_told_as_such(void **state)
+static void a_pause_is_reported_as_a_pause(void **state)
 {
     struct talk *talk = *state;
 
@@ -165,7 +165,7 @@ static void a_pause_is_told_as_such(void **state)
     assert_int_equal(talk->idle, 2);
 }
 
-static void what_is_said_to_a_pause_ends_it(void **state)
+static void an_error_of_the_pause_callback_ends_listening(void **state)
 {
     struct talk *talk = *state;
 
@@ -190,7 +190,7 @@ static void another_error_ends_it(void **state)
     assert_int_equal(talk->messages, 1);
 }
 
-static void what_the_callback_returns_ends_it(void **state)
+static void a_callback_error_ends_listening(void **state)
 {
     struct talk *talk = *state;
 
@@ -224,7 +224,7 @@ static void finish_kernel(const int stop[2])
     close(stop[1]);
 }
 
-static void it_ends_when_the_descriptor_can_be_read(void **state)
+static void listening_ends_when_the_descriptor_can_be_read(void **state)
 {
     struct talk *talk = *state;
     int stop[2];
@@ -298,14 +298,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(every_message_is_an_event),
         TEST(messages_of_netlink_itself_are_no_events),
-        TEST(lost_events_are_told_and_listening_goes_on),
-        TEST(an_event_from_another_sender_is_refused_and_told_once),
-        TEST(a_message_of_an_impossible_length_is_told_and_listening_goes_on),
-        TEST(a_pause_is_told_as_such),
-        TEST(what_is_said_to_a_pause_ends_it),
+        TEST(lost_events_are_reported_and_listening_goes_on),
+        TEST(an_event_from_another_sender_is_refused_and_reported_once),
+        TEST(a_message_of_an_impossible_length_is_reported_and_listening_goes_on),
+        TEST(a_pause_is_reported_as_a_pause),
+        TEST(an_error_of_the_pause_callback_ends_listening),
         TEST(another_error_ends_it),
-        TEST(what_the_callback_returns_ends_it),
-        TEST(it_ends_when_the_descriptor_can_be_read),
+        TEST(a_callback_error_ends_listening),
+        TEST(listening_ends_when_the_descriptor_can_be_read),
         TEST(the_groups_that_are_named_are_joined_and_no_others),
         TEST(the_receive_buffer_is_as_large_as_asked_for),
         TEST(a_group_that_nobody_may_join_is_an_error),

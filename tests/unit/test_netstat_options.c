@@ -131,7 +131,7 @@ static void numeric_can_be_asked_for_in_parts(void **state)
                 !options.layout.numeric_hosts);
 }
 
-static void it_repeats_each_second_or_at_an_interval(void **state)
+static void netstat_repeats_each_second_or_at_an_interval(void **state)
 {
     (void)state;
     assert_int_equal(ACCEPT("-c").common.interval_ms, 1000);
@@ -150,7 +150,7 @@ static void operands_are_ignored(void **state)
     assert_false(options.listening);
 }
 
-static void as_fastnet_an_operand_is_an_error_that_says_what_was_meant(void **state)
+static void as_fastnet_an_operand_is_refused_with_a_suggestion(void **state)
 {
     static const struct grammar *const all[] = {
         &netstat_grammar, &arp_grammar, &neigh_grammar, &conntrack_grammar, &ss_grammar,
@@ -204,7 +204,7 @@ static void as_fastnet_an_operand_is_an_error_that_says_what_was_meant(void **st
     commands = NULL;
 }
 
-static void what_fastnet_has_besides_is_understood(void **state)
+static void options_of_fastnet_are_understood(void **state)
 {
     struct netstat_options options =
         ACCEPT("--json", "--columns=pid,inode", "--sort", "-inode", "--count-by=state",
@@ -238,7 +238,7 @@ static void abbreviations_of_netstats_mean_what_they_meant(void **state)
 
 /* --- What is refused -------------------------------------------------------------------------- */
 
-static void mistakes_are_told_in_one_line_and_exit_3(void **state)
+static void mistakes_are_reported_in_one_line_and_exit_3(void **state)
 {
     static const struct {
         const char *word, *said;
@@ -277,7 +277,7 @@ static void an_interval_beyond_reason_is_refused(void **state)
     }
 }
 
-static void a_family_that_nobody_knows_is_refused_as_netstat_does(void **state)
+static void an_unknown_family_is_refused_as_netstat_does(void **state)
 {
     struct parsed parsed = PARSE("-A", "inet,bo\033gus");
 
@@ -326,7 +326,7 @@ static void names_of_families_are_kept_together_as_net_tools_keeps_them(void **s
     assert_string_equal(ACCEPT("-s", "--appletalk").afname, "ddp");
 }
 
-static void too_many_families_are_told_once_and_left_out(void **state)
+static void too_many_families_are_reported_once_and_left_out(void **state)
 {
     char names[512], *end = names;
 
@@ -579,18 +579,18 @@ int main(void)
         cmocka_unit_test(a_family_without_a_protocol_means_all_of_its_protocols),
         cmocka_unit_test(families_are_named_in_several_ways),
         cmocka_unit_test(numeric_can_be_asked_for_in_parts),
-        cmocka_unit_test(it_repeats_each_second_or_at_an_interval),
+        cmocka_unit_test(netstat_repeats_each_second_or_at_an_interval),
         cmocka_unit_test(operands_are_ignored),
-        cmocka_unit_test(as_fastnet_an_operand_is_an_error_that_says_what_was_meant),
-        cmocka_unit_test(what_fastnet_has_besides_is_understood),
+        cmocka_unit_test(as_fastnet_an_operand_is_refused_with_a_suggestion),
+        cmocka_unit_test(options_of_fastnet_are_understood),
         cmocka_unit_test(abbreviations_of_netstats_mean_what_they_meant),
-        cmocka_unit_test(mistakes_are_told_in_one_line_and_exit_3),
+        cmocka_unit_test(mistakes_are_reported_in_one_line_and_exit_3),
         cmocka_unit_test(an_interval_beyond_reason_is_refused),
-        cmocka_unit_test(a_family_that_nobody_knows_is_refused_as_netstat_does),
+        cmocka_unit_test(an_unknown_family_is_refused_as_netstat_does),
         cmocka_unit_test(other_tables_exclude_one_another),
         cmocka_unit_test(groups_are_listed_with_sockets_but_after_all_other_tables),
         cmocka_unit_test(names_of_families_are_kept_together_as_net_tools_keeps_them),
-        cmocka_unit_test(too_many_families_are_told_once_and_left_out),
+        cmocka_unit_test(too_many_families_are_reported_once_and_left_out),
         cmocka_unit_test(an_interface_can_be_named_in_the_same_word),
         cmocka_unit_test(changes_are_for_counters_that_come_again),
         cmocka_unit_test(families_are_kept_as_they_were_named),

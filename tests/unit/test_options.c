@@ -181,7 +181,7 @@ static void an_interval_is_taken_when_a_number_follows(void **state)
     assert_string_equal(parsed.arguments[3], "2");
 }
 
-static void anything_else_behind_it_is_no_interval(void **state)
+static void anything_else_after_it_is_no_interval(void **state)
 {
     static const char *const others[] = {"-a", "x", "5s", ".", "-5", "", "1.2.3", "1e3", "0x10"};
 
@@ -252,7 +252,7 @@ static void a_word_may_be_left_out(void **state)
     assert_int_equal(parsed.count, 1);
 }
 
-static void help_shows_a_word_behind_a_blank(void **state)
+static void help_shows_a_word_after_a_blank(void **state)
 {
     struct capture capture;
 
@@ -288,7 +288,7 @@ static void newer_options_do_not_make_older_abbreviations_ambiguous(void **state
     ASSERT_TAKEN(&parsed, 'e', 'e', 'T', EXACT, NO_HEADER, EXACT, NO_HEADER);
 }
 
-static void mistakes_are_told_in_getopts_words(void **state)
+static void mistakes_are_reported_in_getopts_words(void **state)
 {
     struct parsed parsed;
 
@@ -323,7 +323,7 @@ static void the_option_that_was_probably_meant_is_named(void **state)
     assert_misuse(&parsed, "unrecognized option '--notirm'");
 }
 
-static void what_was_typed_is_escaped_in_messages(void **state)
+static void typed_words_are_escaped_in_messages(void **state)
 {
     struct parsed parsed;
     char longest[3000];
@@ -346,7 +346,7 @@ static void what_was_typed_is_escaped_in_messages(void **state)
     assert_in_range(strlen(parsed.message), 1, OPTIONS_MESSAGE - 1);
 }
 
-static void what_the_callback_returns_ends_the_parsing(void **state)
+static void a_callback_error_ends_the_parsing(void **state)
 {
     static const char *const words[] = {"-aTn", "--bogus", NULL};
     static const char *const long_words[] = {"--notrim", "--bogus", NULL};
@@ -472,7 +472,7 @@ static void command_lines_mean_what_they_mean_to_getopt(void **state)
 
 /* --- The table's other uses ------------------------------------------------------------------- */
 
-static void a_shell_that_nobody_knows_has_no_completion(void **state)
+static void an_unknown_shell_has_no_completion(void **state)
 {
     struct capture capture;
 
@@ -499,7 +499,7 @@ static void a_script_names_its_command(void **state)
     }
 }
 
-static void what_is_advertised_is_offered(void **state)
+static void options_of_help_are_completed(void **state)
 {
     static const struct grammar other = {.name = "almost", .help = "another"};
     static const struct grammar *const grammars[] = {&other, NULL};
@@ -533,23 +533,23 @@ int main(void)
         cmocka_unit_test(an_argument_is_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(an_interval_is_taken_when_a_number_follows),
-        cmocka_unit_test(anything_else_behind_it_is_no_interval),
+        cmocka_unit_test(anything_else_after_it_is_no_interval),
         cmocka_unit_test(a_word_is_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(a_word_may_be_left_out),
-        cmocka_unit_test(help_shows_a_word_behind_a_blank),
+        cmocka_unit_test(help_shows_a_word_after_a_blank),
         cmocka_unit_test(an_abbreviation_may_be_as_short_as_it_is_clear),
         cmocka_unit_test(names_of_one_meaning_make_no_abbreviation_ambiguous),
         cmocka_unit_test(newer_options_do_not_make_older_abbreviations_ambiguous),
-        cmocka_unit_test(mistakes_are_told_in_getopts_words),
+        cmocka_unit_test(mistakes_are_reported_in_getopts_words),
         cmocka_unit_test(the_option_that_was_probably_meant_is_named),
-        cmocka_unit_test(what_was_typed_is_escaped_in_messages),
-        cmocka_unit_test(what_the_callback_returns_ends_the_parsing),
+        cmocka_unit_test(typed_words_are_escaped_in_messages),
+        cmocka_unit_test(a_callback_error_ends_the_parsing),
         cmocka_unit_test(no_words_are_no_options),
         cmocka_unit_test(a_word_is_an_option_if_it_can_mean_no_other),
         cmocka_unit_test(command_lines_mean_what_they_mean_to_getopt),
-        cmocka_unit_test(a_shell_that_nobody_knows_has_no_completion),
+        cmocka_unit_test(an_unknown_shell_has_no_completion),
         cmocka_unit_test(a_script_names_its_command),
-        cmocka_unit_test(what_is_advertised_is_offered),
+        cmocka_unit_test(options_of_help_are_completed),
     };
 
     unsetenv("POSIXLY_CORRECT");

@@ -256,7 +256,7 @@ static void many_descriptors_come_in_order(void **state)
     owners_destroy(owners);
 }
 
-static void inodes_are_told_apart_by_every_byte(void **state)
+static void inodes_are_distinguished_by_every_byte(void **state)
 {
     (void)state;
     const struct owner *first = NULL;
@@ -294,7 +294,7 @@ static void name_keeps_all_but_the_files_newline(void **state)
     assert_single_name(14, 104, "123456789012345");
 }
 
-static void overlong_name_is_cut_at_what_is_promised(void **state)
+static void overlong_name_is_cut_at_the_promised_length(void **state)
 {
     (void)state;
     add_process(15, "1234567890123456789\n");
@@ -427,7 +427,7 @@ static void the_innermost_pid_is_the_last_of_several(void **state)
 }
 
 /* Before it stands a line with the groups of the process. */
-static void the_innermost_pid_is_found_behind_any_number_of_groups(void **state)
+static void the_innermost_pid_is_found_after_any_number_of_groups(void **state)
 {
     static const char before[] = "Name:\ta\nGroups:\t", after[] = "\nNSpid:\t18127\t42\n";
     static char text[sizeof before + 65536 + sizeof after];
@@ -822,7 +822,7 @@ static void who_holds_a_socket_now_takes_the_place_of_others(void **state)
 }
 
 /* execve(2) changes it, and prctl(2). */
-static void a_name_that_changes_is_read_anew(void **state)
+static void a_name_that_changes_is_read_again(void **state)
 {
     const struct owner *first;
 
@@ -972,14 +972,14 @@ int main(void)
         OVER_TREE(names_that_are_no_numbers_are_passed_over),
         OVER_TREE(owners_come_by_pid_then_descriptor),
         OVER_TREE(many_descriptors_come_in_order),
-        OVER_TREE(inodes_are_told_apart_by_every_byte),
+        OVER_TREE(inodes_are_distinguished_by_every_byte),
         OVER_TREE(name_keeps_all_but_the_files_newline),
-        OVER_TREE(overlong_name_is_cut_at_what_is_promised),
+        OVER_TREE(overlong_name_is_cut_at_the_promised_length),
         OVER_TREE(a_process_whose_first_thread_has_ended_has_its_sockets),
         OVER_TREE(a_name_without_comm_comes_from_stat_or_the_command_line),
         OVER_TREE(process_without_a_name_keeps_its_sockets),
         OVER_TREE(the_innermost_pid_is_the_last_of_several),
-        OVER_TREE(the_innermost_pid_is_found_behind_any_number_of_groups),
+        OVER_TREE(the_innermost_pid_is_found_after_any_number_of_groups),
         OVER_TREE(command_is_cut_as_netstat_cuts_it),
         OVER_TREE(command_is_the_first_511_bytes),
         OVER_TREE(command_that_cannot_be_read_is_the_name),
@@ -990,7 +990,7 @@ int main(void)
         OVER_TREE(process_that_ended_keeps_its_sockets_and_name_when_refreshed),
         OVER_TREE(who_holds_a_socket_no_more_is_dropped),
         OVER_TREE(who_holds_a_socket_now_takes_the_place_of_others),
-        OVER_TREE(a_name_that_changes_is_read_anew),
+        OVER_TREE(a_name_that_changes_is_read_again),
         OVER_TREE(threads_hold_the_sockets_of_a_process_whose_first_thread_has_ended),
         OVER_TREE(denied_processes_are_counted_once),
         OVER_TREE(crowd_is_found_by_one_thread),

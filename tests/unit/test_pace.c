@@ -62,7 +62,7 @@ static void a_strict_interval_is_kept(void **state)
     assert_false(pace_is_news(&pace));
 }
 
-static void it_is_news_once_and_not_for_a_moment(void **state)
+static void a_longer_wait_is_announced_once_and_only_if_it_lasts(void **state)
 {
     struct pace pace = a_second();
 
@@ -111,7 +111,7 @@ int main(void)
         cmocka_unit_test(half_of_a_processor_stays_free),
         cmocka_unit_test(waiting_for_others_is_no_use_of_a_processor),
         cmocka_unit_test(a_strict_interval_is_kept),
-        cmocka_unit_test(it_is_news_once_and_not_for_a_moment),
+        cmocka_unit_test(a_longer_wait_is_announced_once_and_only_if_it_lasts),
         cmocka_unit_test(children_use_the_processor_too),
     };
 

@@ -133,7 +133,7 @@ static void udp_and_tcp_take_few_steps(void **state)
     }
 }
 
-static void ipv6_behind_its_extension_headers(void **state)
+static void ipv6_after_its_extension_headers(void **state)
 {
 #define ENDS "2001:db8::1>2001:db8::2"
     static const struct expectation expected[] = {
@@ -194,7 +194,7 @@ static void numbers_without_a_meaning_are_one(void **state)
     assert_flows(expected, COUNT(expected));
 }
 
-static void what_is_malformed_has_no_addresses(void **state)
+static void malformed_packets_have_no_addresses(void **state)
 {
     static const struct expectation expected[] = {
         {ETH_P_IP,
@@ -227,7 +227,7 @@ static void assert_fragment(const struct packet *packet, enum fragment fragment,
     assert_int_equal(packet->fragment_id, id);
 }
 
-static void ports_stand_in_the_first_fragment_only(void **state)
+static void only_the_first_fragment_has_ports(void **state)
 {
     struct packet packet;
 
@@ -272,7 +272,7 @@ static void flags_of_tcp(void **state)
     assert_false(packet.has_tcp);
 }
 
-static void a_frame_stands_for_the_packets_that_its_payload_fills(void **state)
+static void a_frame_counts_as_the_packets_that_its_payload_fills(void **state)
 {
     struct packet packet;
 
@@ -293,13 +293,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ipv4_and_its_ports),
         cmocka_unit_test(udp_and_tcp_take_few_steps),
-        cmocka_unit_test(ipv6_behind_its_extension_headers),
+        cmocka_unit_test(ipv6_after_its_extension_headers),
         cmocka_unit_test(tags_and_other_protocols),
         cmocka_unit_test(numbers_without_a_meaning_are_one),
-        cmocka_unit_test(what_is_malformed_has_no_addresses),
-        cmocka_unit_test(ports_stand_in_the_first_fragment_only),
+        cmocka_unit_test(malformed_packets_have_no_addresses),
+        cmocka_unit_test(only_the_first_fragment_has_ports),
         cmocka_unit_test(flags_of_tcp),
-        cmocka_unit_test(a_frame_stands_for_the_packets_that_its_payload_fills),
+        cmocka_unit_test(a_frame_counts_as_the_packets_that_its_payload_fills),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -187,7 +187,7 @@ static uint32_t taken(const char *text, const struct frame *frame, uint16_t link
 
 /* --- By the rules of the kernel --------------------------------------------------------------- */
 
-static void packets_that_tell_all_pass_if_they_are_wanted_and_no_others(void **state)
+static void complete_packets_pass_only_if_they_are_wanted(void **state)
 {
     static const uint16_t links[] = {ARPHRD_ETHER, ARPHRD_LOOPBACK, ARPHRD_NONE, ARPHRD_PPP,
                                      ARPHRD_RAWIP};
@@ -203,7 +203,7 @@ static void packets_that_tell_all_pass_if_they_are_wanted_and_no_others(void **s
                     fail_msg("%s: %s, link %u", texts[i], frames[j].name, links[k]);
 }
 
-static void of_links_with_other_headers_all_pass(void **state)
+static void all_packets_of_links_with_other_headers_pass(void **state)
 {
     struct frame frames[FRAMES];
 
@@ -230,7 +230,7 @@ static void fragments_pass_where_their_addresses_do(void **state)
     assert_int_equal(taken("dport = 443 and not src = 2001:db8::1", &six, ARPHRD_ETHER), 0);
 }
 
-static void what_stands_behind_headers_of_ipv6_is_not_judged(void **state)
+static void protocols_after_ipv6_extension_headers_are_not_judged(void **state)
 {
     static const uint8_t headers[] = {IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_FRAGMENT,
                                       IPPROTO_AH, IPPROTO_DSTOPTS};
@@ -256,7 +256,7 @@ static void tags_in_the_frame_and_frames_of_802_3_pass(void **state)
 }
 
 /* As the header of a switch's port does, between Ethernet's addresses and its type. */
-static void what_the_kernel_takes_for_something_else_passes(void **state)
+static void packets_that_the_kernel_misreads_pass(void **state)
 {
     const struct frame frame = make("", "10.0.0.1", 1, "10.0.0.2", 2, IPPROTO_TCP);
     struct kernel_packet packet = {frame.bytes, frame.length, ARPHRD_ETHER, ETH_P_XDSA};
@@ -270,7 +270,7 @@ static void what_the_kernel_takes_for_something_else_passes(void **state)
 }
 
 /* A load from behind the end would refuse them, and with them what another part wants. */
-static void what_is_cut_passes_unless_what_is_left_tells_enough(void **state)
+static void a_cut_packet_passes_unless_its_rest_decides(void **state)
 {
     struct frame frames[FRAMES];
 
@@ -302,7 +302,7 @@ static void a_header_that_is_no_header_of_ip_passes(void **state)
     assert_int_equal(taken("src = 10.9.9.9", &size, ARPHRD_ETHER), SNAP);
 }
 
-static void what_packets_do_not_tell_is_left_to_the_engine(void **state)
+static void comparisons_that_packets_cannot_decide_are_left_to_the_engine(void **state)
 {
     static const struct {
         const char *text;
@@ -456,15 +456,15 @@ static void the_kernel_takes_the_programs_and_refuses_the_same(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packets_that_tell_all_pass_if_they_are_wanted_and_no_others),
-        cmocka_unit_test(of_links_with_other_headers_all_pass),
+        cmocka_unit_test(complete_packets_pass_only_if_they_are_wanted),
+        cmocka_unit_test(all_packets_of_links_with_other_headers_pass),
         cmocka_unit_test(fragments_pass_where_their_addresses_do),
-        cmocka_unit_test(what_stands_behind_headers_of_ipv6_is_not_judged),
+        cmocka_unit_test(protocols_after_ipv6_extension_headers_are_not_judged),
         cmocka_unit_test(tags_in_the_frame_and_frames_of_802_3_pass),
-        cmocka_unit_test(what_the_kernel_takes_for_something_else_passes),
-        cmocka_unit_test(what_is_cut_passes_unless_what_is_left_tells_enough),
+        cmocka_unit_test(packets_that_the_kernel_misreads_pass),
+        cmocka_unit_test(a_cut_packet_passes_unless_its_rest_decides),
         cmocka_unit_test(a_header_that_is_no_header_of_ip_passes),
-        cmocka_unit_test(what_packets_do_not_tell_is_left_to_the_engine),
+        cmocka_unit_test(comparisons_that_packets_cannot_decide_are_left_to_the_engine),
         cmocka_unit_test(what_a_program_compares_is_explained),
         cmocka_unit_test(without_a_predicate_all_packets_are_cut),
         cmocka_unit_test(a_program_that_is_too_long_is_not_made),

@@ -74,7 +74,7 @@ static void each_flow_has_its_counters(void **state)
     packet_flows_destroy(flows);
 }
 
-static void all_that_a_key_has_parts_flows(void **state)
+static void packets_that_differ_in_any_member_of_the_key_are_two_flows(void **state)
 {
     struct packet_flows *flows = packet_flows_create(10);
     const struct packet one = of(IPPROTO_UDP, 1);
@@ -219,7 +219,7 @@ static void frames_that_are_added_together_are_counted_as_one_by_one(void **stat
 }
 
 /* With few packets or many, those with the most stay; one flow has room, too. */
-static void those_with_the_fewest_packets_go(void **state)
+static void flows_with_the_fewest_packets_are_forgotten(void **state)
 {
     struct packet_flows *flows = packet_flows_create(100), *alone = packet_flows_create(1);
 
@@ -318,12 +318,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_flow_has_its_counters),
-        cmocka_unit_test(all_that_a_key_has_parts_flows),
+        cmocka_unit_test(packets_that_differ_in_any_member_of_the_key_are_two_flows),
         cmocka_unit_test(later_fragments_belong_to_the_first),
         cmocka_unit_test(a_flood_costs_none_of_the_ten_largest),
         cmocka_unit_test(flows_of_any_number_are_found),
         cmocka_unit_test(frames_that_are_added_together_are_counted_as_one_by_one),
-        cmocka_unit_test(those_with_the_fewest_packets_go),
+        cmocka_unit_test(flows_with_the_fewest_packets_are_forgotten),
         cmocka_unit_test(a_flow_of_several_tables_is_one),
         cmocka_unit_test(flows_without_packets_are_kept_for_a_while),
     };

@@ -311,7 +311,7 @@ static void a_frame_of_udp_is_its_packets_where_the_kernel_says_so(void **state)
     run_child(new_body);
 }
 
-static void what_a_kernel_describes_is_told_by_its_number(void **state)
+static void what_a_kernel_describes_is_known_by_its_number(void **state)
 {
     static const char *const can[] = {"6.2",
                                       "6.2.0-39-generic",
@@ -486,7 +486,7 @@ static int bounds_body(void)
     return 0;
 }
 
-static void flows_that_made_room_are_told(void **state)
+static void flows_that_made_room_are_reported(void **state)
 {
     (void)state;
     run_child(bounds_body);
@@ -525,7 +525,7 @@ static int refusals_body(void)
     return 0;
 }
 
-static void what_cannot_be_opened_is_an_error(void **state)
+static void an_interface_that_cannot_be_opened_is_an_error(void **state)
 {
     (void)state;
     run_child(refusals_body);
@@ -538,14 +538,14 @@ int main(void)
         cmocka_unit_test(group_number_0_is_a_group),
         cmocka_unit_test(a_frame_of_udp_is_one_packet_where_the_kernel_cannot_say_more),
         cmocka_unit_test(a_frame_of_udp_is_its_packets_where_the_kernel_says_so),
-        cmocka_unit_test(what_a_kernel_describes_is_told_by_its_number),
+        cmocka_unit_test(what_a_kernel_describes_is_known_by_its_number),
         cmocka_unit_test(blocks_of_many_rings_are_whole_pages),
         cmocka_unit_test(each_tick_has_its_own_packets),
         cmocka_unit_test(a_tick_waits_no_longer_than_for_the_next_packet),
         cmocka_unit_test(packets_are_counted_though_the_clock_is_set_back),
-        cmocka_unit_test(flows_that_made_room_are_told),
+        cmocka_unit_test(flows_that_made_room_are_reported),
         cmocka_unit_test(all_flows_that_have_room_are_kept_by_some_thread),
-        cmocka_unit_test(what_cannot_be_opened_is_an_error),
+        cmocka_unit_test(an_interface_that_cannot_be_opened_is_an_error),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

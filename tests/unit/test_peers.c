@@ -84,7 +84,7 @@ static void sockets_without_an_inode_or_a_connection_are_no_other_ends(void **st
     assert_int_equal(peers_inode(*state, &no_client), 0);
 }
 
-static void of_connections_with_equal_ends_no_other_end_is_known(void **state)
+static void connections_with_equal_ends_have_no_known_peer(void **state)
 {
     struct record one = connection(IPPROTO_TCP, "fe80::1", 80, "fe80::2", 4000);
     const struct record other = connection(IPPROTO_TCP, "fe80::2", 4000, "fe80::1", 80);
@@ -142,7 +142,7 @@ int main(void)
         WITH_PEERS(another_address_port_or_protocol_is_another_end),
         WITH_PEERS(an_ipv4_mapped_address_is_the_ipv4_address),
         WITH_PEERS(sockets_without_an_inode_or_a_connection_are_no_other_ends),
-        WITH_PEERS(of_connections_with_equal_ends_no_other_end_is_known),
+        WITH_PEERS(connections_with_equal_ends_have_no_known_peer),
         WITH_PEERS(a_unix_socket_knows_its_other_end_whose_name_is_looked_up),
         WITH_PEERS(a_unix_socket_without_a_name_is_not_kept),
     };

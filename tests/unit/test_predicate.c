@@ -452,7 +452,7 @@ static void a_mapped_address_is_one_of_ipv4_and_of_ipv6(void **state)
 }
 
 /* As a unix socket has none, whatever it is compared with. */
-static void what_has_no_address_is_unknown(void **state)
+static void addresses_of_a_unix_socket_are_unknown(void **state)
 {
     const struct record record = {
         .kind = &kind_socket, .has = SOCKET_ADDRESSES, .socket.family = AF_UNIX};
@@ -493,7 +493,7 @@ static void the_empty_and_holds_and_the_empty_or_does_not(void **state)
     assert_true(predicate_holds(NULL, &nothing, NULL));
 }
 
-static void what_a_source_does_not_tell_is_neither_there_nor_absent(void **state)
+static void a_field_that_a_backend_lacks_is_neither_present_nor_absent(void **state)
 {
     const struct field *mark = field_named(&kind_flow, "mark");
     struct predicate known = predicate_known(mark);
@@ -508,7 +508,7 @@ static void what_a_source_does_not_tell_is_neither_there_nor_absent(void **state
     assert_false(predicate_is_met(&known, &record, &context));
 }
 
-static void of_a_set_of_findings_null_is_none_and_what_was_found_is_certain(void **state)
+static void an_empty_attention_set_is_null_and_its_reasons_are_certain(void **state)
 {
     static const uint64_t one = 1, other = 2;
     static const struct field set = {
@@ -537,7 +537,7 @@ static void of_a_set_of_findings_null_is_none_and_what_was_found_is_certain(void
     assert_int_equal(outcome(&has_one, &record), 'u');
 }
 
-static void what_is_unknown_is_neither_true_nor_false(void **state)
+static void a_comparison_with_unknown_is_neither_true_nor_false(void **state)
 {
     static const char *const ands[] = {"tfu", "fff", "ufu"};
     static const char *const ors[] = {"ttt", "tfu", "tuu"};
@@ -639,7 +639,7 @@ static void not_turns_what_is_known(void **state)
 
 /* --- Rows of which little is known ------------------------------------------------------------ */
 
-static void what_is_open_may_hold_and_may_not(void **state)
+static void an_undecided_comparison_may_hold_or_not(void **state)
 {
     struct predicate mark = predicate_number(field_named(&kind_flow, "mark"), 7);
     const struct predicate not = {.operation = PREDICATE_NOT, .parts = &mark};
@@ -657,7 +657,7 @@ static void what_is_open_may_hold_and_may_not(void **state)
 }
 
 /* Each part of a whole that may hold decides where it is known. */
-static void what_is_known_may_decide_what_is_open(void **state)
+static void a_known_comparison_may_decide_an_open_one(void **state)
 {
     struct predicate parts[] = {predicate_number(field_named(&kind_flow, "mark"), 7),
                                 predicate_number(field_named(&kind_flow, "id"), 1)};
@@ -701,7 +701,7 @@ static void members_that_are_always_there_are_known_where_that_is_said(void **st
     assert_false(predicate_may_hold(&family, &record, UINT64_MAX));
 }
 
-static void what_is_looked_up_is_open(void **state)
+static void fields_that_need_lookups_are_undecided(void **state)
 {
     const struct predicate device =
         predicate_text(field_named(&kind_neighbour, "interface"), "eth0");
@@ -750,7 +750,7 @@ static void no_part_of_an_or_or_a_not_is_required(void **state)
 }
 
 /* A field that is made from no member lies at no place, and not at the first. */
-static void what_is_computed_has_no_place(void **state)
+static void computed_fields_have_no_offset(void **state)
 {
     const struct predicate number = predicate_number(&any, 1);
 
@@ -758,7 +758,7 @@ static void what_is_computed_has_no_place(void **state)
     assert_null(predicate_requires(&number, 0, PREDICATE_EQUAL));
 }
 
-static void all_that_is_compared_is_needed(void **state)
+static void every_compared_field_is_needed(void **state)
 {
     struct predicate parts[] = {predicate_number(field_named(&kind_flow, "zone"), 1),
                                 predicate_known(field_named(&kind_flow, "process"))};
@@ -813,23 +813,23 @@ int main(void)
         cmocka_unit_test(a_word_is_meant_by_its_number_or_by_its_text),
         cmocka_unit_test(flags_are_meant_by_their_bits),
         cmocka_unit_test(a_mapped_address_is_one_of_ipv4_and_of_ipv6),
-        cmocka_unit_test(what_has_no_address_is_unknown),
+        cmocka_unit_test(addresses_of_a_unix_socket_are_unknown),
         cmocka_unit_test(the_empty_and_holds_and_the_empty_or_does_not),
-        cmocka_unit_test(what_a_source_does_not_tell_is_neither_there_nor_absent),
-        cmocka_unit_test(of_a_set_of_findings_null_is_none_and_what_was_found_is_certain),
-        cmocka_unit_test(what_is_unknown_is_neither_true_nor_false),
+        cmocka_unit_test(a_field_that_a_backend_lacks_is_neither_present_nor_absent),
+        cmocka_unit_test(an_empty_attention_set_is_null_and_its_reasons_are_certain),
+        cmocka_unit_test(a_comparison_with_unknown_is_neither_true_nor_false),
         cmocka_unit_test(a_column_is_compared_with_another_one),
         cmocka_unit_test(a_column_is_compared_by_all_of_its_bits),
         cmocka_unit_test(not_turns_what_is_known),
-        cmocka_unit_test(what_is_open_may_hold_and_may_not),
-        cmocka_unit_test(what_is_known_may_decide_what_is_open),
+        cmocka_unit_test(an_undecided_comparison_may_hold_or_not),
+        cmocka_unit_test(a_known_comparison_may_decide_an_open_one),
         cmocka_unit_test(an_optional_field_is_open_too),
         cmocka_unit_test(members_that_are_always_there_are_known_where_that_is_said),
-        cmocka_unit_test(what_is_looked_up_is_open),
+        cmocka_unit_test(fields_that_need_lookups_are_undecided),
         cmocka_unit_test(a_comparison_of_an_and_is_required),
         cmocka_unit_test(no_part_of_an_or_or_a_not_is_required),
-        cmocka_unit_test(what_is_computed_has_no_place),
-        cmocka_unit_test(all_that_is_compared_is_needed),
+        cmocka_unit_test(computed_fields_have_no_offset),
+        cmocka_unit_test(every_compared_field_is_needed),
         cmocka_unit_test(parts_that_are_looked_up_are_judged_last),
     };
 

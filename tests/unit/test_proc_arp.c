@@ -147,7 +147,7 @@ static void names_of_interfaces_hold_any_byte_but_blanks(void **state)
     assert_string_equal(record.neighbour.interface_name, "long-device-012");
 }
 
-static void what_is_not_of_that_form_is_malformed(void **state)
+static void lines_of_another_form_are_malformed(void **state)
 {
     static const char too_long[] =
         "192.0.2.1 0x1 0x2 00:11:22:33:44:55:66:77:88:99:aa:bb:cc:dd:ee:ff:00:11:22:33:44:55:66:77:"
@@ -183,7 +183,7 @@ static void what_is_not_of_that_form_is_malformed(void **state)
 }
 
 /* Every byte at every place: with a blank more no column is at its place. */
-static void columns_say_what_words_say(void **state)
+static void columns_and_words_give_the_same_row(void **state)
 {
     char line[sizeof whole + 1];
     size_t rows = 0;
@@ -205,7 +205,7 @@ static void columns_say_what_words_say(void **state)
     assert_in_range(rows, 14 * 16, 40 * 256); /* some of both */
 }
 
-static void what_is_another_neighbour_has_another_identity(void **state)
+static void different_neighbours_have_different_identities(void **state)
 {
     const uint64_t first = decoded(whole).identity;
 
@@ -231,7 +231,7 @@ static void list_text(struct stage *stage, const char *text, const struct table 
     list(stage, stage->tree.root, table);
 }
 
-static void junk_in_place_of_the_heading_is_told(void **state)
+static void junk_in_place_of_the_heading_is_reported(void **state)
 {
     struct stage *stage = *state;
 
@@ -253,7 +253,7 @@ static void the_recorded_file_gives_all_its_rows(void **state)
     assert_true(stage->kept.records[14].neighbour.flags & NTF_PROXY);
 }
 
-static void what_the_file_lacks_of_all_neighbours_is_told(void **state)
+static void fields_that_the_file_lacks_are_reported(void **state)
 {
     struct stage *stage = *state;
 
@@ -271,7 +271,7 @@ static void what_the_file_lacks_of_all_neighbours_is_told(void **state)
     assert_int_equal(backend_fields(&backend_proc_arp, &table_tcp), 0);
 }
 
-static void what_is_wrong_with_a_file_is_told(void **state)
+static void errors_in_a_file_are_reported(void **state)
 {
     struct stage *stage = *state;
     char text[512];
@@ -310,13 +310,13 @@ int main(void)
         cmocka_unit_test(an_address_of_nine_bytes_is_cut_and_unknown),
         cmocka_unit_test(a_call_sign_is_an_address_of_seven_bytes),
         cmocka_unit_test(names_of_interfaces_hold_any_byte_but_blanks),
-        cmocka_unit_test(what_is_not_of_that_form_is_malformed),
-        cmocka_unit_test(columns_say_what_words_say),
-        cmocka_unit_test(what_is_another_neighbour_has_another_identity),
-        ON_STAGE(junk_in_place_of_the_heading_is_told),
+        cmocka_unit_test(lines_of_another_form_are_malformed),
+        cmocka_unit_test(columns_and_words_give_the_same_row),
+        cmocka_unit_test(different_neighbours_have_different_identities),
+        ON_STAGE(junk_in_place_of_the_heading_is_reported),
         ON_STAGE(the_recorded_file_gives_all_its_rows),
-        ON_STAGE(what_the_file_lacks_of_all_neighbours_is_told),
-        ON_STAGE(what_is_wrong_with_a_file_is_told),
+        ON_STAGE(fields_that_the_file_lacks_are_reported),
+        ON_STAGE(errors_in_a_file_are_reported),
         ON_STAGE(a_file_that_is_not_there_is_no_table),
     };
 

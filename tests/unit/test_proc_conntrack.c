@@ -97,7 +97,7 @@ static void an_empty_file_is_an_empty_table(void **state)
     assert_false(stage->report.partial);
 }
 
-static void malformed_lines_are_skipped_counted_and_told(void **state)
+static void malformed_lines_are_skipped_counted_and_reported(void **state)
 {
     struct stage *stage = *state;
     char text[1024];
@@ -147,7 +147,7 @@ static void a_row_that_is_refused_ends_the_dump(void **state)
     }
 }
 
-static void what_is_not_there_is_told_apart(void **state)
+static void a_missing_file_and_a_missing_directory_are_distinguished(void **state)
 {
     static const struct table *const tables[] = {
         &table_flows,
@@ -204,7 +204,7 @@ static int keep_while_resized(const struct record *record, void *arg)
     return stage_keep(record, stage);
 }
 
-static void a_resize_during_the_listing_is_told(void **state)
+static void a_resize_during_the_listing_is_reported(void **state)
 {
     struct stage *stage = *state;
     char text[512];
@@ -228,13 +228,13 @@ int main(void)
         ON_STAGE(the_file_of_old_kernels_is_read_where_there_is_no_other),
         ON_STAGE(empty_lines_before_a_heading_are_passed_over),
         ON_STAGE(an_empty_file_is_an_empty_table),
-        ON_STAGE(malformed_lines_are_skipped_counted_and_told),
+        ON_STAGE(malformed_lines_are_skipped_counted_and_reported),
         ON_STAGE(a_file_that_ends_in_a_line_is_cut),
         ON_STAGE(a_row_that_is_refused_ends_the_dump),
-        ON_STAGE(what_is_not_there_is_told_apart),
+        ON_STAGE(a_missing_file_and_a_missing_directory_are_distinguished),
         ON_STAGE(the_remedy_names_the_file_and_the_right),
         ON_STAGE(tables_that_no_file_has_are_not_its_own),
-        ON_STAGE(a_resize_during_the_listing_is_told),
+        ON_STAGE(a_resize_during_the_listing_is_reported),
     };
 
     return cmocka_run_group_tests_name("proc_conntrack", tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void refuse(const char *line)
     assert_int_equal(decode(line, strlen(line), false, &record, text), -EBADMSG);
 }
 
-static void a_flow_has_all_that_stands_in_its_line(void **state)
+static void a_flow_has_every_word_of_its_line(void **state)
 {
     struct record record = flow_of(tcp);
     const struct flow_record *flow = &record.flow;
@@ -282,7 +282,7 @@ static void a_security_context_may_hold_blanks(void **state)
     assert_int_equal(record.flow.use, 1);
 }
 
-static void words_that_nobody_knows_are_passed_over(void **state)
+static void unknown_words_are_passed_over(void **state)
 {
     char text[512];
     const char *mark = strstr(tcp, "mark=");
@@ -494,7 +494,7 @@ static void an_overlong_line_is_refused(void **state)
 
 /* --- One expectation -------------------------------------------------------------------------- */
 
-static void an_expectation_has_all_that_stands_in_its_line(void **state)
+static void an_expectation_has_every_word_of_its_line(void **state)
 {
     struct record record = expectation_of(expected_ftp);
     const struct expectation_record *expectation = &record.expectation;
@@ -516,7 +516,7 @@ static void an_expectation_has_all_that_stands_in_its_line(void **state)
 
 #define EXPECTED "12 l3proto = 2 proto=17 src=1.2.3.4 dst=5.6.7.8 sport=0 dport=9 "
 
-static void flags_and_policy_are_told_from_the_helper(void **state)
+static void flags_and_policy_are_distinguished_from_the_helper(void **state)
 {
     struct record record = expectation_of(EXPECTED "PERMANENT,INACTIVE,USERSPACE sip/signalling");
 
@@ -571,7 +571,7 @@ static void an_expectation_that_is_none_of_the_kernels_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_flow_has_all_that_stands_in_its_line),
+        cmocka_unit_test(a_flow_has_every_word_of_its_line),
         cmocka_unit_test(an_ipv6_flow_without_accounting_has_no_counters),
         cmocka_unit_test(the_reference_of_reading_is_not_counted),
         cmocka_unit_test(icmp_has_type_code_and_id),
@@ -581,7 +581,7 @@ int main(void)
         cmocka_unit_test(an_offloaded_flow_has_neither_timeout_nor_state),
         cmocka_unit_test(a_zone_is_of_both_directions_or_of_one),
         cmocka_unit_test(a_security_context_may_hold_blanks),
-        cmocka_unit_test(words_that_nobody_knows_are_passed_over),
+        cmocka_unit_test(unknown_words_are_passed_over),
         cmocka_unit_test(a_reply_that_goes_elsewhere_is_nat),
         cmocka_unit_test(one_flow_has_one_identity_and_another_another),
         cmocka_unit_test(a_line_that_is_none_of_the_kernels_is_refused),
@@ -589,8 +589,8 @@ int main(void)
         cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
         cmocka_unit_test(with_more_blanks_a_line_is_the_same),
         cmocka_unit_test(an_overlong_line_is_refused),
-        cmocka_unit_test(an_expectation_has_all_that_stands_in_its_line),
-        cmocka_unit_test(flags_and_policy_are_told_from_the_helper),
+        cmocka_unit_test(an_expectation_has_every_word_of_its_line),
+        cmocka_unit_test(flags_and_policy_are_distinguished_from_the_helper),
         cmocka_unit_test(an_expectation_may_have_no_timeout),
         cmocka_unit_test(an_expectation_that_is_none_of_the_kernels_is_refused),
     };

@@ -114,7 +114,7 @@ static void malformed_lines_are_counted_and_reported_once(void **state)
                                             "line 2"));
 }
 
-static void what_was_reported_is_not_reported_again(void **state)
+static void a_problem_is_not_reported_again(void **state)
 {
     struct stage *stage = *state;
     struct proc_file file = {.query = &stage->query, .name = "rows"};
@@ -203,7 +203,7 @@ static void a_record_is_empty_before_it_is_filled(void **state)
     assert_int_equal(read_file(stage, (struct proc_file){.take = take_empty}, "one\n"), 0);
 }
 
-static void no_file_and_no_directory_are_told_apart(void **state)
+static void a_missing_file_and_a_missing_directory_are_distinguished(void **state)
 {
     struct stage *stage = *state;
     char net[96];
@@ -223,12 +223,12 @@ int main(void)
         ON_STAGE(a_heading_is_one_only_where_it_belongs),
         ON_STAGE(an_overlong_line_is_no_heading),
         ON_STAGE(malformed_lines_are_counted_and_reported_once),
-        ON_STAGE(what_was_reported_is_not_reported_again),
+        ON_STAGE(a_problem_is_not_reported_again),
         ON_STAGE(a_last_line_without_an_end_is_taken_and_reported),
         ON_STAGE(an_empty_file_is_a_loss_where_something_is_always_there),
         ON_STAGE(the_consumer_and_the_decoder_end_the_reading),
         ON_STAGE(a_record_is_empty_before_it_is_filled),
-        ON_STAGE(no_file_and_no_directory_are_told_apart),
+        ON_STAGE(a_missing_file_and_a_missing_directory_are_distinguished),
     };
 
     return cmocka_run_group_tests_name("proc_file", tests, NULL, NULL);

@@ -163,7 +163,7 @@ static void a_file_that_ends_in_a_line_is_cut(void **state)
         report_says(&stage->report, "/net/igmp is truncated: its last line has no newline"));
 }
 
-static void what_is_not_there_is_told_apart(void **state)
+static void a_missing_file_and_a_missing_directory_are_distinguished(void **state)
 {
     struct stage *stage = *state;
     char net[96];
@@ -199,7 +199,7 @@ int main(void)
         ON_STAGE(malformed_lines_are_skipped),
         ON_STAGE(an_interface_with_an_endless_name_is_malformed),
         ON_STAGE(a_file_that_ends_in_a_line_is_cut),
-        ON_STAGE(what_is_not_there_is_told_apart),
+        ON_STAGE(a_missing_file_and_a_missing_directory_are_distinguished),
         ON_STAGE(a_row_that_is_refused_ends_the_dump),
     };
 

@@ -77,7 +77,7 @@ static void refuse(const char *line, const struct table *table)
     assert_int_equal(decode(line, strlen(line), table, &record, NULL), -EBADMSG);
 }
 
-static void a_tcp_line_has_all_that_stands_in_it(void **state)
+static void a_tcp_line_fills_every_field(void **state)
 {
     char line[sizeof established];
     struct record record;
@@ -266,7 +266,7 @@ static void another_socket_in_the_same_place_is_not_the_same(void **state)
     assert_true(decoded(one, &table_tcp).identity != decoded(other, &table_tcp).identity);
 }
 
-static void states_that_nobody_knows_stay_as_they_are(void **state)
+static void unknown_states_stay_as_they_are(void **state)
 {
     static const unsigned states[] = {0, 0x0d, 0x63, 0xff};
     char text[256];
@@ -426,7 +426,7 @@ static void a_line_of_the_kernel_is_read_by_columns(void **state)
 }
 
 /* Every byte at every place, and every length. */
-static void columns_say_what_words_say(void **state)
+static void columns_and_words_give_the_same_row(void **state)
 {
     char text[256];
     size_t by_columns = 0, all = 0;
@@ -447,7 +447,7 @@ static void columns_say_what_words_say(void **state)
     assert_in_range(by_columns, all, 255 * all); /* some of both */
 }
 
-static void what_is_wider_or_hidden_is_read_by_words(void **state)
+static void wider_or_hidden_columns_are_read_by_words(void **state)
 {
     static const char *const lines[] = {
         "   0: 0100007F:0050 00000000:0000 0A 00000000:00000000 00:00000000 00000000 100000        "
@@ -487,7 +487,7 @@ static void an_overlong_line_is_refused(void **state)
 
 #define UNIX_NUMBERS "0000000080ab2f27: 00000003 00000000 00010000 0005 01 "
 
-static void a_unix_line_has_all_that_stands_in_it(void **state)
+static void a_unix_line_fills_every_field(void **state)
 {
     char path[SOCKET_PATH_MAX];
     struct record record;
@@ -582,7 +582,7 @@ static void a_unix_row_may_hide_its_address(void **state)
 }
 
 /* Every byte at every place: without the first 0 of its address a line is read word by word. */
-static void unix_columns_say_what_words_say(void **state)
+static void unix_columns_and_words_give_the_same_row(void **state)
 {
     char line[] = UNIX_NUMBERS "4002605 @name", path[2][SOCKET_PATH_MAX];
     size_t rows = 0;
@@ -697,7 +697,7 @@ static void a_malformed_line_never_loses_the_rows_around_it(void **state)
     }
 }
 
-static void malformed_lines_are_counted_and_told_in_one_line(void **state)
+static void malformed_lines_are_counted_and_reported_in_one_line(void **state)
 {
     struct stage *stage = *state;
 
@@ -773,7 +773,7 @@ static void a_first_row_without_a_heading_is_a_row(void **state)
     assert_false(stage->report.partial);
 }
 
-static void a_first_line_that_is_no_heading_is_told(void **state)
+static void a_first_line_that_is_no_heading_is_reported(void **state)
 {
     struct stage *stage = *state;
     char line[TCP_LINE_MAX];
@@ -787,7 +787,7 @@ static void a_first_line_that_is_no_heading_is_told(void **state)
     assert_true(report_says(&stage->report, "skipped 1 malformed line, the first is line 1"));
 }
 
-static void a_last_line_without_newline_is_a_row_and_told(void **state)
+static void a_last_line_without_newline_is_a_row_and_reported(void **state)
 {
     struct stage *stage = *state;
     char text[1024], line[TCP_LINE_MAX];
@@ -827,7 +827,7 @@ static void a_file_cut_at_any_byte_gives_right_rows_only(void **state)
     free(whole);
 }
 
-static void a_missing_file_and_a_missing_directory_are_told_apart(void **state)
+static void a_missing_file_and_a_missing_directory_are_distinguished(void **state)
 {
     struct stage *stage = *state;
     char path[96];
@@ -891,41 +891,41 @@ static void a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_i
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_tcp_line_has_all_that_stands_in_it),
+        cmocka_unit_test(a_tcp_line_fills_every_field),
         cmocka_unit_test(a_tcp6_address_is_in_network_byte_order),
         cmocka_unit_test(udp_and_raw_have_no_retransmits),
         cmocka_unit_test(tcp_has_its_timeouts_and_windows_in_ticks_and_packets),
         cmocka_unit_test(udp_and_raw_have_their_drops),
         cmocka_unit_test(twins_differ_in_identity_and_a_hidden_address_is_none),
         cmocka_unit_test(another_socket_in_the_same_place_is_not_the_same),
-        cmocka_unit_test(states_that_nobody_knows_stay_as_they_are),
+        cmocka_unit_test(unknown_states_stay_as_they_are),
         cmocka_unit_test(numbers_are_taken_up_to_their_bounds),
         cmocka_unit_test(a_line_that_is_none_of_the_kernels_is_refused),
         cmocka_unit_test(a_line_cut_at_any_byte_is_refused_or_right),
         cmocka_unit_test(a_line_with_any_byte_changed_is_refused_or_a_row),
         cmocka_unit_test(a_line_of_the_kernel_is_read_by_columns),
-        cmocka_unit_test(columns_say_what_words_say),
-        cmocka_unit_test(what_is_wider_or_hidden_is_read_by_words),
+        cmocka_unit_test(columns_and_words_give_the_same_row),
+        cmocka_unit_test(wider_or_hidden_columns_are_read_by_words),
         cmocka_unit_test(an_overlong_line_is_refused),
-        cmocka_unit_test(a_unix_line_has_all_that_stands_in_it),
+        cmocka_unit_test(a_unix_line_fills_every_field),
         cmocka_unit_test(a_unix_row_is_another_when_anything_but_refcnt_differs),
         cmocka_unit_test(a_unix_socket_may_have_no_name),
         cmocka_unit_test(an_abstract_name_has_nuls_where_the_file_has_at_signs),
         cmocka_unit_test(a_unix_name_is_at_most_as_long_as_the_kernel_has_them),
         cmocka_unit_test(a_unix_row_may_hide_its_address),
-        cmocka_unit_test(unix_columns_say_what_words_say),
+        cmocka_unit_test(unix_columns_and_words_give_the_same_row),
         cmocka_unit_test(a_unix_line_that_is_none_of_the_kernels_is_refused),
         ON_STAGE(a_malformed_line_never_loses_the_rows_around_it),
-        ON_STAGE(malformed_lines_are_counted_and_told_in_one_line),
+        ON_STAGE(malformed_lines_are_counted_and_reported_in_one_line),
         ON_STAGE(an_overlong_line_never_loses_the_rows_around_it),
         ON_STAGE(blank_lines_are_nothing),
         ON_STAGE(an_empty_file_is_a_cut_one),
         ON_STAGE(a_file_with_just_a_heading_is_an_empty_table),
         ON_STAGE(a_first_row_without_a_heading_is_a_row),
-        ON_STAGE(a_first_line_that_is_no_heading_is_told),
-        ON_STAGE(a_last_line_without_newline_is_a_row_and_told),
+        ON_STAGE(a_first_line_that_is_no_heading_is_reported),
+        ON_STAGE(a_last_line_without_newline_is_a_row_and_reported),
         ON_STAGE(a_file_cut_at_any_byte_gives_right_rows_only),
-        ON_STAGE(a_missing_file_and_a_missing_directory_are_told_apart),
+        ON_STAGE(a_missing_file_and_a_missing_directory_are_distinguished),
         ON_STAGE(a_refusing_callback_ends_the_dump),
         ON_STAGE(captured_files_give_all_their_rows),
         ON_STAGE(a_newline_in_a_name_is_a_malformed_line_when_the_file_is_all_there_is),

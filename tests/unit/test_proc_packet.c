@@ -147,7 +147,7 @@ static void an_address_that_is_hidden_identifies_nothing(void **state)
     assert_true(decoded(&table_netlink, "0000000000000000 0 5 0 0 0 0 2 0 5").identity == 0);
 }
 
-static void sockets_at_one_address_are_told_apart(void **state)
+static void sockets_at_one_address_are_distinguished(void **state)
 {
     (void)state;
     assert_true(decoded(&table_packet, "00000000cb2ab5ac 3 3 0806 2 1 0 0 5").identity !=
@@ -220,7 +220,7 @@ static void list_file(struct stage *stage, const struct backend *backend, const 
     assert_true(stage->report.partial);
 }
 
-static void a_file_gives_its_rows_and_tells_what_is_malformed(void **state)
+static void a_file_gives_its_rows_and_malformed_lines_are_reported(void **state)
 {
     list_file(*state, &backend_proc_packet, &table_packet,
               PACKET_HEADING PACKET_LINE "\nnonsense\n" PACKET_LINE "\n");
@@ -250,10 +250,10 @@ int main(void)
         cmocka_unit_test(a_netlink_line_of_an_old_kernel_lacks_drops_or_inode),
         cmocka_unit_test(a_netlink_port_may_have_a_sign),
         cmocka_unit_test(an_address_that_is_hidden_identifies_nothing),
-        cmocka_unit_test(sockets_at_one_address_are_told_apart),
+        cmocka_unit_test(sockets_at_one_address_are_distinguished),
         cmocka_unit_test(the_inode_of_a_line_without_an_end_may_be_half_of_one),
         cmocka_unit_test(lines_that_are_none_are_malformed),
-        ON_STAGE(a_file_gives_its_rows_and_tells_what_is_malformed),
+        ON_STAGE(a_file_gives_its_rows_and_malformed_lines_are_reported),
         cmocka_unit_test(a_table_is_of_the_backend_of_its_file),
     };
 

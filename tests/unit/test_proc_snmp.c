@@ -121,7 +121,7 @@ static void a_pair_is_a_name_and_a_value(void **state)
         assert_int_equal(decode_pair(bad[i], &record), -EBADMSG);
 }
 
-static void states_and_limits_are_told_from_counters(void **state)
+static void states_and_limits_are_distinguished_from_counters(void **state)
 {
     struct record record;
 
@@ -320,7 +320,7 @@ static void without_the_first_file_the_others_are_listed(void **state)
     assert_int_equal(list(scene, &table_counters), -ENOENT);
 }
 
-static void a_further_file_that_cannot_be_read_is_told(void **state)
+static void a_further_file_that_cannot_be_read_is_reported(void **state)
 {
     struct scene *scene = *state;
     char path[96];
@@ -380,7 +380,7 @@ static void sockets_of_ipv6_are_counted_without_those_of_ipv4(void **state)
     assert_true(scene->stage.report.partial);
 }
 
-static void malformed_lines_are_skipped_counted_and_told(void **state)
+static void malformed_lines_are_skipped_counted_and_reported(void **state)
 {
     struct scene *scene = *state;
 
@@ -411,7 +411,7 @@ static void a_protocol_with_an_endless_name_is_malformed(void **state)
     assert_true(scene->stage.report.partial);
 }
 
-static void files_that_are_cut_or_empty_are_told(void **state)
+static void files_that_are_cut_or_empty_are_reported(void **state)
 {
     struct scene *scene = *state;
 
@@ -441,7 +441,7 @@ static void a_row_that_is_refused_ends_the_dump(void **state)
     assert_int_equal(scene->rows, 2);
 }
 
-static void it_knows_no_other_table(void **state)
+static void the_backend_reads_no_other_table(void **state)
 {
     (void)state;
     assert_int_equal(backend_fields(&backend_proc_snmp, &table_tcp), 0);
@@ -461,7 +461,7 @@ int main(void)
         cmocka_unit_test(lines_that_do_not_belong_together_are_refused),
         cmocka_unit_test(more_names_than_any_kernel_has_are_refused),
         cmocka_unit_test(a_pair_is_a_name_and_a_value),
-        cmocka_unit_test(states_and_limits_are_told_from_counters),
+        cmocka_unit_test(states_and_limits_are_distinguished_from_counters),
         cmocka_unit_test(the_protocol_of_a_name_of_ipv6_ends_with_the_6),
         cmocka_unit_test(a_line_of_sockstat_has_names_with_their_values),
         cmocka_unit_test(orphans_allocations_and_memory_are_those_of_the_machine),
@@ -470,15 +470,15 @@ int main(void)
         TEST(ipv6_has_tcp_from_the_file_of_ipv4),
         TEST(only_the_first_file_has_to_be_there),
         TEST(without_the_first_file_the_others_are_listed),
-        TEST(a_further_file_that_cannot_be_read_is_told),
+        TEST(a_further_file_that_cannot_be_read_is_reported),
         TEST(sockets_are_counted_by_three_files),
         TEST(only_the_sockets_of_ipv6_may_be_missing),
         TEST(sockets_of_ipv6_are_counted_without_those_of_ipv4),
-        TEST(malformed_lines_are_skipped_counted_and_told),
+        TEST(malformed_lines_are_skipped_counted_and_reported),
         TEST(a_protocol_with_an_endless_name_is_malformed),
-        TEST(files_that_are_cut_or_empty_are_told),
+        TEST(files_that_are_cut_or_empty_are_reported),
         TEST(a_row_that_is_refused_ends_the_dump),
-        cmocka_unit_test(it_knows_no_other_table),
+        cmocka_unit_test(the_backend_reads_no_other_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

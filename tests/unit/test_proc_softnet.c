@@ -62,7 +62,7 @@ static void older_kernels_have_fewer_columns(void **state)
                         "Cpu2.SoftnetReceivedRps=7 Cpu2.SoftnetFlowLimited=8 ");
 }
 
-static void malformed_lines_are_skipped_and_told(void **state)
+static void malformed_lines_are_skipped_and_reported(void **state)
 {
     struct stage *stage = *state;
     char many[65 * 2 + 2];
@@ -85,7 +85,7 @@ static void malformed_lines_are_skipped_and_told(void **state)
     assert_true(report_says(&stage->report, "is truncated"));
 }
 
-static void an_empty_or_missing_file_is_told(void **state)
+static void an_empty_or_missing_file_is_reported(void **state)
 {
     struct stage *stage = *state;
 
@@ -102,8 +102,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_STAGE(each_processor_has_five_counters),
         ON_STAGE(older_kernels_have_fewer_columns),
-        ON_STAGE(malformed_lines_are_skipped_and_told),
-        ON_STAGE(an_empty_or_missing_file_is_told),
+        ON_STAGE(malformed_lines_are_skipped_and_reported),
+        ON_STAGE(an_empty_or_missing_file_is_reported),
     };
 
     return cmocka_run_group_tests_name("proc_softnet", tests, NULL, NULL);

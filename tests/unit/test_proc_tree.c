@@ -60,7 +60,7 @@ static void assert_holds(const struct scene *scene, const char *path, const char
     close(fd);
 }
 
-static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
+static void a_file_is_opened_also_through_a_link_that_stays_inside(void **state)
 {
     const struct scene *scene = *state;
 
@@ -71,7 +71,7 @@ static void a_file_is_opened_also_behind_a_link_that_stays_inside(void **state)
     assert_holds(scene, "net/up", "rows\n");
 }
 
-static void what_is_there_is_seen_without_opening_it(void **state)
+static void a_file_is_found_without_opening_it(void **state)
 {
     const struct scene *scene = *state;
     const char *root = scene->made.root;
@@ -103,7 +103,7 @@ static void a_link_that_leads_out_of_the_tree_is_not_followed(void **state)
     assert_int_equal(proc_tree_open(&scene->tree, "net/../../../etc/passwd"), -EXDEV);
 }
 
-static void what_is_no_regular_file_is_not_opened(void **state)
+static void only_regular_files_are_opened(void **state)
 {
     const struct scene *scene = *state;
 
@@ -121,7 +121,7 @@ static void what_is_no_regular_file_is_not_opened(void **state)
     assert_int_equal(count_opened(scene), 1); /* this is how one would be seen */
 }
 
-static void what_is_not_there_is_an_error(void **state)
+static void a_missing_file_is_an_error(void **state)
 {
     const struct scene *scene = *state;
     struct proc_tree none;
@@ -225,7 +225,7 @@ static void a_file_that_is_no_program_is_an_error_and_clues_count(void **state)
     assert_int_equal(proc_tree_machine(scene->made.root, &machine), -EBADMSG);
 }
 
-static void clues_that_contradict_each_other_tell_nothing(void **state)
+static void clues_that_contradict_each_other_leave_the_machine_unknown(void **state)
 {
     const struct scene *scene = *state;
 
@@ -237,7 +237,7 @@ static void clues_that_contradict_each_other_tell_nothing(void **state)
 }
 
 /* ::1, a link-local address, and an IPv4-mapped one, as either end. */
-static void addresses_of_ipv6_tell_the_order(void **state)
+static void addresses_of_ipv6_show_the_byte_order(void **state)
 {
     static const struct {
         const char *order, *row;
@@ -304,16 +304,16 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_file_is_opened_also_behind_a_link_that_stays_inside),
-        TEST(what_is_there_is_seen_without_opening_it),
+        TEST(a_file_is_opened_also_through_a_link_that_stays_inside),
+        TEST(a_file_is_found_without_opening_it),
         TEST(a_link_that_leads_out_of_the_tree_is_not_followed),
-        TEST(what_is_no_regular_file_is_not_opened),
-        TEST(what_is_not_there_is_an_error),
+        TEST(only_regular_files_are_opened),
+        TEST(a_missing_file_is_an_error),
         TEST(the_machine_is_that_of_the_file),
         TEST(only_mips_has_other_types),
         TEST(a_file_that_is_no_program_is_an_error_and_clues_count),
-        TEST(clues_that_contradict_each_other_tell_nothing),
-        TEST(addresses_of_ipv6_tell_the_order),
+        TEST(clues_that_contradict_each_other_leave_the_machine_unknown),
+        TEST(addresses_of_ipv6_show_the_byte_order),
         cmocka_unit_test(a_proc_file_system_is_of_this_machine),
         cmocka_unit_test(the_kernels_own_tree_is_read_as_it_is),
     };

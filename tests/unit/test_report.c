@@ -19,7 +19,7 @@ static void assert_printed(struct report *report, const char *expected)
     free(text);
 }
 
-static void a_matter_is_said_once(void **state)
+static void each_problem_is_reported_once(void **state)
 {
     struct report report = {0};
 
@@ -31,7 +31,7 @@ static void a_matter_is_said_once(void **state)
     assert_printed(&report, "fastnet: tcp: line 7 skipped\nfastnet: tcp: line 8 skipped\n");
 }
 
-static void what_others_chose_is_printed_escaped(void **state)
+static void text_of_others_is_printed_escaped(void **state)
 {
     struct report report = {0};
 
@@ -54,7 +54,7 @@ static void only_a_loss_makes_a_listing_partial(void **state)
                             "fastnet: table changed\n");
 }
 
-static void a_loss_told_twice_is_still_a_loss(void **state)
+static void a_loss_reported_twice_is_still_a_loss(void **state)
 {
     struct report report = {0};
 
@@ -78,7 +78,7 @@ static void printing_forgets_the_lines_and_keeps_partial(void **state)
     assert_printed(&report, "fastnet: once\n");
 }
 
-static void a_look_says_only_what_no_look_has_said(void **state)
+static void a_sample_reports_only_new_problems(void **state)
 {
     struct report said = {0}, report = {0}, look = {0};
 
@@ -135,12 +135,12 @@ static void overlong_lines_are_cut_with_a_sign(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_matter_is_said_once),
-        cmocka_unit_test(what_others_chose_is_printed_escaped),
+        cmocka_unit_test(each_problem_is_reported_once),
+        cmocka_unit_test(text_of_others_is_printed_escaped),
         cmocka_unit_test(only_a_loss_makes_a_listing_partial),
-        cmocka_unit_test(a_loss_told_twice_is_still_a_loss),
+        cmocka_unit_test(a_loss_reported_twice_is_still_a_loss),
         cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),
-        cmocka_unit_test(a_look_says_only_what_no_look_has_said),
+        cmocka_unit_test(a_sample_reports_only_new_problems),
         cmocka_unit_test(lines_beyond_the_first_are_counted),
         cmocka_unit_test(overlong_lines_are_cut_with_a_sign),
     };

@@ -288,7 +288,7 @@ static int partly_permitted_body(void)
     return 0;
 }
 
-static void what_is_not_permitted_is_left_out(void **state)
+static void rights_that_are_not_permitted_are_left_out(void **state)
 {
     (void)state;
     run_child(partly_permitted_body);
@@ -393,7 +393,7 @@ int main(void)
         cmocka_unit_test(a_capability_of_two_rights_is_raised_for_the_one_that_was_kept),
         cmocka_unit_test(raise_gives_exactly_what_is_needed),
         cmocka_unit_test(asking_netfilter_and_reading_its_files_are_rights_apart),
-        cmocka_unit_test(what_is_not_permitted_is_left_out),
+        cmocka_unit_test(rights_that_are_not_permitted_are_left_out),
         cmocka_unit_test(drop_is_for_good),
         cmocka_unit_test(tests_do_not_run_with_elevated_rights),
         cmocka_unit_test(closed_descriptors_are_filled_and_not_writable),

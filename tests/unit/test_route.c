@@ -98,7 +98,7 @@ static int decode_nexthop(struct scene *scene)
     return result;
 }
 
-static void a_route_has_what_its_message_says(void **state)
+static void a_route_has_the_values_of_its_message(void **state)
 {
     struct scene *scene = *state;
     const struct route_record *route = &scene->record.route;
@@ -296,7 +296,7 @@ static void attributes_are_held_to_their_ends(void **state)
     }
 }
 
-static void a_nexthop_that_goes_on_behind_the_others_is_malformed(void **state)
+static void a_nexthop_that_goes_on_after_the_others_is_malformed(void **state)
 {
     const struct rtnexthop hop = {.rtnh_len = 16, .rtnh_ifindex = 4};
     struct scene *scene = *state;
@@ -339,7 +339,7 @@ static void the_main_table_is_asked_for_strictly(void **state)
                      RT_TABLE_MAIN);
 }
 
-static void what_netstat_does_not_show_is_left_out(void **state)
+static void routes_that_netstat_does_not_show_are_left_out(void **state)
 {
     struct scene *scene = *state;
 
@@ -380,7 +380,7 @@ static void further_next_hops_are_listed_when_they_are_asked_for(void **state)
     assert_int_equal(scene->stage.kept.records[1].route.nexthop, 2);
 }
 
-static void the_cache_has_what_is_cloned(void **state)
+static void the_cache_has_cloned_routes(void **state)
 {
     struct scene *scene = *state;
     const struct rtmsg *body = (const void *)(scene->stage.peer.requests[0] + NLMSG_HDRLEN);
@@ -408,7 +408,7 @@ static void a_table_that_was_never_made_is_empty(void **state)
     assert_int_equal(scene->stage.report.count, 0);
 }
 
-static void a_malformed_message_is_told_and_the_others_come(void **state)
+static void a_malformed_message_is_reported_and_the_others_come(void **state)
 {
     struct scene *scene = *state;
 
@@ -537,7 +537,7 @@ static void an_address_of_33_digits_is_malformed(void **state)
     }
 }
 
-static void malformed_lines_are_skipped_counted_and_told(void **state)
+static void malformed_lines_are_skipped_counted_and_reported(void **state)
 {
     struct scene *scene = *state;
     char text[1024];
@@ -625,7 +625,7 @@ static void a_large_table_of_ipv6_is_left_to_netlink(void **state)
 
 /* --- Hosts ------------------------------------------------------------------------------------ */
 
-static void a_destination_with_bits_behind_its_prefix_is_a_host(void **state)
+static void a_destination_with_bits_after_its_prefix_is_a_host(void **state)
 {
     struct record record = {.route = {.prefix = 20, .destination = IPV4(10, 1, 0x10)}};
 
@@ -644,7 +644,7 @@ static void a_destination_with_bits_behind_its_prefix_is_a_host(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_route_has_what_its_message_says),
+        TEST(a_route_has_the_values_of_its_message),
         TEST(metrics_are_taken_where_they_are_set),
         TEST(flags_of_ipv4_are_those_of_the_file),
         TEST(flags_of_ipv6_are_those_of_the_file),
@@ -652,26 +652,26 @@ int main(void)
         TEST(an_ipv4_route_can_have_an_ipv6_gateway),
         TEST(each_nexthop_is_a_row_and_the_file_has_the_first),
         TEST(attributes_are_held_to_their_ends),
-        TEST(a_nexthop_that_goes_on_behind_the_others_is_malformed),
+        TEST(a_nexthop_that_goes_on_after_the_others_is_malformed),
         TEST(a_prefix_longer_than_the_address_is_none),
         TEST(the_main_table_is_asked_for_strictly),
-        TEST(what_netstat_does_not_show_is_left_out),
+        TEST(routes_that_netstat_does_not_show_are_left_out),
         TEST(a_route_of_two_next_hops_is_one_line_of_the_file),
         TEST(further_next_hops_are_listed_when_they_are_asked_for),
-        TEST(the_cache_has_what_is_cloned),
+        TEST(the_cache_has_cloned_routes),
         TEST(a_table_that_was_never_made_is_empty),
-        TEST(a_malformed_message_is_told_and_the_others_come),
+        TEST(a_malformed_message_is_reported_and_the_others_come),
         TEST(routes_by_a_nexthop_object_that_is_not_told_are_left_to_the_file),
         TEST(rows_of_ipv4_come_from_their_file),
         TEST(rows_of_ipv6_come_from_their_file),
         TEST(cached_rows_of_the_file_are_of_the_cache),
         TEST(an_address_of_33_digits_is_malformed),
-        TEST(malformed_lines_are_skipped_counted_and_told),
+        TEST(malformed_lines_are_skipped_counted_and_reported),
         TEST(a_file_without_its_heading_is_a_loss),
         TEST(each_cut_of_a_line_is_malformed_or_whole),
         TEST(a_name_longer_than_that_of_any_interface_is_malformed),
         TEST(a_large_table_of_ipv6_is_left_to_netlink),
-        TEST(a_destination_with_bits_behind_its_prefix_is_a_host),
+        TEST(a_destination_with_bits_after_its_prefix_is_a_host),
     };
 
     return cmocka_run_group_tests_name("route", tests, NULL, NULL);

@@ -66,7 +66,7 @@ static void nothing_and_no_digit_are_no_number(void **state)
     assert_int_equal(value, 4711);
 }
 
-static void nothing_is_read_behind_the_end(void **state)
+static void nothing_is_read_after_the_end(void **state)
 {
     char *text = malloc(3); /* a sanitizer sees a fourth byte being read */
     struct scan scan = {text, text + 3};
@@ -205,7 +205,7 @@ static void words_end_at_a_blank_and_at_a_tab_where_tabs_separate(void **state)
     assert_true(tabbed.at == tabbed.end);
 }
 
-static void a_number_may_stand_behind_blanks_but_not_behind_a_tab(void **state)
+static void a_number_may_stand_after_blanks_but_not_after_a_tab(void **state)
 {
     struct scan scan = scan_of("   12\t13");
     uint64_t value = 0;
@@ -266,14 +266,14 @@ int main(void)
         cmocka_unit_test(a_hexadecimal_number_ends_where_its_digits_do),
         cmocka_unit_test(a_hexadecimal_number_has_no_more_digits_than_asked_for),
         cmocka_unit_test(nothing_and_no_digit_are_no_number),
-        cmocka_unit_test(nothing_is_read_behind_the_end),
+        cmocka_unit_test(nothing_is_read_after_the_end),
         cmocka_unit_test(a_decimal_number_is_refused_above_its_bound),
         cmocka_unit_test(eight_digits_at_once_are_what_they_are_one_by_one),
         cmocka_unit_test(a_right_aligned_number_is_blanks_and_then_digits),
         cmocka_unit_test(decimal_digits_at_once_are_what_they_are_one_by_one),
         cmocka_unit_test(blanks_are_skipped_and_nothing_else),
         cmocka_unit_test(words_end_at_a_blank_and_at_a_tab_where_tabs_separate),
-        cmocka_unit_test(a_number_may_stand_behind_blanks_but_not_behind_a_tab),
+        cmocka_unit_test(a_number_may_stand_after_blanks_but_not_after_a_tab),
         cmocka_unit_test(an_ipv4_address_is_four_decimal_bytes),
         cmocka_unit_test(an_ipv6_address_is_32_digits_in_their_order),
     };

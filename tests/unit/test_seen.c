@@ -20,7 +20,7 @@ static void a_repeat_is_noticed(void **state)
 }
 
 /* Cookies are consecutive numbers, kernel addresses are multiples of large ones. */
-static void what_came_within_two_datagrams_is_remembered_whatever_the_numbers(void **state)
+static void rows_of_two_datagrams_are_remembered_with_any_identities(void **state)
 {
     static const uint64_t steps[] = {
         1, 64, 4096, UINT64_C(1) << 32, UINT64_C(1) << 48, UINT64_C(0x9e3779b97f4a7c15)};
@@ -95,7 +95,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_repeat_is_noticed),
-        TEST(what_came_within_two_datagrams_is_remembered_whatever_the_numbers),
+        TEST(rows_of_two_datagrams_are_remembered_with_any_identities),
         TEST(the_last_rows_take_constant_memory),
         TEST(two_passes_remember_everything),
         TEST(a_new_start_forgets),

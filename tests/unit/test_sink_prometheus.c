@@ -224,7 +224,7 @@ static void labels_can_be_of_any_type(void **unused)
     assert_label(&is_up, (struct value){VALUE_BOOLEAN, .number = 0}, "{is_up=\"false\"} 1\n");
 }
 
-static void what_is_unknown_or_empty_is_no_label(void **unused)
+static void unknown_and_empty_values_are_not_labels(void **unused)
 {
     (void)unused;
     assert_label(&device, (struct value){.type = VALUE_UNKNOWN}, " 1\n");
@@ -247,7 +247,7 @@ static void a_label_may_be_long(void **unused)
 
 /* --- Equal labels ----------------------------------------------------------------------------- */
 
-static void of_rows_with_equal_labels_the_first_counts(void **unused)
+static void the_first_of_rows_with_equal_labels_counts(void **unused)
 {
     struct output listing;
 
@@ -261,7 +261,7 @@ static void of_rows_with_equal_labels_the_first_counts(void **unused)
 }
 
 /* Rows whose user is unknown, and those whose user has no name. */
-static void groups_that_look_the_same_are_added(void **unused)
+static void groups_with_equal_labels_are_added(void **unused)
 {
     const struct value nobody[5] = {{0}, number_value(1), {VALUE_SIGNED, .integer = {3, true}}};
     const struct value empty[5] = {
@@ -299,7 +299,7 @@ static void assert_family(const struct field *field, const char *metric, struct 
 
 #define FIELD(of_name, of_type, ...) (&(struct field)COLUMN(0, of_name, of_type, __VA_ARGS__))
 
-static void units_stand_at_the_end(void **unused)
+static void units_are_at_the_end_of_names(void **unused)
 {
     const struct value number = number_value(1);
 
@@ -517,11 +517,11 @@ int main(void)
         cmocka_unit_test(a_second_listing_has_nothing_of_the_first),
         cmocka_unit_test(labels_are_escaped),
         cmocka_unit_test(labels_can_be_of_any_type),
-        cmocka_unit_test(what_is_unknown_or_empty_is_no_label),
+        cmocka_unit_test(unknown_and_empty_values_are_not_labels),
         cmocka_unit_test(a_label_may_be_long),
-        cmocka_unit_test(of_rows_with_equal_labels_the_first_counts),
-        cmocka_unit_test(groups_that_look_the_same_are_added),
-        cmocka_unit_test(units_stand_at_the_end),
+        cmocka_unit_test(the_first_of_rows_with_equal_labels_counts),
+        cmocka_unit_test(groups_with_equal_labels_are_added),
+        cmocka_unit_test(units_are_at_the_end_of_names),
         cmocka_unit_test(units_are_base_units),
         cmocka_unit_test(names_say_nothing_twice_and_only_counters_end_with_total),
         cmocka_unit_test(each_column_of_numbers_has_a_name_of_its_own),

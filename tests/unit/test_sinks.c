@@ -189,7 +189,7 @@ static void csv_writes_every_type(void **state)
                              "\"first,1,a\\x20\\x22b\\x22\\x2c\\x0a,127\"\r\n");
 }
 
-static void csv_tells_unknown_from_empty(void **state)
+static void csv_distinguishes_unknown_from_empty(void **state)
 {
     struct output listing;
     const struct value values[COLUMNS] = {string_value(""),
@@ -207,7 +207,7 @@ static void csv_tells_unknown_from_empty(void **state)
     assert_listing(&listing, "\"\",,,,\"\",-,\"\",\"\"\r\n");
 }
 
-static void csv_quotes_what_a_reader_would_stumble_over(void **state)
+static void csv_quotes_special_characters(void **state)
 {
     static const char *const cases[][2] = {
         {"a,b", "\"a,b\"\r\n"},
@@ -701,8 +701,8 @@ int main(void)
         cmocka_unit_test(json_has_numbers_as_numbers_owners_as_objects_and_bits_as_names),
         cmocka_unit_test(csv_has_a_header_unless_told_not_to),
         cmocka_unit_test(csv_writes_every_type),
-        cmocka_unit_test(csv_tells_unknown_from_empty),
-        cmocka_unit_test(csv_quotes_what_a_reader_would_stumble_over),
+        cmocka_unit_test(csv_distinguishes_unknown_from_empty),
+        cmocka_unit_test(csv_quotes_special_characters),
         cmocka_unit_test(csv_quotes_do_not_hide_where_a_socket_name_starts),
         cmocka_unit_test(csv_for_spreadsheets_has_no_formulas),
         cmocka_unit_test(csv_for_spreadsheets_judges_a_socket_name_as_it_is_written),

@@ -106,7 +106,7 @@ static void a_half_open_connection_does_not_claim_its_listeners_numbers(void **s
     assert_int_equal(decode_tcp(&diag).has & (SOCKET_UID | SOCKET_RETRANSMITS), 0);
 }
 
-static void what_waits_out_its_time_has_no_retransmits(void **state)
+static void time_wait_has_no_retransmits(void **state)
 {
     const uint64_t counts = SOCKET_RETRANSMITS;
     struct inet_diag_msg diag = tcp_message(80, 1);
@@ -121,7 +121,7 @@ static void what_waits_out_its_time_has_no_retransmits(void **state)
     assert_int_equal(record.socket.probes, 0);
 }
 
-static void states_that_nobody_knows_stay_as_they_are(void **state)
+static void unknown_states_stay_as_they_are(void **state)
 {
     static const uint8_t states[] = {0, 13, 0x63, 0xff};
     struct inet_diag_msg diag = tcp_message(80, 1);
@@ -289,7 +289,7 @@ static void a_name_longer_than_any_is_malformed(void **state)
     assert_int_equal(decode_last(&wire, &table_unix, &record), -EBADMSG);
 }
 
-static void a_unix_socket_claims_what_its_message_has_and_no_more(void **state)
+static void a_unix_socket_has_only_the_fields_of_its_message(void **state)
 {
     const struct unix_diag_rqlen queues = {5, 6};
     const uint32_t uid = 1000;
@@ -538,7 +538,7 @@ static void recorded_sockets_are_what_they_were(void **state)
 }
 
 /* Twins of SO_REUSEPORT and rows without a file look alike; all of them are rows. */
-static void rows_that_look_alike_are_all_handed_on(void **state)
+static void equal_rows_are_all_handed_on(void **state)
 {
     struct stage *stage = *state;
     size_t twins = 0, without_inode = 0;
@@ -552,7 +552,7 @@ static void rows_that_look_alike_are_all_handed_on(void **state)
     assert_int_equal(without_inode, 7);
 }
 
-static void a_malformed_message_is_told_and_the_rows_around_it_are_kept(void **state)
+static void a_malformed_message_is_reported_and_the_rows_around_it_are_kept(void **state)
 {
     struct stage *stage = *state;
 
@@ -651,15 +651,15 @@ int main(void)
         cmocka_unit_test(an_established_connection_has_all_that_its_message_says),
         cmocka_unit_test(a_listeners_send_queue_is_its_backlog),
         cmocka_unit_test(a_half_open_connection_does_not_claim_its_listeners_numbers),
-        cmocka_unit_test(what_waits_out_its_time_has_no_retransmits),
-        cmocka_unit_test(states_that_nobody_knows_stay_as_they_are),
+        cmocka_unit_test(time_wait_has_no_retransmits),
+        cmocka_unit_test(unknown_states_stay_as_they_are),
         cmocka_unit_test(retransmits_and_probes_come_from_tcp_info_of_any_length),
         cmocka_unit_test(the_remote_port_of_a_raw_socket_comes_as_the_kernel_has_it),
         cmocka_unit_test(a_message_too_short_or_of_another_family_is_malformed),
         cmocka_unit_test(attributes_that_do_not_fill_their_message_make_it_malformed),
         cmocka_unit_test(a_unix_sockets_name_is_as_it_was_bound),
         cmocka_unit_test(a_name_longer_than_any_is_malformed),
-        cmocka_unit_test(a_unix_socket_claims_what_its_message_has_and_no_more),
+        cmocka_unit_test(a_unix_socket_has_only_the_fields_of_its_message),
         cmocka_unit_test(a_unix_listener_accepts_connections_and_its_send_queue_is_its_backlog),
         cmocka_unit_test(a_unix_socket_has_all_that_the_kernel_can_say_of_it),
         cmocka_unit_test(a_unix_socket_without_a_peer_or_a_file_says_so),
@@ -667,8 +667,8 @@ int main(void)
         ON_STAGE(a_dump_cut_at_any_byte_is_never_a_success),
         ON_STAGE(a_message_cut_at_any_byte_invents_nothing),
         ON_STAGE(recorded_sockets_are_what_they_were),
-        ON_STAGE(rows_that_look_alike_are_all_handed_on),
-        ON_STAGE(a_malformed_message_is_told_and_the_rows_around_it_are_kept),
+        ON_STAGE(equal_rows_are_all_handed_on),
+        ON_STAGE(a_malformed_message_is_reported_and_the_rows_around_it_are_kept),
         ON_STAGE(a_missing_protocol_is_an_error_and_no_empty_table),
         ON_STAGE(a_refusing_callback_ends_the_dump),
         ON_STAGE(only_what_is_needed_is_asked_for),

@@ -46,7 +46,7 @@ static int listen_to(struct stage *stage, unsigned kinds, uint64_t needs)
     return stage_list(stage, &backend_socket_events, &table_socket_events, stage_keep);
 }
 
-static void each_protocol_is_told_by_its_attribute(void **state)
+static void each_protocol_is_known_by_its_attribute(void **state)
 {
     struct stage *stage = *state;
 
@@ -143,7 +143,7 @@ static void a_connection_that_was_not_listed_came_to_its_listener(void **state)
     assert_false(stage->kept.records[1].has & (SOCKET_INODE | SOCKET_AGE));
 }
 
-static void what_was_listed_is_at_least_that_old(void **state)
+static void a_listed_socket_has_a_lower_bound_of_its_age(void **state)
 {
     struct stage *stage = *state;
     struct age age;
@@ -202,7 +202,7 @@ static void nothing_is_listed_for_who_does_not_ask(void **state)
 }
 
 /* Only the tables of the groups are listed. */
-static void what_has_no_events_is_not_listed(void **state)
+static void sockets_without_events_are_not_listed(void **state)
 {
     struct stage *stage = *state;
     const struct inet_diag_req_v2 *request;
@@ -215,7 +215,7 @@ static void what_has_no_events_is_not_listed(void **state)
     assert_int_equal(request->sdiag_protocol, IPPROTO_UDP);
 }
 
-static void a_listing_that_fails_is_told_and_events_come(void **state)
+static void a_listing_that_fails_is_reported_and_events_come(void **state)
 {
     struct stage *stage = *state;
 
@@ -229,7 +229,7 @@ static void a_listing_that_fails_is_told_and_events_come(void **state)
     assert_false(stage->report.partial);
 }
 
-static void malformed_events_are_told_and_the_others_come(void **state)
+static void malformed_events_are_reported_and_the_others_come(void **state)
 {
     const struct inet_diag_msg diag = tcp_message(1000, 1);
     struct stage *stage = *state;
@@ -249,7 +249,7 @@ static void malformed_events_are_told_and_the_others_come(void **state)
     assert_true(stage->report.partial);
 }
 
-static void lost_events_are_told_and_those_behind_them_come(void **state)
+static void lost_events_are_reported_and_later_events_come(void **state)
 {
     struct stage *stage = *state;
 
@@ -297,18 +297,18 @@ static void only_events_are_its_table(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ON_STAGE(each_protocol_is_told_by_its_attribute),
+        ON_STAGE(each_protocol_is_known_by_its_attribute),
         ON_STAGE(the_last_tcp_info_comes_along),
         ON_STAGE(a_queue_is_never_below_nothing),
         ON_STAGE(user_and_inode_are_those_that_were_listed),
         ON_STAGE(a_connection_that_was_not_listed_came_to_its_listener),
-        ON_STAGE(what_was_listed_is_at_least_that_old),
+        ON_STAGE(a_listed_socket_has_a_lower_bound_of_its_age),
         ON_STAGE(a_reset_connection_has_the_addresses_that_were_listed),
         ON_STAGE(nothing_is_listed_for_who_does_not_ask),
-        ON_STAGE(what_has_no_events_is_not_listed),
-        ON_STAGE(a_listing_that_fails_is_told_and_events_come),
-        ON_STAGE(malformed_events_are_told_and_the_others_come),
-        ON_STAGE(lost_events_are_told_and_those_behind_them_come),
+        ON_STAGE(sockets_without_events_are_not_listed),
+        ON_STAGE(a_listing_that_fails_is_reported_and_events_come),
+        ON_STAGE(malformed_events_are_reported_and_the_others_come),
+        ON_STAGE(lost_events_are_reported_and_later_events_come),
         ON_STAGE(a_pause_is_handed_on),
         ON_STAGE(the_callbacks_result_ends_the_stream),
         ON_STAGE(only_events_are_its_table),

@@ -322,7 +322,7 @@ static void only_whole_names_are_found(void **state)
     assert_null(field_find(&kind_count, "protocol", 8));
 }
 
-static void a_tcp_connection_shows_what_it_holds(void **state)
+static void a_tcp_connection_shows_every_member(void **state)
 {
     static const char *const expected[][2] = {
         {"protocol", "tcp"},      {"family", "inet"},
@@ -589,7 +589,7 @@ static void a_mapped_address_is_the_ipv4_address(void **state)
     assert_int_equal(value_of("remote_address", &record, &no_names).address.family, AF_INET6);
 }
 
-static void without_lookups_numbers_stand_for_names(void **state)
+static void without_lookups_numbers_mean_names(void **state)
 {
     struct record record = tcp_record();
 
@@ -797,7 +797,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_promised_names_are_there_in_order),
         cmocka_unit_test(only_whole_names_are_found),
-        cmocka_unit_test(a_tcp_connection_shows_what_it_holds),
+        cmocka_unit_test(a_tcp_connection_shows_every_member),
         cmocka_unit_test(a_unix_socket_has_no_addresses_and_ports),
         cmocka_unit_test(a_unix_socket_shows_its_other_end_and_its_file),
         cmocka_unit_test(a_packet_socket_shows_what_it_gets_and_how),
@@ -811,7 +811,7 @@ int main(void)
         cmocka_unit_test(timers_have_names_and_only_a_running_one_expires),
         cmocka_unit_test(protocols_and_unix_types_have_names),
         cmocka_unit_test(a_mapped_address_is_the_ipv4_address),
-        cmocka_unit_test(without_lookups_numbers_stand_for_names),
+        cmocka_unit_test(without_lookups_numbers_mean_names),
         cmocka_unit_test(users_and_interfaces_are_shown_by_name),
         cmocka_unit_test(all_owners_of_a_socket_are_shown),
         cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),

@@ -559,7 +559,7 @@ static void assert_left(const struct pass_socket *sockets, size_t count, size_t 
 
 #define LEFT(...) ((const struct table *const[]){__VA_ARGS__})
 
-static void what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps(void **state)
+static void sockets_that_no_process_holds_are_left_to_dumps(void **state)
 {
     struct pass_socket sockets[] = {
         held(HERE, 1, AF_INET, IPPROTO_TCP), held(HERE, 2, AF_INET6, IPPROTO_TCP),
@@ -592,7 +592,7 @@ static void what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps(void **
 }
 
 /* The kernel counts one that was not accepted yet, and one that was closed between the readings. */
-static void a_socket_that_only_one_reading_finds_does_not_stand_for_another(void **state)
+static void a_socket_that_only_one_reading_finds_does_not_replace_another(void **state)
 {
     const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
@@ -620,7 +620,7 @@ static void a_socket_that_was_bound_in_one_reading_is_bound(void **state)
 }
 
 /* No table counts these, but `used` has the sockets of all families. */
-static void one_that_nobody_holds_and_is_only_bound_is_asked_for(void **state)
+static void a_bound_socket_that_no_process_holds_is_asked_for(void **state)
 {
     struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                     held(THERE, 2, AF_INET6, IPPROTO_TCP),
@@ -714,7 +714,7 @@ static void the_numbers_are_those_of_sockstat(void **state)
     }
 }
 
-static void what_is_written_may_be_cut_anywhere(void **state)
+static void output_of_the_program_may_be_cut_anywhere(void **state)
 {
     const struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP),
                                           held(HERE, 2, AF_INET, IPPROTO_TCP)};
@@ -821,13 +821,13 @@ int main(void)
         cmocka_unit_test(a_socket_that_is_only_bound_is_told_as_sock_diag_does),
         cmocka_unit_test(other_protocols_are_no_rows),
         cmocka_unit_test(each_namespace_has_its_own_rows_without_repeats),
-        cmocka_unit_test(what_the_kernel_counts_and_nobody_holds_is_left_to_the_dumps),
-        cmocka_unit_test(a_socket_that_only_one_reading_finds_does_not_stand_for_another),
+        cmocka_unit_test(sockets_that_no_process_holds_are_left_to_dumps),
+        cmocka_unit_test(a_socket_that_only_one_reading_finds_does_not_replace_another),
         cmocka_unit_test(a_socket_that_was_bound_in_one_reading_is_bound),
-        cmocka_unit_test(one_that_nobody_holds_and_is_only_bound_is_asked_for),
+        cmocka_unit_test(a_bound_socket_that_no_process_holds_is_asked_for),
         cmocka_unit_test(a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps),
         cmocka_unit_test(the_numbers_are_those_of_sockstat),
-        cmocka_unit_test(what_is_written_may_be_cut_anywhere),
+        cmocka_unit_test(output_of_the_program_may_be_cut_anywhere),
         cmocka_unit_test(a_cut_socket_is_an_error_and_none_is_left),
         cmocka_unit_test(a_dump_ends_where_its_reader_does),
         cmocka_unit_test(a_listing_without_a_pass_is_refused),

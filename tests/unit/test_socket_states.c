@@ -287,7 +287,7 @@ static void a_number_below_zero_is_none(void **state)
 }
 
 /* A socket changed between the files and the dump, and the counters came back to what they were. */
-static void what_does_not_fit_is_counted_once_more(void **state)
+static void counters_that_contradict_each_other_are_counted_again(void **state)
 {
     struct scene *scene = *state;
 
@@ -407,7 +407,7 @@ int main(void)
         TEST(a_filter_of_anything_but_states_needs_rows),
         TEST(counters_that_move_are_taken_from_the_middle),
         TEST(a_number_below_zero_is_none),
-        TEST(what_does_not_fit_is_counted_once_more),
+        TEST(counters_that_contradict_each_other_are_counted_again),
         TEST(counters_that_contradict_each_other_are_not_used),
         TEST(fewer_waits_than_sockets_that_are_waited_for_are_not_used),
         TEST(files_that_are_missing_or_garbled_are_not_used),

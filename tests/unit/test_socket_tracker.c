@@ -111,7 +111,7 @@ static int open_listener(void **state)
     return 0;
 }
 
-static void an_id_tells_what_a_record_lacks(void **state)
+static void an_id_completes_a_record(void **state)
 {
     struct record row = {.kind = &kind_socket,
                          .identity = 7,
@@ -344,7 +344,7 @@ static void a_refusal_is_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_id_tells_what_a_record_lacks),
+        cmocka_unit_test(an_id_completes_a_record),
         cmocka_unit_test(many_sockets_are_asked_for_at_once),
         cmocka_unit_test(sockets_of_udp_are_asked_for_too),
         cmocka_unit_test(unix_sockets_are_asked_for_too),

@@ -295,7 +295,7 @@ static void ports_are_compared(void **state)
 }
 
 /* What has no port has no equal one; its opposite lists all others, as in ss. */
-static void opposites_list_what_has_no_port(void **state)
+static void opposites_list_sockets_without_ports(void **state)
 {
     static const struct filtered rows[] = {
         {"sport != 22", "bfghuvwx"},
@@ -372,7 +372,7 @@ static void ipv4_addresses_may_be_short_and_match_mapped_ones(void **state)
     CHECK(rows);
 }
 
-static void ipv6_addresses_stand_in_brackets(void **state)
+static void ipv6_addresses_are_in_brackets(void **state)
 {
     static const struct filtered rows[] = {
         {"src [2001:db8::1]", "c"},
@@ -422,7 +422,7 @@ static void any_address_is_one_of_every_family(void **state)
     CHECK(rows);
 }
 
-static void a_name_stands_for_its_addresses_in_the_first_family_that_knows_it(void **state)
+static void a_name_means_its_addresses_in_the_first_family_that_knows_it(void **state)
 {
     static const struct filtered rows[] = {
         {"src host", "ad"},
@@ -751,7 +751,7 @@ static void marks_are_compared_under_a_mask(void **state)
     CHECK(rows);
 }
 
-static void it_is_read_from_left_to_right(void **state)
+static void operators_are_read_from_left_to_right(void **state)
 {
     static const struct filtered rows[] = {
         {"sport 22 and dst 192.168.1.5", "ad"},
@@ -784,7 +784,7 @@ static void it_is_read_from_left_to_right(void **state)
 }
 
 /* Only where it differs from what `and` usually means. */
-static void an_and_behind_an_or_is_noticed(void **state)
+static void an_and_after_an_or_is_noticed(void **state)
 {
     static const struct {
         const char *text;
@@ -812,7 +812,7 @@ static void an_and_behind_an_or_is_noticed(void **state)
 
 /* --- What is wrong ---------------------------------------------------------------------------- */
 
-static void mistakes_in_the_language_have_their_place_and_what_would_be_right(void **state)
+static void mistakes_name_their_position_and_the_right_words(void **state)
 {
     static const struct filtered rows[] = {
         {"nonsense", "1: filter, word 1: expected src, dst, sport, dport, dev, fwmark, cgroup, "
@@ -860,7 +860,7 @@ static void mistakes_in_the_language_have_their_place_and_what_would_be_right(vo
     CHECK(rows);
 }
 
-static void wrong_values_are_told_from_wrong_filters(void **state)
+static void wrong_values_are_distinguished_from_wrong_filters(void **state)
 {
     static const struct filtered rows[] = {
         {"sport = nonsense", "1: filter, word 3: 'nonsense': no such port or service"},
@@ -978,7 +978,7 @@ static void an_address_may_have_its_device(void **state)
 }
 
 /* In other namespaces there may be an interface of that name, and numbers mean others. */
-static void of_all_namespaces_a_device_is_a_number_or_a_name(void **state)
+static void with_all_namespaces_a_device_is_a_number_or_a_name(void **state)
 {
     (void)state;
     of_all_netns = true;
@@ -1021,14 +1021,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_that_are_offered_are_understood),
         cmocka_unit_test(an_address_may_have_its_device),
-        cmocka_unit_test(of_all_namespaces_a_device_is_a_number_or_a_name),
+        cmocka_unit_test(with_all_namespaces_a_device_is_a_number_or_a_name),
         cmocka_unit_test(an_empty_filter_lists_all),
         cmocka_unit_test(ports_are_compared),
-        cmocka_unit_test(opposites_list_what_has_no_port),
+        cmocka_unit_test(opposites_list_sockets_without_ports),
         cmocka_unit_test(ipv4_addresses_may_be_short_and_match_mapped_ones),
-        cmocka_unit_test(ipv6_addresses_stand_in_brackets),
+        cmocka_unit_test(ipv6_addresses_are_in_brackets),
         cmocka_unit_test(any_address_is_one_of_every_family),
-        cmocka_unit_test(a_name_stands_for_its_addresses_in_the_first_family_that_knows_it),
+        cmocka_unit_test(a_name_means_its_addresses_in_the_first_family_that_knows_it),
         cmocka_unit_test(names_of_unix_sockets_are_patterns_in_any_case),
         cmocka_unit_test(inodes_of_unix_sockets_are_compared_as_ports),
         cmocka_unit_test(packet_sockets_have_a_protocol_and_an_interface),
@@ -1039,10 +1039,10 @@ int main(void)
         cmocka_unit_test(a_family_limits_the_listing_and_what_follows),
         cmocka_unit_test(interfaces_have_names_or_numbers),
         cmocka_unit_test(marks_are_compared_under_a_mask),
-        cmocka_unit_test(it_is_read_from_left_to_right),
-        cmocka_unit_test(an_and_behind_an_or_is_noticed),
-        cmocka_unit_test(mistakes_in_the_language_have_their_place_and_what_would_be_right),
-        cmocka_unit_test(wrong_values_are_told_from_wrong_filters),
+        cmocka_unit_test(operators_are_read_from_left_to_right),
+        cmocka_unit_test(an_and_after_an_or_is_noticed),
+        cmocka_unit_test(mistakes_name_their_position_and_the_right_words),
+        cmocka_unit_test(wrong_values_are_distinguished_from_wrong_filters),
         cmocka_unit_test(deep_and_long_filters_end_in_a_message),
         cmocka_unit_test(services_are_those_of_the_listed_protocols),
         cmocka_unit_test(arguments_come_first_and_then_the_lines_of_the_file),

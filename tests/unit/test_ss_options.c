@@ -175,7 +175,7 @@ static void queries_start_from_no_table_and_from_connected_states(void **state)
     check(cases, COUNT(cases));
 }
 
-static void of_options_about_states_the_last_one_counts(void **state)
+static void the_last_option_about_states_counts(void **state)
 {
     static const struct selecting cases[] = {
         {"-ta", "tcp; 4 6; 0x3fff"},      {"-tl", "tcp; 4 6; 0x480"},
@@ -261,7 +261,7 @@ static void process_is_short_for_processes_and_with_an_argument_a_filter(void **
     ss_options_finish(&parsed.options);
 }
 
-static void the_summary_stands_alone_unless_sockets_are_named(void **state)
+static void the_summary_is_alone_unless_sockets_are_named(void **state)
 {
     static const struct {
         const char *typed;
@@ -382,7 +382,7 @@ static void only_wanted_families_are_read_and_missing_tables_only_if_named(void 
     assert_null(strstr(listed("-A inet"), "none"));
 }
 
-static void types_of_unix_sockets_are_told_apart(void **state)
+static void types_of_unix_sockets_are_distinguished(void **state)
 {
     static struct ss_tables tables;
     char text[] = "-a -A u_dgr,u_seq";
@@ -408,17 +408,17 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_have_their_families_and_states),
         cmocka_unit_test(queries_start_from_no_table_and_from_connected_states),
-        cmocka_unit_test(of_options_about_states_the_last_one_counts),
+        cmocka_unit_test(the_last_option_about_states_counts),
         cmocka_unit_test(states_are_added_and_excluded_by_name),
         cmocka_unit_test(the_filter_is_what_is_left),
         cmocka_unit_test(process_is_short_for_processes_and_with_an_argument_a_filter),
-        cmocka_unit_test(the_summary_stands_alone_unless_sockets_are_named),
+        cmocka_unit_test(the_summary_is_alone_unless_sockets_are_named),
         cmocka_unit_test(a_selection_without_tables_is_no_listing),
         cmocka_unit_test(the_version_is_found_where_scripts_look_for_it),
         cmocka_unit_test(closed_sockets_of_tcp_are_not_asked_for),
         cmocka_unit_test(filters_of_columns_find_listening_sockets_too),
         cmocka_unit_test(only_wanted_families_are_read_and_missing_tables_only_if_named),
-        cmocka_unit_test(types_of_unix_sockets_are_told_apart),
+        cmocka_unit_test(types_of_unix_sockets_are_distinguished),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void counters_alone_make_rows_without_limits(void **state)
     assert_int_equal(stage->report.count, 0);
 }
 
-static void limits_stand_beside_what_they_limit(void **state)
+static void limits_are_beside_the_numbers_that_they_limit(void **state)
 {
     struct stage *stage = *state;
 
@@ -346,7 +346,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(counters_alone_make_rows_without_limits),
-        TEST(limits_stand_beside_what_they_limit),
+        TEST(limits_are_beside_the_numbers_that_they_limit),
         TEST(a_limit_that_is_malformed_or_no_limit_is_unknown),
         TEST(sockets_of_other_families_are_counted_by_name),
         TEST(without_counters_there_is_no_summary),

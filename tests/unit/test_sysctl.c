@@ -105,7 +105,7 @@ static void other_texts_are_no_ranges(void **state)
     assert_int_equal(count, 7);
 }
 
-static void a_missing_file_is_told_by_its_error(void **state)
+static void a_missing_file_is_known_by_its_error(void **state)
 {
     const struct tree *tree = *state;
     char path[128], name[5000];
@@ -132,7 +132,7 @@ int main(void)
         IN_TREE(a_longer_file_is_no_list),
         IN_TREE(numbers_of_ranges_are_counted_between_two),
         IN_TREE(other_texts_are_no_ranges),
-        IN_TREE(a_missing_file_is_told_by_its_error),
+        IN_TREE(a_missing_file_is_known_by_its_error),
     };
 
     return cmocka_run_group_tests_name("sysctl", tests, NULL, NULL);

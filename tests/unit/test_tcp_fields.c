@@ -82,7 +82,7 @@ static void numbers_come_in_seconds_and_bytes(void **state)
     assert_fields(&record, expected);
 }
 
-static void numbers_that_stand_for_unknown_are_unknown(void **state)
+static void numbers_that_mean_unknown_are_unknown(void **state)
 {
     static const char *const names[] = {"min_rtt", "pacing_rate", "snd_ssthresh", "rcv_rtt"};
     const struct record record =
@@ -122,7 +122,7 @@ static void without_the_option_there_is_no_scale(void **state)
 }
 
 /* Members that are bits become known with the byte that has them. */
-static void an_older_kernel_tells_less(void **state)
+static void an_older_kernel_leaves_fields_unknown(void **state)
 {
     static const struct {
         const char *name;
@@ -147,7 +147,7 @@ static void an_older_kernel_tells_less(void **state)
         }
 }
 
-static void what_was_sent_again_is_a_share_of_all_that_was_sent(void **state)
+static void retransmitted_bytes_are_a_share_of_all_sent_bytes(void **state)
 {
     struct kernel_tcp_info info = {.bytes_sent = 3000, .bytes_retrans = 1};
     const struct record record = socket_of(SOCKET_TCP_INFO | SOCKET_TCP_BASICS, &info, sizeof info);
@@ -315,7 +315,7 @@ static void put_u16(struct nest *nest, unsigned type, uint16_t number)
     nest_put(nest, type, &number, sizeof number);
 }
 
-static void tls_tells_its_version_and_cipher(void **state)
+static void tls_shows_its_version_and_cipher(void **state)
 {
     struct nest tls = {.length = 0}, ulp = {.length = 0};
     struct record record = socket_of(SOCKET_ULP, NULL, 0);
@@ -347,7 +347,7 @@ static void put_u32(struct nest *nest, unsigned type, uint32_t number)
     nest_put(nest, type, &number, sizeof number);
 }
 
-static void a_subflow_tells_its_place_in_the_connection(void **state)
+static void a_subflow_shows_its_role_in_the_connection(void **state)
 {
     static const char *const expected[][2] = {
         {"subflow_flags", "mp_join_local,backup_remote,map_valid"},
@@ -414,7 +414,7 @@ static void a_tipc_socket_shows_both_ends_and_why_it_waits(void **state)
     assert_fields(&record, expected);
 }
 
-static void md5_tells_for_whom_it_has_keys_and_not_the_keys(void **state)
+static void md5_shows_the_peers_of_its_keys_and_never_a_key(void **state)
 {
     const struct kernel_md5_key keys[] = {
         {.family = AF_INET, .prefix = 24, .key_length = 3, .address = {192, 0, 2}, .key = "key"},
@@ -471,21 +471,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_come_in_seconds_and_bytes),
-        cmocka_unit_test(numbers_that_stand_for_unknown_are_unknown),
+        cmocka_unit_test(numbers_that_mean_unknown_are_unknown),
         cmocka_unit_test(states_are_words_and_options_are_a_set),
         cmocka_unit_test(without_the_option_there_is_no_scale),
-        cmocka_unit_test(an_older_kernel_tells_less),
-        cmocka_unit_test(what_was_sent_again_is_a_share_of_all_that_was_sent),
+        cmocka_unit_test(an_older_kernel_leaves_fields_unknown),
+        cmocka_unit_test(retransmitted_bytes_are_a_share_of_all_sent_bytes),
         cmocka_unit_test(a_listener_has_no_numbers_of_a_connection),
         cmocka_unit_test(a_listeners_queue_is_filled_by_so_much),
         cmocka_unit_test(each_algorithm_has_numbers_of_its_own),
         cmocka_unit_test(half_a_struct_is_none),
         cmocka_unit_test(memory_and_marks_are_numbers),
         cmocka_unit_test(mptcp_and_sctp_have_structs_of_their_own),
-        cmocka_unit_test(tls_tells_its_version_and_cipher),
-        cmocka_unit_test(a_subflow_tells_its_place_in_the_connection),
+        cmocka_unit_test(tls_shows_its_version_and_cipher),
+        cmocka_unit_test(a_subflow_shows_its_role_in_the_connection),
         cmocka_unit_test(a_tipc_socket_shows_both_ends_and_why_it_waits),
-        cmocka_unit_test(md5_tells_for_whom_it_has_keys_and_not_the_keys),
+        cmocka_unit_test(md5_shows_the_peers_of_its_keys_and_never_a_key),
         cmocka_unit_test(sctp_has_several_addresses_at_each_end),
         cmocka_unit_test(attributes_that_do_not_fit_are_none),
     };

@@ -222,7 +222,7 @@ static void a_row_that_netlink_does_not_know_is_none(void **state)
     assert_once(scene, 4, 2);
 }
 
-static void a_forged_row_cannot_stand_for_another_socket(void **state)
+static void a_forged_row_cannot_replace_another_socket(void **state)
 {
     struct scene *scene = *state;
 
@@ -237,7 +237,7 @@ static void a_forged_row_cannot_stand_for_another_socket(void **state)
     assert_int_equal(kept_inode(&scene->stage.kept, 2)->socket.flags, 0);
 }
 
-static void of_two_rows_that_only_differ_in_refcnt_none_is_believed(void **state)
+static void forged_rows_that_differ_only_in_refcnt_are_not_listed(void **state)
 {
     struct scene *scene = *state;
 
@@ -321,7 +321,7 @@ static void rows_in_another_order_find_their_sockets(void **state)
 }
 
 /* Lines that are no rows are of names, where there are such names. */
-static void a_malformed_line_is_told_when_no_name_can_have_made_it(void **state)
+static void a_malformed_line_is_reported_when_no_name_can_have_made_it(void **state)
 {
     struct scene *scene = *state;
 
@@ -344,7 +344,7 @@ static void a_line_of_a_name_that_is_gone_is_not_told_when_there_are_such_names(
     assert_silent(scene, 2);
 }
 
-static void a_nul_and_an_at_sign_in_an_abstract_name_are_told_apart(void **state)
+static void a_nul_and_an_at_sign_in_an_abstract_name_are_distinguished(void **state)
 {
     struct scene *scene = *state;
 
@@ -417,7 +417,7 @@ static void a_waiting_connection_is_of_its_listeners_type_and_does_not_listen(vo
     assert_silent(scene, 1);
 }
 
-static void listeners_that_look_alike_have_each_as_many_as_wait(void **state)
+static void equal_listeners_have_their_own_queue_lengths(void **state)
 {
     struct scene *scene = *state;
 
@@ -461,7 +461,7 @@ static void a_connection_that_waits_for_a_place_in_the_queue_has_no_name(void **
     assert_int_equal(count_name(scene, 0, NAME("")), 1);
 }
 
-static void what_stands_behind_the_name_of_a_socket_that_has_gone_may_be_its_name(void **state)
+static void text_after_the_name_of_a_closed_socket_may_belong_to_the_name(void **state)
 {
     struct scene *scene = *state;
 
@@ -588,7 +588,7 @@ static void a_malformed_message_is_a_loss_of_rows(void **state)
     assert_true(scene->stage.report.partial);
 }
 
-static void a_file_that_is_empty_costs_no_socket_and_is_told(void **state)
+static void a_file_that_is_empty_costs_no_socket_and_is_reported(void **state)
 {
     struct scene *scene = *state;
 
@@ -676,7 +676,7 @@ static void on_one_processor_netlink_is_asked_after_the_file(void **state)
     assert_once(scene, 4, 0);
 }
 
-static void a_line_that_is_malformed_is_told_once_after_two_requests(void **state)
+static void a_line_that_is_malformed_is_reported_once_after_two_requests(void **state)
 {
     struct scene *scene = *state;
 
@@ -726,23 +726,23 @@ int main(void)
         TEST(a_name_of_several_lines_is_one_name),
         TEST(a_name_that_forges_a_row_stays_a_name),
         TEST(a_row_that_netlink_does_not_know_is_none),
-        TEST(a_forged_row_cannot_stand_for_another_socket),
-        TEST(of_two_rows_that_only_differ_in_refcnt_none_is_believed),
+        TEST(a_forged_row_cannot_replace_another_socket),
+        TEST(forged_rows_that_differ_only_in_refcnt_are_not_listed),
         TEST(the_lines_of_a_name_that_is_known_forge_nothing),
         TEST(what_changed_between_file_and_netlink_is_listed_as_it_is_now),
         TEST(a_socket_that_netlink_repeats_is_one),
         TEST(rows_in_another_order_find_their_sockets),
-        TEST(a_malformed_line_is_told_when_no_name_can_have_made_it),
+        TEST(a_malformed_line_is_reported_when_no_name_can_have_made_it),
         TEST(a_line_of_a_name_that_is_gone_is_not_told_when_there_are_such_names),
-        TEST(a_nul_and_an_at_sign_in_an_abstract_name_are_told_apart),
+        TEST(a_nul_and_an_at_sign_in_an_abstract_name_are_distinguished),
         TEST(a_connection_that_waits_to_be_accepted_has_its_listeners_name),
         TEST(a_connection_that_waits_is_no_row_unless_it_is_needed),
         TEST(a_listener_has_no_more_connections_than_are_in_its_queue),
         TEST(a_waiting_connection_is_of_its_listeners_type_and_does_not_listen),
-        TEST(listeners_that_look_alike_have_each_as_many_as_wait),
+        TEST(equal_listeners_have_their_own_queue_lengths),
         TEST(a_forged_connection_does_not_pass_for_another_come_again),
         TEST(a_connection_that_waits_for_a_place_in_the_queue_has_no_name),
-        TEST(what_stands_behind_the_name_of_a_socket_that_has_gone_may_be_its_name),
+        TEST(text_after_the_name_of_a_closed_socket_may_belong_to_the_name),
         TEST(queues_users_and_cookies_come_when_they_are_needed),
         TEST(memory_and_waiting_connections_outlive_their_message),
         TEST(nothing_is_claimed_that_was_not_needed),
@@ -750,11 +750,11 @@ int main(void)
         TEST(rows_of_the_file_alone_that_no_name_has_room_for_are_true),
         TEST(rows_of_the_file_alone_that_a_name_has_room_for_may_be_forged),
         TEST(a_malformed_message_is_a_loss_of_rows),
-        TEST(a_file_that_is_empty_costs_no_socket_and_is_told),
+        TEST(a_file_that_is_empty_costs_no_socket_and_is_reported),
         TEST(a_long_file_whose_names_are_all_known_is_confirmed_at_once),
         TEST(names_that_netlink_could_not_know_yet_are_asked_for_again),
         TEST(on_one_processor_netlink_is_asked_after_the_file),
-        TEST(a_line_that_is_malformed_is_told_once_after_two_requests),
+        TEST(a_line_that_is_malformed_is_reported_once_after_two_requests),
         TEST(recorded_and_captured_at_once_they_agree),
     };
 

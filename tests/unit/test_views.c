@@ -211,7 +211,7 @@ static void people_see_the_limit_of_a_buffer_when_it_is_near(void **state)
     assert_string_equal(for_people("recv", &record, &no_names), "63K");
 }
 
-static void data_that_nobody_acknowledges_needs_attention(void **state)
+static void unacknowledged_data_needs_attention(void **state)
 {
     struct kernel_tcp_info info = {.last_ack_recv = 1001, .last_data_sent = 1001};
     struct record record = connection("192.0.2.1", "198.51.100.7");
@@ -267,7 +267,7 @@ static void attention_is_unknown_until_all_reasons_were_looked_for(void **state)
     assert_attention(&waiting, "dropped_packets");
 }
 
-static void what_is_left_of_a_connection_has_no_buffers_that_could_be_full(void **state)
+static void a_closing_connection_has_no_full_buffers(void **state)
 {
     struct record record = connection("192.0.2.1", "198.51.100.7");
 
@@ -322,7 +322,7 @@ static void activity_is_a_timer_that_matters_or_how_long_it_is_idle(void **state
     assert_string_equal(for_people("activity", &record, &no_names), "retransmit in 1.5s");
 }
 
-static void a_short_tcp_info_says_what_it_has(void **state)
+static void a_short_tcp_info_shows_its_fields(void **state)
 {
     const struct kernel_tcp_info info = {.last_data_sent = 12000, .last_data_recv = 13000};
     struct record record = connection("192.0.2.1", "198.51.100.7");
@@ -689,12 +689,12 @@ int main(void)
         cmocka_unit_test(a_unix_socket_is_at_its_name),
         cmocka_unit_test(the_queue_of_a_listener_is_full_when_one_more_waits_than_it_may),
         cmocka_unit_test(people_see_the_limit_of_a_buffer_when_it_is_near),
-        cmocka_unit_test(data_that_nobody_acknowledges_needs_attention),
+        cmocka_unit_test(unacknowledged_data_needs_attention),
         cmocka_unit_test(attention_is_unknown_until_all_reasons_were_looked_for),
-        cmocka_unit_test(what_is_left_of_a_connection_has_no_buffers_that_could_be_full),
+        cmocka_unit_test(a_closing_connection_has_no_full_buffers),
         cmocka_unit_test(a_queue_has_one_reason_and_a_socket_may_have_several),
         cmocka_unit_test(activity_is_a_timer_that_matters_or_how_long_it_is_idle),
-        cmocka_unit_test(a_short_tcp_info_says_what_it_has),
+        cmocka_unit_test(a_short_tcp_info_shows_its_fields),
         cmocka_unit_test(drops_need_attention),
         cmocka_unit_test(a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes),
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),

@@ -534,7 +534,7 @@ static void times_are_utc_unless_they_say_otherwise(void **state)
     }
 }
 
-static void what_is_wrong_is_said_with_its_place(void **state)
+static void errors_name_their_position(void **state)
 {
     static const struct meaning meanings[] = {
         {"", "at the end: expected a column"},
@@ -652,7 +652,7 @@ static void put_also(FILE *out, const struct predicate *predicate)
 }
 
 /* Made by an option, and not typed. */
-static void what_is_made_by_options_is_written_too(void **state)
+static void predicates_of_options_are_written_too(void **state)
 {
     const struct network network = {IPV4(10, 0, 0, 0), 8};
     const struct field *local = field_named(&kind_socket, "local_address"),
@@ -948,11 +948,11 @@ int main(void)
         cmocka_unit_test(units_containers_and_pods_have_short_names),
         cmocka_unit_test(booleans_have_several_words),
         cmocka_unit_test(times_are_utc_unless_they_say_otherwise),
-        cmocka_unit_test(what_is_wrong_is_said_with_its_place),
+        cmocka_unit_test(errors_name_their_position),
         cmocka_unit_test(a_long_list_of_numbers_is_one_comparison),
         cmocka_unit_test(a_value_may_be_another_column),
         cmocka_unit_test(comparisons_are_written_as_they_were_typed),
-        cmocka_unit_test(what_is_made_by_options_is_written_too),
+        cmocka_unit_test(predicates_of_options_are_written_too),
         cmocka_unit_test(depth_has_a_bound_and_length_has_none),
         cmocka_unit_test(a_list_is_for_all_columns_that_rows_have),
         cmocka_unit_test(a_flag_without_a_name_is_matched_by_its_number),

@@ -57,7 +57,7 @@ static void widths_are_those_of_unicode_17(void **state)
         assert_int_equal(text_width(cases[i].text, strlen(cases[i].text)), cases[i].width);
 }
 
-static void bytes_behind_the_text_do_not_count(void **state)
+static void bytes_after_the_text_do_not_count(void **state)
 {
     (void)state;
     assert_int_equal(text_width("\xe6\xbc\xa2\xa2", 3), 2);
@@ -148,7 +148,7 @@ int main(void)
         cmocka_unit_test(a_character_takes_no_column_or_one_or_two),
         cmocka_unit_test(bounds_of_ranges_belong_to_them),
         cmocka_unit_test(widths_are_those_of_unicode_17),
-        cmocka_unit_test(bytes_behind_the_text_do_not_count),
+        cmocka_unit_test(bytes_after_the_text_do_not_count),
         cmocka_unit_test(a_cut_counts_bytes_characters_and_columns_apart),
         cmocka_unit_test(a_printed_text_that_has_no_room_ends_with_a_sign),
     };
