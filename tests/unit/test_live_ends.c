@@ -173,11 +173,11 @@ static void too_many_ended_rows_are_cut_with_a_note(void **state)
 
     (void)state;
     world.view.count = 1;
-    for (uint16_t port = 1; port <= MOST + 1; port++)
-        world_add(port);
+    for (unsigned port = 1; port <= MOST + 1; port++)
+        world_add((uint16_t)port);
     world_sample();
-    for (uint16_t port = 1; port <= MOST; port++) {
-        world_end(port);
+    for (unsigned port = 1; port <= MOST; port++) {
+        world_end((uint16_t)port);
         if (port % 16 == 0)
             world_read_ends();
     }
@@ -416,11 +416,11 @@ static void all_rows_that_a_dump_missed_are_asked_for(void **state)
 
     (void)state;
     world.view.count = 1;
-    for (uint16_t port = 1; port <= ROWS; port++)
-        world_add(port);
+    for (unsigned port = 1; port <= ROWS; port++)
+        world_add((uint16_t)port);
     world_sample();
-    for (uint16_t port = 1; port <= ROWS; port++)
-        world_row(port)->unlisted = true;
+    for (unsigned port = 1; port <= ROWS; port++)
+        world_row((uint16_t)port)->unlisted = true;
     world.asks = 0;
     world_sample();
     assert_int_equal(world.asks, ROWS / 50);

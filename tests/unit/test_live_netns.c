@@ -167,9 +167,9 @@ static void numbers_of_netns_that_ended_are_given_again(void **state)
     begin(1);
     add(80, 0);
     world_sample();
-    for (uint8_t netns = 1; netns < WORLD_NETNS; netns++) {
+    for (unsigned netns = 1; netns < WORLD_NETNS; netns++) {
         world.absent[netns] = false;
-        add(80 + netns, netns);
+        add((uint16_t)(80 + netns), (uint8_t)netns);
         world_sample();
         assert_int_equal(world.watches, 2);
         assert_non_null(world_show_one(80 + netns, 1));

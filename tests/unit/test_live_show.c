@@ -164,8 +164,8 @@ static void rows_with_unknown_values_are_counted_too(void **state)
 
     (void)state;
     add_rows(1, ROWS);
-    for (uint16_t port = 1; port <= ROWS; port++)
-        world_row(port)->uncounted = port > 3;
+    for (unsigned port = 1; port <= ROWS; port++)
+        world_row((uint16_t)port)->uncounted = port > 3;
     world.view.order = (struct sort_key){world_field("bytes_sent"), true};
     world.view.count = 5;
     world_sample();

@@ -227,11 +227,11 @@ static void late_reports_are_known_of_ten_thousand_rows(void **state)
 
     (void)state;
     world_stream();
-    for (uint16_t port = 1; port <= ROWS; port++)
-        world_add(port);
+    for (unsigned port = 1; port <= ROWS; port++)
+        world_add((uint16_t)port);
     world_sample();
-    for (uint16_t port = 1; port <= ROWS; port++)
-        world_row(port)->gone = true;
+    for (unsigned port = 1; port <= ROWS; port++)
+        world_row((uint16_t)port)->gone = true;
     world.ends_lost[0] = true;
     world_sample();
     world.listing.most = 1; /* a text of all would be too long */

@@ -192,8 +192,8 @@ static void report_file(const struct diag_file_reading *reading)
     const char *path = reading->query->diag_file;
 
     if (reading->skipped)
-        report_loss(report, "%s: skipped %zu malformed message%s, the first at byte %" PRIu64,
-                    path, reading->skipped, reading->skipped == 1 ? "" : "s", reading->first);
+        report_loss(report, "%s: skipped %zu malformed message%s, the first at byte %" PRIu64, path,
+                    reading->skipped, reading->skipped == 1 ? "" : "s", reading->first);
     if (reading->error)
         report_loss(report, "%s: %s", path, strerror(-reading->error));
     else if (reading->lost)
