@@ -172,13 +172,13 @@ static void numbers_of_netns_that_ended_are_given_again(void **state)
         add((uint16_t)(80 + netns), (uint8_t)netns);
         world_sample();
         assert_int_equal(world.watches, 2);
-        assert_non_null(world_show_one(80 + netns, 1));
-        world_drop(80 + netns);
+        assert_non_null(world_show_one((uint16_t)(80 + netns), 1));
+        world_drop((uint16_t)(80 + netns));
         world.absent[netns] = true;
         world_sample();
         assert_int_equal(world.watches, 1);
         forget_ends(0);
-        assert_null(world_show_one(80 + netns, 1));
+        assert_null(world_show_one((uint16_t)(80 + netns), 1));
     }
     assert_int_equal(live_descriptors(world.live, (int[4]){0}, 4), 1);
 }
