@@ -25,7 +25,7 @@ extern const struct field field_route_part;
 #define ROUTE_REFERENCES (UINT64_C(1) << 3) /* only in the files */
 #define ROUTE_USE        (UINT64_C(1) << 4) /* only in the files */
 #define ROUTE_INTERFACE  (UINT64_C(1) << 5)
-#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* `device`: the files have it instead of the index */
+#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* `device`: /proc has the name, not the index */
 #define ROUTE_TABLE      (UINT64_C(1) << 7)
 #define ROUTE_TYPE       (UINT64_C(1) << 8)
 #define ROUTE_MSS        (UINT64_C(1) << 9) /* this and the next three: known only if they are set */
