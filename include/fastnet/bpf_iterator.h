@@ -16,7 +16,7 @@
 int bpf_iterator_start(int program, uint32_t task);
 
 /* Reads output of the program once, like read(2). Returns the number of bytes, 0 at the end, or
- * -errno. The kernel returns at most BPF_ITERATOR_AT_ONCE bytes, and always complete writes. */
+ * -errno. The kernel returns at most BPF_ITERATOR_AT_ONCE bytes: whole writes of the program. */
 enum { BPF_ITERATOR_AT_ONCE = 32 * 1024 };
 ssize_t bpf_iterator_read(int fd, void *buffer, size_t size);
 

@@ -15,7 +15,7 @@ enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
 
 /* A connection that this machine made or accepted. */
 struct connect {
-    uint64_t time;  /* time of connect(2), or of being established: CLOCK_MONOTONIC, ns */
+    uint64_t time;  /* connect(2), or if accepted the end of the handshake: CLOCK_MONOTONIC, ns */
     uint64_t ended; /* time of the end, on the same clock; 0: unknown */
     bool accepted;  /* this machine accepted it: of the other members only the peer is known */
     pid_t pid;      /* process that connected; 0: the kernel connected */
@@ -25,7 +25,7 @@ struct connect {
     bool failed;             /* it was never established */
     int error;               /* errno why it failed; 0: unknown, or see given_up */
     bool closed;             /* the program closed the socket */
-    bool given_up;           /* the program closed the socket before an error (IPv6: or read it) */
+    bool given_up;           /* closed before an error came, or (IPv6 only) after reading it */
     /* Noted, because a socket loses its addresses when its peer refuses, or when it sends a
      * reset. */
     struct address remote, local;

@@ -154,7 +154,7 @@ enum kernel_number {
 /* The numbers; kernel_numbers[NO_NUMBER] is empty. */
 extern const struct kernel_number_row {
     const char *protocol, *name;
-    const char *file; /* below PROC_ROOT/sys; NULL: a counter, or taken from rows */
+    const char *file; /* below PROC_ROOT/sys; NULL: a counter, or a number from rows */
     uint8_t file_numbers, index;
     enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* pages of this machine, also for a captured tree */
     enum kernel_number limit; /* the number that limits this number, or NO_NUMBER */

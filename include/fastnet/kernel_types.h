@@ -36,7 +36,7 @@ struct kernel_member {
 bool kernel_member_find(const struct btf *btf, uint32_t type, const char *name,
                         struct kernel_member *member, uint32_t *its_type);
 
-/* Finds a bit field of one bit; member->size is the size of its byte. */
+/* Finds a bit field of one bit. member->size is BPF_B: the byte in which the bit is. */
 bool kernel_flag_find(const struct btf *btf, uint32_t type, const char *name,
                       struct kernel_member *member);
 

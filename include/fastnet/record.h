@@ -23,8 +23,8 @@
 
 /* A group of --count-by, made by the engine. Its fields depend on the columns of --count-by. */
 struct count_record {
-    /* Borrowed: the values of the columns of --count-by, then of --sum, then with --percent of
-     * shares. */
+    /* Borrowed: the values of the columns of --count-by, then the sums of --sum, then with
+     * --percent the shares. */
     const struct value *values;
     uint64_t count;
 };

@@ -42,7 +42,7 @@ void report_add(struct report *report, enum report_line what, const char *format
 #define report_detail(report, ...)                                                                 \
     ((report)->verbose ? report_note((report), __VA_ARGS__) : (void)0)
 
-/* Copies the lines of `losses`, if rows may be missing there. */
+/* Reports the lines of `losses` as losses, if losses->partial is set (rows may be missing). */
 void report_hand_on(struct report *report, const struct report *losses);
 
 /* Adds the report of one sample of many, except lines that an earlier sample had, also with other

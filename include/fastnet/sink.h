@@ -90,14 +90,14 @@ struct sink *sink_table_create(const struct sink_options *options); /* widths fi
 /* Metrics, in the text format 0.0.4 of Prometheus or in that of OpenMetrics 1.0. A column of
  * numbers is a family of metrics, and a row is one metric of each family. Keys (field.key) are its
  * labels. Other texts are labels of a metric fastnet_METRIC_info, which is 1. An unknown number is
- * no metric. Rows wait until the end of the listing, because a family must not be interrupted.
+ * left out. Rows wait until the end of the listing, because a family must not be interrupted.
  *
  * Names of families follow from the columns: METRIC, the column, its unit, and "_total" for
  * counters. A counter that grows in some rows only is fastnet_METRIC_events_total in these rows,
  * and fastnet_METRIC_state in the others. The column of counts (field_count) is fastnet_METRIC.
  *
- * No two metrics of a family have the same labels: groups whose labels look the same are added; of
- * other rows the first counts. */
+ * No two metrics of a family have the same labels: the numbers of groups with equal labels are
+ * added; of other rows with equal labels only the first is written. */
 struct sink *sink_prometheus_create(const struct sink_options *options);
 struct sink *sink_openmetrics_create(const struct sink_options *options);
 

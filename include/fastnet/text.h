@@ -191,7 +191,7 @@ struct text_room {
 /* The beginning of a text that fits: its bytes, characters and columns. */
 struct text_fit {
     size_t length, characters, width;
-    bool cut; /* the text is longer: the sign of a cut must follow */
+    bool cut; /* the text is longer: TEXT_CUT must follow */
 };
 
 /* The sign that the end of a text is missing: one column, or ASCII, as in top(1) and ps(1). */

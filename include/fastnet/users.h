@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names of users by getpwuid(3), each uid once. Modules of nsswitch.conf(5) may run in it. So
+/* Names of users by getpwuid(3), each uid once. getpwuid(3) may run modules of nsswitch.conf(5). So
  * either all rights must be gone, or users_ask_in_child() starts a child without rights that asks
  * from now on. While it starts the child, no other thread may allocate memory (threads that read
  * packets cannot). */

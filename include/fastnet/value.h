@@ -20,8 +20,8 @@ enum value_type {
     VALUE_UNKNOWN, /* null in JSON, "-" in a table, empty in CSV */
     VALUE_NUMBER,
     VALUE_SIGNED,      /* may be negative */
-    VALUE_DECIMAL,     /* with three decimals, in thousandths: seconds as milliseconds */
-    VALUE_FINE,        /* with six decimals, in millionths: seconds as microseconds */
+    VALUE_DECIMAL,     /* thousandths, written with three decimals: milliseconds as seconds */
+    VALUE_FINE,        /* millionths, written with six decimals: microseconds as seconds */
     VALUE_BOOLEAN,     /* a number: 0 or 1 */
     VALUE_TIME,        /* ns since 1970; a string in JSON (RFC 3339, microseconds, UTC) */
     VALUE_TEXT,        /* sinks must escape it */
@@ -145,8 +145,8 @@ char *value_write(char *dst, const struct value *value, const char *delimiters);
  * (field.h). Other values are written as by value_write(), with spaces escaped. Returns the end. */
 char *value_write_human(char *dst, const struct value *value, int unit);
 
-/* Writes a value of any length for people: all of it if it fits, otherwise a beginning of at least
- * VALUE_PART / 4 bytes, which does not end within an element. Returns the length. */
+/* Writes a value of any length, for people. If its text does not fit, writes the beginning: at
+ * least VALUE_PART / 4 bytes, and no incomplete element. Returns the length. */
 enum { VALUE_PART = 4096 };
 size_t value_write_part(char dst[VALUE_PART], const struct value *value, int unit);
 

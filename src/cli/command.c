@@ -414,7 +414,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command)) {
-        options.count -= common->delta; /* without the values of rows without a rate */
+        options.count -= common->delta; /* not the last column: values without a rate */
         return sink_objects_create(&options, sinks_of_columns[common->format]);
     }
     return sinks_of_columns[common->format](&options);

@@ -76,7 +76,7 @@ struct common {
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
                  option_fn take, void *arg);
 
-/* Option rows for each personality's table: one screen of help, and complete help. */
+/* Option rows for each personality's table: -h (help of one screen) and --help (complete help). */
 #define HELP_OPTIONS(group)                                                                        \
     OPTION('h', NULL, group, "help that fits a screen"),                                           \
         LONG(OPTION_HELP, "help", group, "all options and more examples")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes of sockets for which the kernel keeps no counter: decides whether a listing counts them. */
+/* Decides whether a listing counts the bytes of sockets for which the kernel has no counter. */
 #ifndef CLI_COUNTS_H
 #define CLI_COUNTS_H
 

@@ -37,7 +37,7 @@ int filters_misuse_operand(const struct common *common, const struct kind *kind,
 /* The argument of the last option with this name; NULL: it was not typed. */
 const char *filters_typed(const struct filters *filters, const char *name);
 
-/* True if the option is a filter; if its argument may be missing, only with an argument. */
+/* True if the option is a filter. If its argument is optional, it is a filter only with one. */
 bool filters_are(const struct option *option, const char *argument);
 
 /* Adds a filter. Returns false if there are too many. */

@@ -33,7 +33,8 @@ enum misuse_help {
     HELP_OWN, /* as the personality wants it (struct manner); by default, after the message */
 };
 
-/* "SUBJECT: WRONG; did you mean BEFOREmeant?". Borrows texts; all except `wrong` may be NULL. */
+/* The message "SUBJECT: WRONG; did you mean BEFOREMEANT?", made from the members of these names.
+ * Borrows texts; all except `wrong` may be NULL. */
 struct misuse {
     const char *subject; /* the option, or the position in a filter, that is wrong */
     const char *wrong;   /* the message; if `typed` is given, it replaces each %s, escaped */

@@ -68,9 +68,9 @@ struct option {
 #define COMPARES(of)                .columns = (of)
 /* clang-format on */
 
-/* Choices other than words: the columns of the listed rows; the columns with numbers; all columns
- * that can be shown; the words of the column that a filter compares; after '!' a command that
- * prints words, written so that sh(1), zsh and fish understand it (completion.h). */
+/* Choices other than words. COLUMNS: the columns of the listed rows. NUMBERS: columns of numbers.
+ * SHOWN: all columns that can be shown. VALUES: the words of the column that a filter compares. '!'
+ * and a command that prints words: sh(1), zsh and fish must understand it (completion.h). */
 #define CHOICES_COLUMNS "$columns"
 #define CHOICES_NUMBERS "$numbers"
 #define CHOICES_SHOWN   "$columns $groups"

@@ -277,7 +277,7 @@ static const struct reading_source sources[] = {
      {&table_tcp, &table_tcp6},
      ENDS | SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS,
      UINT64_C(1) << TCP_LISTEN},
-    /* without bound, unconnected sockets: the kernel walks another table for them */
+    /* leaves out sockets that are only bound: for them the kernel walks another table */
     {READS_TCP,
      {&table_tcp, &table_tcp6},
      ENDS | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS | SOCKET_TCP_INFO,

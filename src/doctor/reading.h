@@ -26,7 +26,7 @@
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
 #define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes through them */
 #define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
-#define READS_QUERIES    (1u << 13) /* tracked flows to port 53, if there are flows */
+#define READS_QUERIES    (1u << 13) /* flows to port 53, if the kernel tracks flows */
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
@@ -71,7 +71,7 @@ enum suspicion {
     SUSPICIONS
 };
 
-/* A number of a socket, which the next reading compares with its own number. */
+/* A counter of a socket, kept so that the next reading can compare it. */
 struct remembered_socket {
     uint64_t cookie, number;
 };

@@ -23,8 +23,8 @@ struct rule_growth {
     const char *subject;        /* subject of the finding: "IPv4" */
     enum kernel_number counter; /* NO_NUMBER: end of the list */
     enum kernel_number whole;   /* the counter counts a part of this; NO_NUMBER: percent is 0 */
-    unsigned percent;           /* less growth, in percent of `whole`, is no finding */
-    unsigned least;             /* less growth is no finding */
+    unsigned percent;           /* smaller growth, in percent of `whole`, is no finding */
+    unsigned least;             /* smaller growth is no finding */
     enum kernel_number less;    /* a part of the counter that is subtracted, or NO_NUMBER */
     struct loss loss;           /* words for the counter */
 };

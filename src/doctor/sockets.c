@@ -16,7 +16,7 @@ enum {
     BACKOFFS = 3,           /* retransmissions without an answer: seconds of silence */
     SILENT_MS = 10000,      /* longer than three retransmissions take at usual round-trip times */
     UNCLOSED_MS = 60000,    /* longer than programs need to finish what they were doing */
-    SYNS = 2,               /* SYNs without an answer, three seconds: more than one lost packet */
+    SYNS = 2,               /* SYNs without an answer for 3 s: not just one lost packet */
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
     REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */
@@ -144,11 +144,11 @@ static uint32_t silence_of(const struct kernel_tcp_info *info)
     return info->last_ack_recv < info->last_data_recv ? info->last_ack_recv : info->last_data_recv;
 }
 
-/* Takes a connection whose data the other end does not acknowledge. LARGE_SEGMENTS: the other end
- * is heard, so only segments that are too large for the path are lost. Each retransmission doubles
- * the timeout, so after three of them the data was sent at least 7/8 of the timeout ago: packets
- * that came since then count, with a margin. LARGE_SILENCE: nothing is heard, and no large segment
- * was ever acknowledged. */
+/* Takes a connection whose data the other end does not acknowledge. LARGE_SEGMENTS: packets come
+ * from the other end, so only segments that are too large for the path are lost. Each
+ * retransmission doubles the timeout, so after three the data was sent at least 7/8 of the timeout
+ * ago: packets of the last 3/4 came later. LARGE_SILENCE: no packets come, and no large segment was
+ * ever acknowledged. */
 static void take_unacknowledged(struct sockets_reading *sockets, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);

@@ -119,7 +119,7 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
                   : predicate_holds(listing->where, record, context);
     if (lane->unavailable && (!wanted || wait) && !run->limits.seen) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->unavailable; /* maybe they are the only reason */
+        known.fields &= ~lane->unavailable; /* the row may fail only because these are unknown */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);

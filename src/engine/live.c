@@ -292,7 +292,7 @@ static void live_take_row(struct sink *sink, const struct record *record)
     struct remembered *row = live->engine->delta->last;
     struct live_row *to;
 
-    if (!row || row->key != record->identity) /* the row has waited for its owner */
+    if (!row || row->key != record->identity) /* the row had to wait: `last` is another row */
         row = delta_find(live->engine->delta, record->identity, live->here);
     if (!row)
         return;

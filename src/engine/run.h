@@ -84,7 +84,7 @@ struct owner_search {
     bool deferred;           /* search when it is known which rows pass the filter */
     bool unsearched;         /* some waiting rows were not searched for, or have no owner */
     bool unowned;            /* after the second search a socket has no owner */
-    unsigned early_searches; /* second searches before the end, because many rows waited */
+    unsigned early_searches; /* times that rows were passed on early: too many waited */
 };
 
 /* Conditions that end a listing before its last table. */

@@ -9,7 +9,7 @@
 #include "fastnet/hash.h"
 
 /* The window is two sets. When the newer set has WINDOW rows, it becomes the older set. So the last
- * WINDOW to 2 * WINDOW rows are remembered; two datagrams have fewer (32 KiB, 250 rows each). */
+ * WINDOW to 2 * WINDOW rows are remembered: more than two datagrams (32 KiB, 250 rows each). */
 enum { WINDOW = 1024, WINDOW_BITS = 12, FIRST_BITS = 9 /* one page: most listings are short */ };
 
 struct set {

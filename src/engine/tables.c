@@ -90,9 +90,9 @@ static bool is_read_twice(const struct run *run, const struct table *table)
            !cannot_change(run, table);
 }
 
-/* True if repeats of rows are found in the whole table, not only within a window. Such a table can
- * be read again if the kernel resizes it during the dump. For that purpose alone, repeats are found
- * only if all rows are kept or counted anyway. */
+/* True if repeats of rows are found in the whole table, not only within a window: then it can be
+ * read again if the kernel resizes it during the dump. If a resize is the only reason, repeats are
+ * found only in listings that keep or count all rows anyway. */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return table->repeats || is_read_twice(run, table) ||
@@ -421,7 +421,7 @@ size_t run_tables(struct run *run, size_t i)
     return 1;
 }
 
-/* Adds the backends for both tables, then for each: after a failure tables are read one by one. */
+/* Adds the backends that may be asked, each once. */
 static void add_backends(struct explained *explained, const struct answers *answers)
 {
     for (size_t i = 0; i < answers->count; i++) {

@@ -227,7 +227,7 @@ static void round_call(struct round *round, hosts_wait_fn wait, size_t count)
     pthread_mutex_lock(&round->lock);
 }
 
-/* Like round_await(), but calls `wait` if it takes long, and again with 0 when that is over. */
+/* Like round_await(). If that takes long, calls `wait` first, and again with 0 at the end. */
 static void round_wait(struct round *round, uint64_t end, hosts_wait_fn wait)
 {
     const uint64_t slow = clock_nanoseconds(CLOCK_MONOTONIC) + HOSTS_SLOW;

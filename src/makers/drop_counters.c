@@ -63,7 +63,7 @@ static struct counter counter_of(unsigned number)
                             .seen_as = *row->drops ? row->drops : NULL};
 }
 
-/* The value of a counter: of one socket, of one interface, or of all (the other origins). */
+/* The value of a counter. OF_SOCKET: for one socket; OF_INTERFACE: for one interface. */
 struct amount {
     uint64_t value;
     uint64_t of;      /* cookie of a socket, index of an interface */
@@ -89,7 +89,7 @@ struct drop_counters {
     bool all_netns;
     struct engine *engine;          /* borrowed */
     uint64_t own_netns;             /* the network namespace that lists the machine's counters */
-    const struct drop_probe *probe; /* the probe that sees other packets, or NULL */
+    const struct drop_probe *probe; /* the probe that sees some of the packets, or NULL */
     struct netns_store netns;
     uint64_t all_at;      /* start of the last reading, if it found all network namespaces; or 0 */
     struct report losses; /* losses of the latest reading */
@@ -176,7 +176,7 @@ static int drop_counters_take_interface(struct drop_counts *counts,
         if (offset != offsetof(struct interface_record, queue_drops))
             memcpy(&value, (const char *)interface + offset, sizeof value);
         if (offset == offsetof(struct interface_record, counters[RX_DROPPED]))
-            value -= interface->details[RX_MISSED]; /* these are counted by themselves */
+            value -= interface->details[RX_MISSED]; /* RX_MISSED has a row of its own */
         error = drop_counters_add(
             counts, (struct amount){.value = value, .of = interface->index, .counter = i});
     }
@@ -278,7 +278,7 @@ static int drop_counters_read_here(void *arg)
         engine_move(all->engine);
     for (size_t i = 0; i < COUNT(read) && !error; i++)
         if ((read[i].origin != OF_MACHINE || cookie == all->own_netns) &&
-            (read[i].tables[0] != &table_udp || !all->probe)) /* there may be many */
+            (read[i].tables[0] != &table_udp || !all->probe)) /* the probe sees their drops */
             error = drop_counters_list_table(all, &counted->now, read[i].origin, read[i].tables);
     if (error)
         counted->now.known = 0;
@@ -305,7 +305,7 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *probe
 struct drop_growth {
     const struct drop_counts *before, *now;
     const struct drop_probe *probe;
-    uint64_t by_socket[2]; /* reported for single sockets: LISTENERS, RECEIVERS */
+    uint64_t by_socket[2]; /* sums over sockets that got rows: LISTENERS, RECEIVERS */
     bool overflows;        /* all drops of listeners were overflows */
     int (*fn)(struct record *record, void *arg);
     void *arg;

@@ -41,7 +41,7 @@ int bpf_check_rights(struct bpf_refusal *refusal, const char *lent)
     return bpf_refuse(refusal, -EPERM, reason);
 }
 
-/* link: of the namespace that the machine began with; its number is fixed (linux/nsfs.h). */
+/* link: text of the link to the machine's first namespace; its number is fixed (linux/nsfs.h). */
 static bool is_in_first(const char *file, const char *link)
 {
     char text[32];

@@ -58,7 +58,7 @@ void *netns_store_add(struct netns_store *store, uint64_t cookie)
     return entry;
 }
 
-/* Where memory is short, a namespace may not be found again: it counts as new then. */
+/* If memory is short, a namespace is perhaps not found again: then it counts as new. */
 void netns_store_next(struct netns_store *store, void (*finish)(void *entry))
 {
     hash_table_finish(&store->numbers);

@@ -46,7 +46,7 @@ static const struct {
  * yet. */
 static cap_t caps;
 
-/* The effective set may not be empty. */
+/* The effective set is perhaps not empty. */
 static bool raised;
 
 /* Bits of the rights that rights_limit() kept. Two rights can share a capability: it is not raised

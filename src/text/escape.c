@@ -163,7 +163,7 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned cha
     return dst;
 }
 
-/* also: another delimiter, or a backslash for no other. */
+/* also: one more delimiter; a backslash, which is always escaped, adds none. */
 static inline char *escape_with(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also, escape_fn *escape)
 {
@@ -237,7 +237,7 @@ char *escape_json(char *dst, const char *data, size_t size)
     return escape_with(dst, data, size, NULL, '"', escape_json_character);
 }
 
-/* A reader turns two backslashes into one. */
+/* A reader of metrics turns two backslashes into one, so each backslash is written twice. */
 static char *escape_label_character(char *dst, const unsigned char *data, size_t length,
                                     uint32_t code)
 {

@@ -34,7 +34,7 @@ struct drop_record {
     uint8_t source;       /* enum drop_source */
     bool harmless;        /* nothing was lost by dropping them */
     uint8_t protocol;     /* IPPROTO_* */
-    uint32_t interface;   /* interface that they came in by, or were to leave by */
+    uint32_t interface;   /* the packets came in by it, or were to leave by it */
     uint32_t uid;         /* user that made the socket */
     uint64_t inode;       /* inode of the socket */
     struct text reason;   /* the kernel's name of the reason, or of the counter */

@@ -115,7 +115,7 @@ struct flow_statistics_record {
 #define USAGE_MAXIMUM    (UINT64_C(1) << 1) /* nf_conntrack_max; 0: no limit */
 #define USAGE_BUCKETS    (UINT64_C(1) << 2)
 #define USAGE_DROPS      (UINT64_C(1) << 3) /* drop and early_drop */
-#define USAGE_ENTRY_SIZE (UINT64_C(1) << 4) /* from slabinfo(5); else FLOW_ENTRY_ESTIMATE */
+#define USAGE_ENTRY_SIZE (UINT64_C(1) << 4) /* from slabinfo(5); absent: FLOW_ENTRY_ESTIMATE */
 
 enum {
     FLOW_ENTRY_ESTIMATE = 320, /* bytes: struct nf_conn and its extensions on 64-bit kernels */

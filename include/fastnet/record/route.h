@@ -22,10 +22,10 @@ extern const struct field field_route_part;
 #define ROUTE_FLAGS      (UINT64_C(1) << 0)
 #define ROUTE_GATEWAY    (UINT64_C(1) << 1)
 #define ROUTE_METRIC     (UINT64_C(1) << 2)
-#define ROUTE_REFERENCES (UINT64_C(1) << 3) /* only in the files */
-#define ROUTE_USE        (UINT64_C(1) << 4) /* only in the files */
+#define ROUTE_REFERENCES (UINT64_C(1) << 3) /* only in /proc */
+#define ROUTE_USE        (UINT64_C(1) << 4) /* only in /proc */
 #define ROUTE_INTERFACE  (UINT64_C(1) << 5)
-#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* `device`: the files have it instead of the index */
+#define ROUTE_DEVICE     (UINT64_C(1) << 6) /* `device`: /proc has the name, not the index */
 #define ROUTE_TABLE      (UINT64_C(1) << 7)
 #define ROUTE_TYPE       (UINT64_C(1) << 8)
 #define ROUTE_MSS        (UINT64_C(1) << 9) /* this and the next three: known only if they are set */
@@ -41,13 +41,11 @@ extern const struct field field_route_part;
 /* Not a field: asks for each further next hop of a route as a row. */
 #define ROUTE_FURTHER_HOPS (UINT64_C(1) << 18)
 
-/* Rows that only netlink has, or only the file. */
+/* Rows that only netlink has, or only /proc. */
 enum route_part {
     ROUTE_WHOLE,
-    ROUTE_FURTHER, /* only netlink: a further next hop of a route; in the file the route is one line
-                    */
-    ROUTE_NULL,    /* only the file: the kernel's own last entry of an IPv6 table without a default
-                      route */
+    ROUTE_FURTHER, /* only netlink: a route's further next hop (one line in /proc) */
+    ROUTE_NULL,    /* only /proc: the kernel's last entry of an IPv6 table without default route */
 };
 
 /* Names of RTN_* and RTPROT_* (linux/rtnetlink.h) in small letters, as ip(8) prints; or NULL. */

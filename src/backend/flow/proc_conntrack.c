@@ -85,7 +85,7 @@ static int dump_expectation_count(const struct query *query, record_fn fn, void 
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-/* Where the counters of one set go: each CPU is a row for fn. */
+/* Arguments of take_statistics(): the set of counters to take, and fn, which gets a row per CPU. */
 struct statistics {
     enum flow_counter_set set;
     record_fn fn;

@@ -270,7 +270,7 @@ int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *
 
 int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char *proc_root)
 {
-    enum { OF_TCP = 5 }; /* inuse, orphan, tw, alloc, mem: sockstat_seq_show() in net/ipv4/proc.c */
+    enum { OF_TCP = 5 }; /* 5 numbers: inuse, orphan, tw, alloc, mem (net/ipv4/proc.c) */
     struct socket_numbers numbers = {.netns = (uint32_t)netns};
     struct report losses = {.partial = false};
     const struct query files = {

@@ -85,8 +85,8 @@ struct socket_numbers {
 int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *numbers);
 
 /* Call it after the last bytes. Sorts the sockets that both readings found, without repeats, and
- * compares them with the numbers. Returns 0, -ENOMEM, or -EIO if a socket is cut. On failure the
- * pass has no sockets. */
+ * compares their counts with those of socket_pass_count_as(). Returns 0, -ENOMEM, or -EIO if a
+ * socket is cut. On failure the pass has no sockets. */
 int socket_pass_settle(struct socket_pass *pass);
 
 /* True if the pass found all TCP sockets of the namespace that are only bound. */

@@ -63,7 +63,7 @@ struct unix_reading {
     uint64_t shown;             /* presence bits that rows may have */
     struct socket_list sockets; /* in netlink's order */
     struct texts borrowed;      /* names, memory and inodes that sockets borrow */
-    bool newlines;              /* a name has a newline, so some lines may not be rows */
+    bool newlines;              /* a name has a newline: perhaps not all lines are rows */
     size_t next;                /* index of the socket whose row should come next in the file */
     struct ranked *by_inode;    /* sockets sorted by inode; equal inodes keep their order */
     struct unix_listener *listeners;

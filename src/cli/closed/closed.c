@@ -79,7 +79,7 @@ static int closed_list(struct closed_command *command)
         /* For every choice of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    /* SOCKET_AGE makes the backend list sockets, too: a reset clears addresses. */
+                    /* SOCKET_AGE: sockets are read, too, because a reset clears addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_pass = stream_sum_up,
         .arg = &stream,

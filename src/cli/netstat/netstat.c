@@ -165,7 +165,7 @@ static void check_other_tables(const void *arg, struct report *report)
     report->partial |= report->ended;
 }
 
-/* Reports this in netstat's words, because scripts search for them. */
+/* Reports missing owners in netstat's words, because scripts search for them. */
 static void report_shut_out(struct report *report, const struct owners_summary *summary)
 {
     if (summary->any)

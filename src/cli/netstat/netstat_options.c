@@ -195,7 +195,7 @@ static int take_other_table(struct netstat_options *options, int id)
 
     while (listed[i].kind && listed[i].id != id)
         i++;
-    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* -g replaces no table */
+    if (!listed[i].kind || (id == 'g' && options->other_tables)) /* then -g is ignored */
         return 0;
     /* -i adds nothing after -I=lo */
     options->other_tables += id != 'g' && !(id == 'i' && options->interface);

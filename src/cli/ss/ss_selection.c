@@ -232,7 +232,7 @@ void ss_selection_complete(struct ss_selection *selection)
     /* if the options leave no state, the default states are listed, as in ss */
     if (!selection->states)
         selection->states = selection->defaults;
-    if (selection->states & HALF_OPEN) /* half-open connections; ss(8) says otherwise */
+    if (selection->states & HALF_OPEN) /* as ss does, although ss(8) says otherwise */
         selection->states |= STATE(TCP_SYN_RECV);
     /* A table gets its families unless one was named; then a family without table gets its
      * tables. */

@@ -77,7 +77,7 @@ struct screen_ops {
     /* Called when the user chose another order, or another filter (listing.where). */
     int (*choose)(struct screen_state *state);
     int (*filter)(struct screen_state *state);
-    /* The number of lines above the table; draws these lines, after show(). */
+    /* count_lines() counts the lines above the table. put_lines() draws them, after show(). */
     size_t (*count_lines)(const struct screen_state *state);
     void (*put_lines)(struct screen_state *state);
     /* Passes the view's rows for which screen_add_row() returns true to the sink. Sets `listed`. */

@@ -77,7 +77,7 @@ bool constant_column(const struct constant *constant, struct predicate **compari
         (!value_is_number(field->type) && field->type != VALUE_TIME &&
          field->type != VALUE_ADDRESS))
         return false;
-    const bool alone = name == constant->text; /* without a factor */
+    const bool alone = name == constant->text; /* the column has no factor before it */
     const size_t length = strcspn(name, signs);
     const char *rest = name + length + strspn(name + length, signs);
     other = field_compared(parser->kind, name, strlen(name));

@@ -483,9 +483,8 @@ static struct text as_shown(const struct constant *constant)
     return (struct text){length < constant->length ? text : NULL, length};
 }
 
-/* Compares the name of a unix socket. If tables show it with @, it is a path, or an abstract name,
- * which begins with NUL: both are compared (~~ itself does that). In an abstract name, NUL is shown
- * as @, too, and @ as \x40. */
+/* Compares the name of a unix socket. Tables show NUL in an abstract name as @, and @ as \x40, so a
+ * name that begins with @ is compared as a path and as an abstract name (~~ itself does that). */
 static struct predicate *parse_socket_name(const struct constant *constant)
 {
     struct predicate *made = parse_text(constant);
@@ -834,7 +833,7 @@ static struct predicate *where_parse_value(struct constant *constant)
     return parser_join(constant->parser, PREDICATE_OR, made, parse_by_type(constant));
 }
 
-/* Parses COLUMN=VALUE,... as a view shows several columns. Returns NULL for other texts. */
+/* Parses COLUMN=VALUE,..., which is how a view shows several columns. Returns NULL otherwise. */
 static struct predicate *parse_parts(const struct constant *constant)
 {
     struct where_parser *parser = constant->parser;

@@ -22,7 +22,7 @@ static void put_typed(FILE *stream, struct text typed)
     }
 }
 
-/* Writes a text in quotes, unless it is one word, and not digits, which may mean a number. */
+/* Writes a text. A word that begins with a letter needs no quotes; digits could be a number. */
 static void where_text_put_text(FILE *stream, const char *text)
 {
     static const char plain[] =

@@ -11,7 +11,7 @@ enum statistics_kind {
     STATISTICS_ALWAYS,
     STATISTICS_NONZERO, /* shown unless the value is 0 */
     STATISTICS_INPUT,   /* in the ICMP input histogram, unless 0; the title always */
-    STATISTICS_OUTPUT,  /* in the ICMP output histogram, likewise */
+    STATISTICS_OUTPUT,  /* in the ICMP output histogram, unless 0; the title always */
     STATISTICS_HIDDEN,
 };
 

@@ -52,7 +52,7 @@ struct piece {
     uint16_t member, size;
     uint16_t option; /* offset of a bool in struct conntrack_sink; 0: no option is needed */
     uint32_t mask, bits;
-    uint64_t fields, any; /* presence bits; any 0: only `fields` counts */
+    uint64_t fields, any; /* presence bits: all of `fields`, one of `any` (0: no condition) */
     struct text before, after;
     const char *delimiters;                    /* PIECE_TEXT: characters to escape */
     char *(*name)(char *dst, uint64_t number); /* PIECE_NAME: writes a number's name */
@@ -75,7 +75,7 @@ struct piece {
 #define WITH(word)           .option = offsetof(struct conntrack_sink, layout.word)
 #define ANY(some)            .any = (some)
 #define BITS(in_mask, value) .mask = (in_mask), .bits = (value)
-/* Words without a member. */
+/* Words on a condition. The member at `path` is tested, not written. */
 #define IF(words, path, ...)             PIECE(WORDS, words, path, "", __VA_ARGS__)
 #define IF_EVENT(words, path, value)     IF(words, path, FLOW_EVENT, BITS(UINT8_MAX, value))
 #define IF_STATUS(words, in_mask, value) IF(words, flow.status, FLOW_STATUS, BITS(in_mask, value))

@@ -64,7 +64,7 @@ struct table_line {
     size_t shift;  /* columns of the terminal by which earlier cells were too wide */
 };
 
-/* Returns the spaces that fill a cell, minus *shift: columns that earlier cells took too many. */
+/* Returns the spaces that fill a cell, fewer if earlier cells were too wide (by *shift columns). */
 static inline size_t padding_of(size_t *shift, size_t fitted, size_t width)
 {
     const size_t padding = fitted > width ? fitted - width : 0;

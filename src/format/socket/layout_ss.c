@@ -56,7 +56,7 @@ struct ss_sink {
     bool shown[SS_COLUMNS];
     struct ss_sink *origin;    /* this sink, or the sink that it was cloned from */
     size_t gaps[SS_COLUMNS];   /* spaces before a column: 0 or 1 */
-    size_t widths[SS_COLUMNS]; /* without the gap; the origin's widths grow with kept rows */
+    size_t widths[SS_COLUMNS]; /* without the gap; in the origin, kept rows widen them */
     size_t heading_spaces; /* used in the origin: spaces after the heading, see note_details() */
     size_t latest_details; /* length of the details of the last kept row */
     uint64_t endpoint;     /* inode of the last row, perhaps an SCTP endpoint */
@@ -516,7 +516,7 @@ static void ss_start(struct ss_sink *ss, struct ss_sink *origin)
     ss->shown[SS_PROCESS] = ss->layout.processes;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++)
         ss->widths[column] = ss->layout.header ? strlen(columns[column].heading) : 0;
-    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* the width without a heading, too */
+    ss->widths[SS_RECV_Q] = ss->widths[SS_SEND_Q] = 6; /* the least width, also without a heading */
     bool first = true;
     for (enum ss_column column = 0; column < SS_COLUMNS; column++) {
         ss->widths[column] *= ss->shown[column];

@@ -148,7 +148,7 @@ char *ss_put_extended(char *dst, struct ss_row *row)
     return dst;
 }
 
-/* Writes which directions are open: "<->", or '-' for an arrow if that direction is shut down. */
+/* Writes "<->" with an arrow for each open direction, and '-' in place of a closed one. */
 static char *put_shutdown(char *dst, const struct ss_row *row)
 {
     const uint8_t shut = row->record->socket.shutdown;

@@ -165,9 +165,9 @@ static const char *owners_group(const struct cell *cell)
                : NULL;
 }
 
-/* Returns the group in which the socket was made. If the kernel does not send it, or sends the root
- * for all sockets, returns the current group of the first owner. This is also so outside of the
- * cgroup namespace, where ids are missing, and where only version 1 has containers. */
+/* Returns the group in which the socket was made. Returns the current group of its first owner if
+ * the kernel does not send the former, or sends the root for all sockets; if the owner is outside
+ * of the cgroup namespace, where ids are missing; or if only version 1 has containers. */
 static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;
