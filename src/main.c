@@ -104,7 +104,7 @@ static int main_take_word(int argc, char *argv[])
                                 .wrong = "there is no command '%s'",
                                 .typed = as_text(argv[2]),
                                 .before = "fastnet help "};
-        char message[SAID_MAX];
+        char message[MESSAGE_TEXT_MAX];
         for (size_t i = 0; i < COUNT(personalities); i++)
             misuse_offer(&misuse, personalities[i].name);
         misuse_put(&misuse, message, sizeof message);

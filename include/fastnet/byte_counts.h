@@ -24,7 +24,7 @@ int byte_counts_read(struct byte_counts *counts);
 /* Sets the bytes of a socket record since byte_counts_begin(), from the last byte_counts_read().
  * Changes only records that have a cookie and no counters of the kernel. This function and
  * byte_counts_take() do nothing if `counts` is NULL. */
-void byte_counts_tell(const struct byte_counts *counts, struct record *record);
+void byte_counts_complete(const struct byte_counts *counts, struct record *record);
 
 /* Sets the bytes of a socket that has ended, up to its end, and removes its counter. */
 void byte_counts_take(const struct byte_counts *counts, struct record *record);

@@ -57,7 +57,7 @@ size_t cgroups_count(const struct cgroups *cgroups);
 uint64_t cgroups_id(const struct cgroups *cgroups, size_t i);
 
 /* Searches for containers in hierarchies of version 1. Sets summary.mixed and returns it. */
-bool cgroups_look_mixed(struct cgroups *cgroups);
+bool cgroups_find_mixed(struct cgroups *cgroups);
 /* Sets summary.mixed: the processes are those of another machine, whose hierarchies are not visible
  * here. */
 void cgroups_set_mixed(struct cgroups *cgroups);
@@ -84,7 +84,7 @@ struct cgroups_summary {
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 
 /* True if the ids of sockets lead to their groups: cgroup2 is mounted and in use. */
-static inline bool cgroups_tell(const struct cgroups_summary *summary)
+static inline bool cgroups_identify(const struct cgroups_summary *summary)
 {
     return !summary->error && !(summary->flat && summary->version1);
 }

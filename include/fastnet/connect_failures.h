@@ -29,7 +29,7 @@ struct connect_failure {
 
 /* Begins to count calls of processes in the network namespace with this id (namespace.h). Returns
  * NULL if memory is short, or with the refusal (may be NULL). Uses RIGHT_OWNERS and RIGHT_BPF. */
-struct connect_failures *connect_failures_watch(uint64_t netns, struct bpf_refusal *refusal);
+struct connect_failures *connect_failures_begin(uint64_t netns, struct bpf_refusal *refusal);
 void connect_failures_destroy(struct connect_failures *failures);
 
 /* Returns the calls that failed with errno `error` since the last call for this errno. */

@@ -41,7 +41,7 @@ void connects_destroy(struct connects *connects);
 /* Begins to note connections: the last 32,768 in the network namespace with this id (namespace.h),
  * or in all if `netns` is 0. Returns 0, or -errno with the refusal (may be NULL). Further calls
  * return the first result. Uses RIGHT_OWNERS and RIGHT_BPF. */
-int connects_watch(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal);
+int connects_begin(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal);
 
 /* Copies the note of the socket with this cookie to *made and removes it. Returns false if no note
  * exists. Uses RIGHT_BPF. */

@@ -17,7 +17,7 @@ struct drop_probe;
 /* Packets that were dropped for one reason, at one address of the kernel's code, for one socket. */
 struct drop {
     struct record record; /* without function, meaning and harmless; borrows from the probe */
-    uint64_t place;       /* address in the kernel's code after the call that dropped the packets */
+    uint64_t location;    /* address in the kernel's code after the call that dropped the packets */
     uint32_t netns;       /* inode of the network namespace; 0: unknown */
     uint32_t reason;      /* enum skb_drop_reason of the running kernel */
     char unnamed[12];     /* text for a reason that has no name */

@@ -33,9 +33,9 @@ int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 
 /* Packets for which the last listing has no row. */
 struct drops_summary {
-    uint64_t harmless;  /* nobody misses these packets; not filtered by looked-up columns */
-    uint64_t elsewhere; /* dropped in network namespaces that were not listed */
-    uint64_t lost;      /* the table had no room for them */
+    uint64_t harmless; /* nobody misses these packets; not filtered by looked-up columns */
+    uint64_t unlisted; /* dropped in network namespaces that were not listed */
+    uint64_t lost;     /* the table had no room for them */
 };
 /* Returns the counts of the last listing, borrowed. */
 const struct drops_summary *drops_summary(const struct drops *drops);

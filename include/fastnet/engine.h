@@ -85,7 +85,7 @@ struct listing {
      * network namespace, a line with its name comes before its rows. */
     bool all_netns, headings;
     /* Descriptor of the network namespace to enter before names are looked up (setns(2)), or 0. */
-    int home;
+    int own_netns;
     const char *diag_file; /* file with saved answers of the kernel (query.h), or NULL */
     const int *maps;       /* descriptors of BPF maps: list only their storages (query.h) */
     size_t map_count;
@@ -122,7 +122,7 @@ struct engine *engine_create(struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
 /* This thread has entered another network namespace: drops all sockets and facts of the former. */
-void engine_move(struct engine *engine);
+void engine_change_netns(struct engine *engine);
 
 /* Returns the lookups of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);
@@ -152,8 +152,7 @@ void engine_prepare(struct engine *engine, const struct listing *listing);
  * looks up the names. */
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups);
 
-/* Runs the listing once. Returns 0, or -errno of an error that ended the listing. report: takes the
- * losses. */
+/* Runs the listing once. Returns 0, or -errno of an error that ended it. report gets the losses. */
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report);
 

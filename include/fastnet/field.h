@@ -77,7 +77,7 @@ struct peers;
 struct netns;
 
 /* Lookups that differ from one network namespace to the next. */
-struct here {
+struct netns_lookups {
     struct interfaces *interfaces;
     /* First and last port that the kernel chooses (ip_local_port_range of ip(7)); 0: unknown. */
     uint64_t ephemeral[2];
@@ -86,9 +86,9 @@ struct here {
 };
 
 /* True if the kernel chooses this port (host byte order) for sockets without one. */
-static inline bool port_is_ephemeral(const struct here *here, uint16_t port)
+static inline bool port_is_ephemeral(const struct netns_lookups *lookups, uint16_t port)
 {
-    return port >= here->ephemeral[0] && port <= here->ephemeral[1];
+    return port >= lookups->ephemeral[0] && port <= lookups->ephemeral[1];
 }
 
 enum { HOST_NAME_SIZE = 65 }; /* __NEW_UTS_LEN + 1 of linux/utsname.h */
@@ -104,9 +104,9 @@ struct context {
     struct senders *senders;
     struct networks *networks;
     struct cgroups *cgroups;
-    char host[HOST_NAME_SIZE]; /* name of this machine; empty: unknown */
-    struct here here;          /* lookups of the network namespace that the row was read in */
-    uint64_t time, number;     /* begin (ns since 1970) and number of the run; 0: unknown */
+    char host[HOST_NAME_SIZE];  /* name of this machine; empty: unknown */
+    struct netns_lookups netns; /* lookups of the network namespace that the row was read in */
+    uint64_t time, number;      /* begin (ns since 1970) and number of the run; 0: unknown */
 };
 
 /* Type of the record member that a field shows. Number types: the size in bytes. */

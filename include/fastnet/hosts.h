@@ -21,8 +21,7 @@ struct hosts;
 /* Returns NULL if memory is short. */
 struct hosts *hosts_create(void);
 void hosts_destroy(struct hosts *hosts); /* threads that still wait for answers continue */
-/* Adds an address. Addresses that have no name (0.0.0.0, ::, AF_UNSPEC) are ignored. Returns 0 or
- * -errno. */
+/* Adds an address; ignores 0.0.0.0, :: and AF_UNSPEC, which have no name. Returns 0 or -errno. */
 int hosts_add(struct hosts *hosts, const struct address *address);
 /* Looks up the addresses that were added since the last call; an address is never tried twice.
  * Returns the number of addresses without an answer in time, or -errno. wait: may be NULL. */
@@ -36,10 +35,10 @@ int hosts_error(const struct hosts *hosts);
 int hosts_find(const char *name, unsigned milliseconds, uint8_t address[4], int *error,
                hosts_wait_fn wait);
 /* Finds all addresses of a host. family: AF_INET, AF_INET6, or AF_UNSPEC for both. A process
- * without rights looks them up in the network namespace `home`, a descriptor (namespace.h; 0: the
+ * without rights looks them up in the network namespace `netns`, a descriptor (namespace.h; 0: the
  * current namespace). Stores at most `most` addresses. Returns their number, -ENOENT if the host
  * has none, -ETIMEDOUT, or another -errno. */
-int hosts_addresses(const char *name, uint8_t family, int home, unsigned milliseconds,
+int hosts_addresses(const char *name, uint8_t family, int netns, unsigned milliseconds,
                     struct address addresses[], size_t most, hosts_wait_fn wait);
 
 #endif

@@ -20,7 +20,7 @@ struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
 /* Fixes the network namespace of lookups: that of this thread, now. Without this call it is that of
  * the first lookup. */
-void interfaces_settle(struct interfaces *interfaces);
+void interfaces_fix_netns(struct interfaces *interfaces);
 /* Reads names from files of the captured tree `proc_root`. The running kernel is never asked. */
 void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root);
 /* Adds an interface, so that it needs no lookup. Returns 0 or -ENOMEM. */

@@ -61,8 +61,9 @@ struct counter_record;
     COUNTER(SEGMENTS_SENT, "Tcp", "OutSegs")                                                       \
     COUNTER(SEGMENTS_RETRANSMITTED, "Tcp", "RetransSegs")                                          \
     COUNTER(SYNS_RETRANSMITTED, "TcpExt", "TCPSynRetrans")                                         \
-    COUNTER(BLOCKS_IN_VAIN, "TcpExt", "TCPDSACKRecv")       /* retransmitted in vain: D-SACKs */   \
-    COUNTER(SEGMENTS_IN_VAIN, "TcpExt", "TCPDSACKRecvSegs") /* segments in these (Linux 5.10) */   \
+    COUNTER(BLOCKS_DUPLICATED, "TcpExt", "TCPDSACKRecv") /* retransmitted in vain: D-SACKs */      \
+    COUNTER(SEGMENTS_DUPLICATED, "TcpExt",                                                         \
+            "TCPDSACKRecvSegs") /* segments in these (Linux 5.10) */                               \
     COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors", .drops = "SOCKET_RCVBUFF")                   \
     COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors", .drops = "SOCKET_RCVBUFF")             \
     COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors", .drops = "PROTO_MEM")                           \
@@ -73,7 +74,7 @@ struct counter_record;
     COUNTER(REASSEMBLY6_REQUIRED, "Ip6", "Ip6ReasmReqds")                                          \
     COUNTER(ATTEMPTS, "Tcp", "ActiveOpens")                                                        \
     COUNTER(ATTEMPTS_FAILED, "Tcp", "AttemptFails")                                                \
-    COUNTER(ATTEMPTS_OF_OTHERS, "TcpExt", "EmbryonicRsts") /* part of ATTEMPTS_FAILED */           \
+    COUNTER(ATTEMPTS_FAILED_INCOMING, "TcpExt", "EmbryonicRsts") /* part of ATTEMPTS_FAILED */     \
     COUNTER(REVERSE_PATH_FILTERED, "TcpExt", "IPReversePathFilter", .drops = "IP_RPFILTER")        \
     COUNTER(CHECKSUMS_IP, "IpExt", "InCsumErrors")                                                 \
     COUNTER(CHECKSUMS_TCP, "Tcp", "InCsumErrors", .drops = "TCP_CSUM")                             \

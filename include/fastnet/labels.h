@@ -9,8 +9,7 @@
  * lines, and names with characters other than letters, digits, space and '-'. */
 struct labels;
 struct flag_names;
-/* Reads the file `path`; NULL: /etc/xtables/connlabel.conf. Returns 0, or -errno if it cannot be
- * read. */
+/* Reads the file `path`; NULL: /etc/xtables/connlabel.conf. Returns 0 or -errno. */
 int labels_create(struct labels **labels, const char *path);
 void labels_destroy(struct labels *labels);
 /* Returns the bit of a label by its name (`length` bytes), or -1. */

@@ -64,7 +64,7 @@ void live_destroy(struct live *live);
 
 /* Sets how the next samples rank and group rows: by view->order and view->group, which the caller
  * must keep until these samples are done. */
-void live_choose(struct live *live, const struct live_view *view);
+void live_set_view(struct live *live, const struct live_view *view);
 
 /* Samples all rows. Returns 0 or -errno. */
 int live_sample(struct live *live, struct report *report);
@@ -72,8 +72,7 @@ int live_sample(struct live *live, struct report *report);
 /* Samples rows that were active lately. Returns 0 or -errno. */
 int live_refresh(struct live *live, struct report *report);
 
-/* Reads which rows have ended. Returns 0, 1 if some ends are missing (then call live_sample()), or
- * -errno. */
+/* Reads which rows have ended. Returns 0, -errno, or 1: ends are missing, call live_sample(). */
 int live_read_ends(struct live *live, struct report *report);
 
 /* Returns the number of rows that the stream got. */

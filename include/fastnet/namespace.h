@@ -39,8 +39,7 @@ struct netns namespace_own(void);
  * 0: unknown; no namespace has this id. Uses RIGHT_BUFFERS. */
 uint64_t namespace_own_id(void);
 
-/* Returns the id of the network namespace of process `pid`; 0: unknown. proc_root: "/proc", for
- * example. */
+/* Returns the id of the netns of process `pid`; 0: unknown. proc_root: "/proc", for example. */
 uint64_t namespace_of_process(const char *proc_root, pid_t pid);
 
 /* Returns a number of this thread's network namespace that no other namespace gets until the

@@ -28,7 +28,7 @@ const struct netlink_peer *netlink_peer(const struct netlink *netlink);
 
 /* From now on receives long dumps without a second thread. A dump then takes longer, but an eighth
  * less CPU time. */
-void netlink_spare(struct netlink *netlink);
+void netlink_receive_inline(struct netlink *netlink);
 
 /* Closes all sockets. Later sockets belong to the network namespace that the thread is in then. */
 void netlink_close(struct netlink *netlink);

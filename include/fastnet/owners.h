@@ -100,7 +100,7 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode);
 /* Returns the process that made a socket which is gone: as owners_find() if the process was seen
  * with that name, or still exists; otherwise only with pid and name. name: ends with NUL, copied.
  * The result is valid until the next call. */
-const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name);
+const struct owner *owners_creator(struct owners *owners, pid_t pid, const char *name);
 
 /* Finds the owners of a listener for a connection that it received: at most a few, without their
  * descriptor numbers. The result is valid until the next call. */

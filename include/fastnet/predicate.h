@@ -38,7 +38,7 @@ struct predicate {
     /* PREDICATE_AND, _OR, _NOT: a list of parts. PREDICATE_..._COLUMN: the other column. Parts and
      * texts are borrowed. */
     const struct predicate *parts, *next;
-    struct text said; /* the predicate as --where writes it; empty: no user typed it */
+    struct text typed; /* the predicate as --where writes it; empty: no user typed it */
     /* The last part, and the last part that needs no lookup. predicate_add() sets them. */
     struct predicate *last, *last_cheap;
     /* The other members are for comparisons. */

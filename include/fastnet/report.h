@@ -46,8 +46,8 @@ void report_add(struct report *report, enum report_line what, const char *format
 void report_hand_on(struct report *report, const struct report *losses);
 
 /* Adds the report of one sample of many, except lines that an earlier sample had, also with other
- * numbers. said: all lines of earlier samples; new lines are added. */
-void report_add_news(struct report *report, const struct report *look, struct report *said);
+ * numbers. reported: all lines of earlier samples; new lines are added. */
+void report_add_news(struct report *report, const struct report *sample, struct report *reported);
 
 /* Prints each line as "PROGRAM: line" and removes it; `partial` stays. */
 void report_print(struct report *report, FILE *stream, const char *program);

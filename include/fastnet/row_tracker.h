@@ -29,7 +29,7 @@ struct row_tracker_ops {
     void (*take_id)(struct row_id *id, const struct record *record);
     /* Fills members that the record lacks, from `id`: all members of an empty record, or those that
      * the kernel does not report when a row ends. */
-    void (*tell_id)(const struct row_id *id, struct record *record);
+    void (*fill_record)(const struct row_id *id, struct record *record);
     /* True if the row has ended and is still listed. */
     bool (*is_over)(const struct record *record);
     /* True if the kernel can be asked for this row alone. */

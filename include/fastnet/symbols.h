@@ -12,11 +12,10 @@ struct symbols;
 struct symbols *symbols_create(void); /* NULL: memory is short */
 void symbols_destroy(struct symbols *symbols);
 /* Adds an address that follows a call in a kernel function. Returns 0 or -ENOMEM. */
-int symbols_add(struct symbols *symbols, uint64_t place);
+int symbols_add(struct symbols *symbols, uint64_t address);
 /* Looks up all added addresses. path: "/proc/kallsyms". Returns 0 or -errno. */
 int symbols_read(struct symbols *symbols, const char *path);
-/* Returns the name of the function that contains the address, borrowed, with a NUL; NULL:
- * unknown. */
-const char *symbols_name(const struct symbols *symbols, uint64_t place);
+/* Returns the name of the function that contains the address, borrowed; NULL: unknown. */
+const char *symbols_name(const struct symbols *symbols, uint64_t address);
 
 #endif

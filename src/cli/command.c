@@ -66,7 +66,7 @@ static int resolve_filters(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
 
-    command->where.interfaces_are_here = !command->common->all_netns && !command->common->proc_root;
+    command->where.interfaces_are_own = !command->common->all_netns && !command->common->proc_root;
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 
@@ -178,7 +178,7 @@ static void keep_asked(struct listing_command *command)
         if (strlen(command->keep) + strlen(name) + 2 <= sizeof command->keep &&
             (is_asked_for(command->common, name) ||
              (compared && is_asked_for(command->common, compared->name))))
-            said_add(command->keep, sizeof command->keep, " %s", name);
+            message_append(command->keep, sizeof command->keep, " %s", name);
     }
 }
 
@@ -232,7 +232,7 @@ static int resolve_source(struct listing_command *command)
     listing->owners = common->owners;
     listing->proc_root = root ? root : "/proc";
     listing->processes = common->processes;
-    listing->home = common->home;
+    listing->own_netns = common->own_netns;
     listing->all_netns = common->all_netns;
     listing->headings = common->all_netns && !common->no_header && !columns_used(command);
     if (!root)
@@ -251,8 +251,8 @@ static int resolve_rates(struct listing_command *command)
     struct listing *listing = &command->listing;
     const struct predicate *moved =
         listing->count_by_count
-            ? where_moved(&command->where, listing->sum, listing->sum_count)
-            : where_moved(&command->where, command->shown, command->shown_count);
+            ? where_any_rate(&command->where, listing->sum, listing->sum_count)
+            : where_any_rate(&command->where, command->shown, command->shown_count);
 
     if (!command->common->delta)
         return 0;

@@ -51,9 +51,9 @@ struct listing_command {
     const char *both_ends;
     bool objects; /* in JSON, rows of a thing, a name and a number become one object per thing */
     /* Carries out a listing without end, instead of repeated runs; or NULL. Returns a status. */
-    int (*go_on)(struct listing_command *command, struct engine *engine, struct sink *sink);
+    int (*run_endless)(struct listing_command *command, struct engine *engine, struct sink *sink);
     /* Called after each run whose output could be written; may be NULL. */
-    void (*after_each_pass)(const void *arg, struct report *report);
+    void (*after_each_run)(const void *arg, struct report *report);
     const void *arg;
 
     struct where where; /* the filters of the command line */

@@ -50,7 +50,7 @@ struct common {
     const char *typed_root; /* --proc-root or usual_root, unchanged; NULL: neither was given */
     const char *usual_root; /* default of --proc-root; NULL: /proc */
     const char *netns;      /* network namespace to list; NULL: the own netns */
-    int home;           /* descriptor of this program's own netns, if it entered another; else 0 */
+    int own_netns;      /* descriptor of this program's own netns, if it entered another; else 0 */
     bool all_netns;     /* list all network namespaces */
     const char *output; /* file to replace; NULL: stdout */
     const char *completion; /* name of a shell, or NULL */

@@ -352,9 +352,9 @@ static bool is_own_netns(int netns)
     return fstat(netns, &file) == 0 && file.st_ino == namespace_own_id();
 }
 
-/* Enters a network namespace and stores the own netns in common->home. Does nothing if it is the
- * own netns. Nothing may be looked up or read before. Sets *opened if the network namespace could
- * be opened. Returns 0 or -errno. */
+/* Enters a network namespace and stores the own netns in common->own_netns. Does nothing if it is
+ * the own netns. Nothing may be looked up or read before. Sets *opened if the network namespace
+ * could be opened. Returns 0 or -errno. */
 static int enter_other_netns(struct common *common, const char *name, bool *opened)
 {
     const int target = namespace_open(name);
@@ -370,7 +370,7 @@ static int enter_other_netns(struct common *common, const char *name, bool *open
     error = own < 0 ? own : namespace_enter(target);
     close(target);
     if (!error)
-        common->home = own;
+        common->own_netns = own;
     else if (own >= 0)
         close(own);
     return error;

@@ -22,7 +22,7 @@ static bool put_names(const struct listing *listing, const char *verb, char text
         if (table->protocol == IPPROTO_TCP || name == last ||
             (listing->where && !predicate_may_hold(listing->where, &record, KNOWN_ALWAYS)))
             continue;
-        said_add(text, COUNTS_TEXT, "%s%s", last ? ", " : verb, name);
+        message_append(text, COUNTS_TEXT, "%s%s", last ? ", " : verb, name);
         last = name;
     }
     return last;

@@ -198,6 +198,6 @@ int filters_misuse_operand(const struct common *common, const struct kind *kind,
              isalpha((unsigned char)*word))
         snprintf(meant, FILTERS_MEANT, "--process=%s", TYPED(word));
     return common_misuse_of(
-        common, .wrong = SAID("%s takes options only, not '%%s'", common->grammar->name),
+        common, .wrong = MESSAGE_TEXT("%s takes options only, not '%%s'", common->grammar->name),
         .typed = as_text(word), .meant = as_text(*meant ? meant : NULL));
 }

@@ -26,17 +26,17 @@ const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, s
     return text;
 }
 
-const char *said_text(char text[SAID_MAX], const char *format, ...)
+const char *message_format(char text[MESSAGE_TEXT_MAX], const char *format, ...)
 {
     va_list arguments;
 
     va_start(arguments, format);
-    text_print(text, SAID_MAX, format, arguments);
+    text_print(text, MESSAGE_TEXT_MAX, format, arguments);
     va_end(arguments);
     return text;
 }
 
-void said_add(char *text, size_t size, const char *format, ...)
+void message_append(char *text, size_t size, const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list arguments;
@@ -110,8 +110,8 @@ void misuse_offer(struct misuse *misuse, const char *word)
 void misuse_put_words(const char *words, const char *text, char *message, size_t size)
 {
     for (const char *at; (at = strstr(words, "%s")); words = at + 2)
-        said_add(message, size, "%.*s%s", (int)(at - words), words, text);
-    said_add(message, size, "%s", words);
+        message_append(message, size, "%.*s%s", (int)(at - words), words, text);
+    message_append(message, size, "%s", words);
 }
 
 void misuse_put(const struct misuse *misuse, char *message, size_t size)
@@ -120,19 +120,20 @@ void misuse_put(const struct misuse *misuse, char *message, size_t size)
 
     *message = '\0';
     if (misuse->subject)
-        said_add(message, size, "%s: ", misuse->subject);
+        message_append(message, size, "%s: ", misuse->subject);
     if (misuse->typed.data)
         misuse_put_words(misuse->wrong, TYPED_BYTES(misuse->typed.data, misuse->typed.length),
                          message, size);
     else
-        said_add(message, size, "%s", misuse->wrong);
+        message_append(message, size, "%s", misuse->wrong);
     for (struct text word; text_next(&found.words, ' ', &word);)
         offer(&found, word);
     if (found.meant.data)
-        said_add(message, size, "; did you mean %s%.*s?", misuse->before ? misuse->before : "",
-                 (int)found.meant.length, found.meant.data);
+        message_append(message, size, "; did you mean %s%.*s?",
+                       misuse->before ? misuse->before : "", (int)found.meant.length,
+                       found.meant.data);
     else if (misuse->words)
-        said_add(message, size, "; there are: %s", misuse->words);
+        message_append(message, size, "; there are: %s", misuse->words);
 }
 
 struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN])
@@ -148,6 +149,6 @@ struct misuse misuse_of_column(const struct kind *kind, struct text typed, char 
     snprintf(wrong, NO_COLUMN, "no column '%%s' for %s%s", kind->name,
              misuse.meant.data || few ? "" : " (--columns=help lists them)");
     for (size_t i = 0; !misuse.meant.data && few && i < kind->field_count; i++)
-        said_add(wrong, NO_COLUMN, "%s%s", i ? ", " : "; there are: ", kind->fields[i].name);
+        message_append(wrong, NO_COLUMN, "%s%s", i ? ", " : "; there are: ", kind->fields[i].name);
     return misuse;
 }

@@ -17,13 +17,13 @@ const char *typed_text(char text[TYPED_MAX], const char *typed, size_t length, s
 #define TYPED_SHORT(word)          typed_text((char[TYPED_MAX]){""}, word, strlen(word), TYPED_SHORT_MAX)
 
 /* Formats a text as printf(3) does; cuts it if it is too long. Returns `text`. */
-enum { SAID_MAX = 512 };
-const char *said_text(char text[SAID_MAX], const char *format, ...)
+enum { MESSAGE_TEXT_MAX = 512 };
+const char *message_format(char text[MESSAGE_TEXT_MAX], const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* Like said_text(), in memory that lives until the end of the enclosing block. */
-#define SAID(...) said_text((char[SAID_MAX]){""}, __VA_ARGS__)
+/* Like message_format(), in memory that lives until the end of the enclosing block. */
+#define MESSAGE_TEXT(...) message_format((char[MESSAGE_TEXT_MAX]){""}, __VA_ARGS__)
 /* Appends to a text in a buffer of `size` bytes; cuts what does not fit. */
-void said_add(char *text, size_t size, const char *format, ...)
+void message_append(char *text, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Where a message mentions the help. */

@@ -109,7 +109,7 @@ static int report_ambiguous(struct options_parser *parser, const struct option_t
             strlen(parser->message) + strlen(option->name) + 6 > OPTIONS_MESSAGE)
             continue;
         first = first ? first : option;
-        said_add(parser->message, OPTIONS_MESSAGE, " '--%s'", option->name);
+        message_append(parser->message, OPTIONS_MESSAGE, " '--%s'", option->name);
     }
     return OPTIONS_MISUSE;
 }

@@ -105,8 +105,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
-    if (command->after_each_pass && !error)
-        command->after_each_pass(command->arg, &report);
+    if (command->after_each_run && !error)
+        command->after_each_run(command->arg, &report);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
     if (report.unshown && command->common->format == FORMAT_PLAIN)
@@ -147,7 +147,7 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     }
     /* If fork(2) fails, lists in this process, although later runs will not find owners. Not after
      * --netns: later runs could list another network namespace. */
-    if (child < 0 && !command_is_untrusted(command) && !command->listing.home)
+    if (child < 0 && !command_is_untrusted(command) && !command->listing.own_netns)
         return list_once(command, engine, sink, run);
     while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
         continue;
@@ -187,7 +187,7 @@ static unsigned rights_of(const struct listing *listing)
 
     if (listing->all_netns)
         rights |= RIGHTS_OF_NAMESPACES;
-    if (listing->home && listing->needs.lookups & NEED_NAMES)
+    if (listing->own_netns && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
     if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS | NEED_CONNECTS))
         rights |= 1u << RIGHT_OWNERS | (listing->processes ? 1u << RIGHT_NAMESPACE_FILES : 0);
@@ -211,8 +211,8 @@ static bool needs_child(const struct listing_command *command)
     const uint64_t needs = command->listing.needs.lookups;
     const bool names = engine_gives_up_rights(&command->listing, needs);
     const bool rights = (needs & NEED_ANY_OWNERS) ||
-                        !proc_tree_is_own(command->listing.proc_root) || command->listing.home ||
-                        command->listing.all_netns;
+                        !proc_tree_is_own(command->listing.proc_root) ||
+                        command->listing.own_netns || command->listing.all_netns;
 
     if (common->output && command_is_untrusted(command))
         return true;
@@ -283,7 +283,8 @@ static int run_run(struct replacement *file, struct listing_command *command)
 
     command->listing.wait = common_waiting();
     if (!command->another_follows)
-        rights_limit(rights_of(&command->listing) | (command->go_on ? 1u << RIGHT_BUFFERS : 0));
+        rights_limit(rights_of(&command->listing) |
+                     (command->run_endless ? 1u << RIGHT_BUFFERS : 0));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
@@ -294,7 +295,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
         sandbox_enter();
     status = !sink                      ? no_memory_status(command->common->program)
              : command->common->explain ? command_explain(command, engine, sink)
-             : command->go_on           ? command->go_on(command, engine, sink)
+             : command->run_endless     ? command->run_endless(command, engine, sink)
                                         : run_list(file, command, engine, sink);
     sink_destroy(sink);
     writer_finish(&writer);

@@ -26,7 +26,7 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
 /* Ends the listing after this time, as a signal would. */
 void stream_end_in(unsigned milliseconds);
 
-/* Reports that events are missing because --sort keeps a limited number. For after_each_pass. */
+/* Reports that events are missing because --sort keeps a limited number. For after_each_run. */
 void stream_sum_up(const void *stream, struct report *report);
 
 /* Accepts a zeroed struct, for which stream_begin() was never called. */

@@ -129,7 +129,7 @@ static int doctor_read_netns(struct doctor *doctor, struct report *report)
     if (!examined)
         return -ENOMEM;
     if (doctor->options->all_netns)
-        engine_move(doctor->engine);
+        engine_change_netns(doctor->engine);
     const struct reading *before = &examined->readings[examined->latest];
     examined->latest = !examined->latest;
     examined->entry.is_read = true;
@@ -156,7 +156,7 @@ static int read_ahead(void *arg)
     if (!examined || error)
         return examined ? error : -ENOMEM;
     if (ahead->again && doctor->options->all_netns)
-        engine_move(doctor->engine);
+        engine_change_netns(doctor->engine);
     if (ahead->again)
         return reading_add(&examined->readings[examined->latest], READS_UDP, -1, doctor->engine,
                            doctor->options, ahead->report);
@@ -259,7 +259,7 @@ static int doctor_examine_netns(struct doctor *doctor, const struct examined_net
 }
 
 /* Starts the probes of drops and of connect(2) if rights allow it. Refusals are not reported. */
-static void doctor_watch(struct doctor *doctor)
+static void doctor_begin_probes(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->own_netns);
 
@@ -267,7 +267,7 @@ static void doctor_watch(struct doctor *doctor)
         doctor->drops = drop_probe_create(NULL);
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
-        doctor->failures = connect_failures_watch(namespace_own_id(), NULL);
+        doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
 }
 
 /* Takes the first readings, and waits until the next. Most resolvers wait for 5 s, which is the
@@ -283,7 +283,7 @@ static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct rep
     if (!milliseconds)
         return 0;
     if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
-        doctor_watch(doctor);
+        doctor_begin_probes(doctor);
     error = read_all_netns(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS &&
         needs_of(doctor, doctor->own_netns) & READS_UDP) {

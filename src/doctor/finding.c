@@ -174,8 +174,8 @@ void finding_emit(struct finding *finding, struct examination *examination, uint
         examination->error = examination->fn(&finding->record, examination->arg);
 }
 
-void say_past(struct examination *examination, uint64_t total, const char *counter,
-              const struct loss *loss)
+void emit_past(struct examination *examination, uint64_t total, const char *counter,
+               const struct loss *loss)
 {
     struct finding finding;
 

@@ -126,8 +126,8 @@ static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 }
 
 /* Reports losses since the machine started. Call this if the counter does not grow now. */
-void say_past(struct examination *examination, uint64_t total, const char *counter,
-              const struct loss *loss);
+void emit_past(struct examination *examination, uint64_t total, const char *counter,
+               const struct loss *loss);
 
 /* --- Names ------------------------------------------------------------------------------------ */
 

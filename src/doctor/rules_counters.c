@@ -4,7 +4,7 @@
 
 #include "doctor/rules.h"
 
-static void say_growth(struct examination *examination, const struct rule_growth *growth)
+static void emit_growth(struct examination *examination, const struct rule_growth *growth)
 {
     const uint64_t all = counter_moved(examination, growth->counter);
     const uint64_t less = counter_moved(examination, growth->less);
@@ -31,5 +31,5 @@ static void say_growth(struct examination *examination, const struct rule_growth
 void rule_growth(struct examination *examination)
 {
     for (const struct rule_growth *growth = examination->rule->growths; growth->counter; growth++)
-        say_growth(examination, growth);
+        emit_growth(examination, growth);
 }

@@ -82,8 +82,8 @@ void drops_add_evidence(struct finding *finding, const struct examination *exami
     }
 }
 
-static void drops_say(struct examination *examination, const struct drop *first,
-                      const struct drop_reason *reason, uint64_t packets)
+static void emit_drops(struct examination *examination, const struct drop *first,
+                       const struct drop_reason *reason, uint64_t packets)
 {
     const struct drop_record *drop = &first->record.drop;
     struct finding finding;
@@ -121,6 +121,6 @@ void rule_drops(struct examination *examination)
         const uint64_t packets = skip ? 0 : drops_of(examination, reason->name, NULL);
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)
-            drops_say(examination, drop, reason, packets);
+            emit_drops(examination, drop, reason, packets);
     }
 }

@@ -20,9 +20,9 @@ void rule_softnet(struct examination *examination)
     struct finding finding;
 
     if (!dropped && !late) {
-        say_past(examination, counter_total(examination, SOFTNET_DROPPED), "softnet_stat, dropped",
-                 &(struct loss){"packet was", "packets were",
-                                "dropped because the queue of a CPU was full"});
+        emit_past(examination, counter_total(examination, SOFTNET_DROPPED), "softnet_stat, dropped",
+                  &(struct loss){"packet was", "packets were",
+                                 "dropped because the queue of a CPU was full"});
         return;
     }
     finding_begin(&finding, examination, dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "softnet");
@@ -60,7 +60,7 @@ static const struct interface_reading *same_before(const struct reading *before,
 typedef void (*interface_rule)(struct examination *examination, const struct interface_reading *now,
                                const struct interface_reading *before);
 
-static void interfaces_compare(struct examination *examination, interface_rule say)
+static void interfaces_compare(struct examination *examination, interface_rule emit)
 {
     const struct reading *now = examination->now;
 
@@ -70,12 +70,12 @@ static void interfaces_compare(struct examination *examination, interface_rule s
         /* counters become smaller when the driver is loaded again */
         if (before && now->interfaces[i].received >= before->received &&
             now->interfaces[i].sent >= before->sent)
-            say(examination, &now->interfaces[i], before);
+            emit(examination, &now->interfaces[i], before);
     }
 }
 
-static void say_interface(struct examination *examination, const struct interface_reading *now,
-                          const struct interface_reading *before)
+static void emit_interface(struct examination *examination, const struct interface_reading *now,
+                           const struct interface_reading *before)
 {
     const uint64_t lost = now->lost - before->lost, broken = now->broken - before->broken;
     const uint64_t packets = now->received - before->received + now->sent - before->sent;
@@ -96,14 +96,14 @@ static void say_interface(struct examination *examination, const struct interfac
 
 void rule_interfaces(struct examination *examination)
 {
-    interfaces_compare(examination, say_interface);
+    interfaces_compare(examination, emit_interface);
 }
 
 /* A shaper drops some packets to slow TCP down, but that takes less than one percent. */
 enum { QUEUE_DROPS_PERCENT = 1, QUEUE_DROPS_LEAST = 10 };
 
-static void say_queue(struct examination *examination, const struct interface_reading *now,
-                      const struct interface_reading *before)
+static void emit_queue(struct examination *examination, const struct interface_reading *now,
+                       const struct interface_reading *before)
 {
     const uint64_t dropped = now->queue_drops - before->queue_drops;
     const uint64_t packets = now->sent - before->sent + dropped;
@@ -123,7 +123,7 @@ static void say_queue(struct examination *examination, const struct interface_re
 
 void rule_queue_drops(struct examination *examination)
 {
-    interfaces_compare(examination, say_queue);
+    interfaces_compare(examination, emit_queue);
 }
 
 void rule_duplicate_address(struct examination *examination)

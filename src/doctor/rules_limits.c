@@ -30,8 +30,8 @@ static struct usage usage_of(struct examination *examination, const struct filli
 }
 
 /* Makes a finding if something is full and loses, or is nearly full. Else reports past losses. */
-static void say_filling(struct examination *examination, const struct filling *filling,
-                        struct usage usage)
+static void emit_filling(struct examination *examination, const struct filling *filling,
+                         struct usage usage)
 {
     const bool nearly = filling->percent && reaches(usage.value, filling->percent, usage.limit);
     const char *counter =
@@ -40,7 +40,7 @@ static void say_filling(struct examination *examination, const struct filling *f
     char of[32] = "";
 
     if (!usage.moved && !nearly) {
-        say_past(examination, usage.total, counter, &filling->loss);
+        emit_past(examination, usage.total, counter, &filling->loss);
         return;
     }
     if (usage.limit != UINT64_MAX) /* there is a limit, and it is known */
@@ -66,7 +66,7 @@ void rule_filling(struct examination *examination)
 {
     const struct filling *filling = examination->rule->filling;
 
-    say_filling(examination, filling, usage_of(examination, filling));
+    emit_filling(examination, filling, usage_of(examination, filling));
 }
 
 /* Above the second number of tcp_mem TCP saves memory; at the third it has no memory left. */
@@ -77,7 +77,7 @@ void rule_tcp_memory(struct examination *examination)
 
     if (!reaches(usage.value, NEARLY_PERCENT, usage.limit))
         usage.limit = sysctl_of(examination, TCP_PAGES_PRESSURE);
-    say_filling(examination, filling, usage);
+    emit_filling(examination, filling, usage);
 }
 
 /* --- Flows and neighbours --------------------------------------------------------------------- */
@@ -110,14 +110,14 @@ void rule_flow_races(struct examination *examination)
 /* Permanent entries are counted, but the limit ignores them (neigh_alloc() of the kernel's
  * net/core/neighbour.c). So more entries than the limit show that many entries are permanent, not
  * that the table is full. */
-static void say_neighbours(struct examination *examination, struct filling filling)
+static void emit_neighbours(struct examination *examination, struct filling filling)
 {
     const struct usage usage = usage_of(examination, &filling);
 
     if (usage.value > usage.limit)
         filling.percent = 0;
     if (examination->now->counts.known[filling.gauge] && usage.limit != UINT64_MAX)
-        say_filling(examination, &filling, usage);
+        emit_filling(examination, &filling, usage);
 }
 
 void rule_neighbours(struct examination *examination)
@@ -129,16 +129,16 @@ void rule_neighbours(struct examination *examination)
                               .losses = {ARP_FULLS},
                               .loss = {"neighbour", "neighbours", "did not fit into the table"}};
 
-    say_neighbours(examination, filling);
+    emit_neighbours(examination, filling);
     filling.subject = "neighbours of IPv6";
     filling.gauge = NDISC_ENTRIES;
     filling.losses[0] = NDISC_FULLS;
-    say_neighbours(examination, filling);
+    emit_neighbours(examination, filling);
 }
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
-static void say_ports(struct examination *examination, const struct busy *busy, uint64_t ports)
+static void emit_ports(struct examination *examination, const struct busy *busy, uint64_t ports)
 {
     const struct endpoint remote = {busy->key.remote, busy->key.port};
     const bool full = busy->count >= ports;
@@ -182,5 +182,5 @@ void rule_ephemeral_ports(struct examination *examination)
     const uint64_t ports = last - first + 1 - now->ports_reserved;
     for (size_t i = 0; i < BUSIEST_SLOTS; i++)
         if (reaches(busiest[i].count, NEARLY_PERCENT, ports))
-            say_ports(examination, &busiest[i], ports);
+            emit_ports(examination, &busiest[i], ports);
 }

@@ -38,8 +38,8 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
 }
 
 /* Makes a finding about the worst connection, with the number of all connections. */
-static void say_of_peers(struct examination *examination, enum suspicion suspicion,
-                         const char *what, const char *unit)
+static void emit_peers(struct examination *examination, enum suspicion suspicion, const char *what,
+                       const char *unit)
 {
     const struct reading *now = examination->now;
     const struct suspects *suspects = &now->sockets.suspects[suspicion];
@@ -70,8 +70,8 @@ static void say_of_peers(struct examination *examination, enum suspicion suspici
 
 void rule_peer_not_reading(struct examination *examination)
 {
-    say_of_peers(examination, CLOSED_WINDOWS,
-                 "the program there does not read, its window stays closed", "bytes not sent");
+    emit_peers(examination, CLOSED_WINDOWS,
+               "the program there does not read, its window stays closed", "bytes not sent");
 }
 
 /* Machines go away: if less than 1 % of all connections are affected, this is not a finding. */
@@ -95,9 +95,9 @@ static bool hears_small_ones(const struct examination *examination, enum suspici
 void rule_peer_gone(struct examination *examination)
 {
     if (peers_are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
-        say_of_peers(examination, SILENT_PEERS,
-                     "it has been silent for more than 10 s, and acknowledges nothing",
-                     "bytes not acknowledged");
+        emit_peers(examination, SILENT_PEERS,
+                   "it has been silent for more than 10 s, and acknowledges nothing",
+                   "bytes not acknowledged");
 }
 
 static const char *interface_name(const struct reading *reading, uint32_t index)
@@ -133,7 +133,7 @@ void rule_gateway(struct examination *examination)
 
 void rule_no_answer(struct examination *examination)
 {
-    say_of_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
+    emit_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }
 
 void rule_mtu(struct examination *examination)
@@ -141,19 +141,19 @@ void rule_mtu(struct examination *examination)
     static const char passes[] = "small segments pass, but large segments do not: maybe the path "
                                  "has a smaller MTU and ICMP is filtered";
 
-    say_of_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
+    emit_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
     if (peers_are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
-        say_of_peers(examination, SILENT_PEERS,
-                     "it no longer acknowledges large segments, but its address is heard: maybe "
-                     "the path has a smaller MTU now and ICMP is filtered, or this peer is gone",
-                     "bytes not acknowledged");
+        emit_peers(examination, SILENT_PEERS,
+                   "it no longer acknowledges large segments, but its address is heard: maybe "
+                   "the path has a smaller MTU now and ICMP is filtered, or this peer is gone",
+                   "bytes not acknowledged");
     if (hears_small_ones(examination, LARGE_SILENCE))
-        say_of_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
+        emit_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
     else if (peers_are_many(examination, LARGE_SILENCE))
-        say_of_peers(examination, LARGE_SILENCE,
-                     "it has never acknowledged a large segment: maybe the path has a smaller MTU "
-                     "and ICMP is filtered, or the peer is gone",
-                     "bytes not acknowledged");
+        emit_peers(examination, LARGE_SILENCE,
+                   "it has never acknowledged a large segment: maybe the path has a smaller MTU "
+                   "and ICMP is filtered, or the peer is gone",
+                   "bytes not acknowledged");
 }
 
 /* One percent of lost segments is noticeable; five percent make TCP very slow. */
@@ -167,8 +167,8 @@ void rule_retransmissions(struct examination *examination)
 {
     const uint64_t retransmitted = counter_moved(examination, SEGMENTS_RETRANSMITTED);
     const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
-    const uint64_t blocks = counter_moved(examination, BLOCKS_IN_VAIN);
-    const uint64_t segments = counter_moved(examination, SEGMENTS_IN_VAIN);
+    const uint64_t blocks = counter_moved(examination, BLOCKS_DUPLICATED);
+    const uint64_t segments = counter_moved(examination, SEGMENTS_DUPLICATED);
     const uint64_t needless = syns + (segments > blocks ? segments : blocks);
     const uint64_t again = retransmitted > needless ? retransmitted - needless : 0;
     const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;

@@ -24,7 +24,7 @@ struct holder {
     const struct held_socket *socket;
 };
 
-static void say_unclosed(struct examination *examination, const struct holder *holder)
+static void emit_unclosed(struct examination *examination, const struct holder *holder)
 {
     struct process_descriptors descriptors = {.open = 0};
     char process[PROCESS_TEXT];
@@ -100,7 +100,7 @@ void rule_close_wait(struct examination *examination)
     count = find_holders(examination, unclosed, "connections that are not closed", UNCLOSED_FEW,
                          &holders);
     for (size_t i = 0; i < count; i++)
-        say_unclosed(examination, &holders[i]);
+        emit_unclosed(examination, &holders[i]);
     free(holders);
 }
 
@@ -109,7 +109,7 @@ void rule_close_wait(struct examination *examination)
 /* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
 enum { QUERIES_LEAST = 3 };
 
-static void say_queries(struct examination *examination, const struct holder *holder)
+static void emit_queries(struct examination *examination, const struct holder *holder)
 {
     char process[PROCESS_TEXT], server[ENDPOINT_TEXT];
     struct finding finding;
@@ -124,7 +124,7 @@ static void say_queries(struct examination *examination, const struct holder *ho
 
 /* Reports machines whose DNS queries this machine forwards. Names the machine with the largest
  * number of unanswered queries. */
-static void say_clients(struct examination *examination)
+static void emit_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
     char client[ENDPOINT_TEXT], server[ENDPOINT_TEXT];
@@ -153,7 +153,7 @@ void rule_dns(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     struct holder *asking = NULL, *resolvers = NULL;
-    size_t count = 0, resolver_count = 0, said = 0;
+    size_t count = 0, resolver_count = 0, emitted = 0;
 
     if (sockets->queries.count >= QUERIES_LEAST)
         count = find_holders(examination, &sockets->queries, "sockets that wait for a DNS answer",
@@ -164,11 +164,11 @@ void rule_dns(struct examination *examination)
         if (asking[i].count >= QUERIES_LEAST &&
             !(resolver_count && bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers,
                                         processes_by_process))) {
-            say_queries(examination, &asking[i]);
-            said++;
+            emit_queries(examination, &asking[i]);
+            emitted++;
         }
-    if (!said)
-        say_clients(examination);
+    if (!emitted)
+        emit_clients(examination);
     free(asking);
     free(resolvers);
 }

@@ -48,14 +48,16 @@ static size_t count_alike(struct examination *examination, const struct suspects
     return count;
 }
 
-typedef void (*say_fn)(struct examination *examination, const struct suspects *suspects, size_t at);
+typedef void (*emit_fn)(struct examination *examination, const struct suspects *suspects,
+                        size_t at);
 
 /* Makes one finding for each group of suspects that are alike, about the worst of the group. */
-static void say_each(struct examination *examination, const struct suspects *suspects, say_fn say)
+static void emit_each(struct examination *examination, const struct suspects *suspects,
+                      emit_fn emit)
 {
     for (size_t i = 0; i < suspects->kept; i++)
         if (!count_alike(examination, suspects, i, 0, i))
-            say(examination, suspects, i);
+            emit(examination, suspects, i);
 }
 
 static void add_alike(struct finding *finding, struct examination *examination,
@@ -71,9 +73,9 @@ static void add_alike(struct finding *finding, struct examination *examination,
 
 /* Reports drops without a known socket: the socket is closed by now, there are too many sockets to
  * compare, or only the counter is known. sockets: READS_* of these sockets. */
-static void say_unknown(struct examination *examination, enum severity severity, unsigned sockets,
-                        const char *counter, uint64_t dropped, const char *what, const char *why,
-                        const char *command)
+static void emit_unknown(struct examination *examination, enum severity severity, unsigned sockets,
+                         const char *counter, uint64_t dropped, const char *what, const char *why,
+                         const char *command)
 {
     const struct reading *now = examination->now;
     const bool unread = sockets & (~now->read | now->cut);
@@ -122,7 +124,7 @@ static const char *queues_unix_name(char text[SOCKET_PATH_MAX + 1], const struct
 }
 
 /* Reports a full queue: of a unix socket, which has no counter of drops, or of a TCP listener. */
-static void say_full(struct examination *examination, const struct suspects *full, size_t at)
+static void emit_full(struct examination *examination, const struct suspects *full, size_t at)
 {
     const bool is_unix = full == &examination->now->sockets.suspects[UNIX_QUEUES];
     const struct suspect *suspect = &full->worst[at];
@@ -155,7 +157,7 @@ static void say_full(struct examination *examination, const struct suspects *ful
 }
 
 /* Reports a queue that overflowed between the readings, but is not full in this reading. */
-static void say_burst(struct examination *examination, const struct suspects *bursts, size_t at)
+static void emit_burst(struct examination *examination, const struct suspects *bursts, size_t at)
 {
     const struct suspect *suspect = &bursts->worst[at];
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT];
@@ -177,19 +179,19 @@ void rule_accept_queue(struct examination *examination)
     const struct suspects *bursts = &examination->now->sockets.suspects[BURSTS];
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
 
-    say_each(examination, full, say_full);
+    emit_each(examination, full, emit_full);
     if (dropped)
-        say_each(examination, bursts, say_burst);
+        emit_each(examination, bursts, emit_burst);
     if (full->kept || (bursts->kept && dropped))
         return;
     if (dropped)
-        say_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",
-                    dropped, "connection", "the accept queue of a listener overflowed",
-                    "fastnet netstat -s --where 'name = ListenOverflows'");
+        emit_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",
+                     dropped, "connection", "the accept queue of a listener overflowed",
+                     "fastnet netstat -s --where 'name = ListenOverflows'");
     else
-        say_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
-                 &(struct loss){"connection was", "connections were",
-                                "dropped because an accept queue was full"});
+        emit_past(examination, counter_total(examination, LISTEN_OVERFLOWS), "ListenOverflows",
+                  &(struct loss){"connection was", "connections were",
+                                 "dropped because an accept queue was full"});
 }
 
 void rule_unix_backlog(struct examination *examination)
@@ -197,7 +199,7 @@ void rule_unix_backlog(struct examination *examination)
     const struct suspects *full = &examination->now->sockets.suspects[UNIX_QUEUES];
 
     for (size_t i = 0; i < full->kept; i++)
-        say_full(examination, full, i);
+        emit_full(examination, full, i);
 }
 
 /* --- Half-open connections -------------------------------------------------------------------- */
@@ -220,7 +222,8 @@ static int fullest_port(const struct sockets_reading *sockets)
     return fullest;
 }
 
-static void say_flood(struct examination *examination, int port, uint64_t cookies, uint64_t dropped)
+static void emit_flood(struct examination *examination, int port, uint64_t cookies,
+                       uint64_t dropped)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     const struct half_open_queue *half_open = port >= 0 ? &sockets->half_open[port] : NULL;
@@ -266,17 +269,17 @@ void rule_syn_flood(struct examination *examination)
     /* a full accept queue leaves connections half-open: rule_accept_queue() reports them */
     if ((cookies + dropped && !less) ||
         (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
-        say_flood(examination, port, cookies, dropped);
+        emit_flood(examination, port, cookies, dropped);
     else
-        say_past(examination, counter_total(examination, REQUESTS_DROPPED), "TCPReqQFullDrop",
-                 &(struct loss){"SYN was", "SYNs were",
-                                "dropped because a queue of half-open connections was full"});
+        emit_past(examination, counter_total(examination, REQUESTS_DROPPED), "TCPReqQFullDrop",
+                  &(struct loss){"SYN was", "SYNs were",
+                                 "dropped because a queue of half-open connections was full"});
 }
 
 /* --- Datagrams and data that nobody reads ----------------------------------------------------- */
 
-static void say_udp_buffer(struct examination *examination, const struct suspects *dropping,
-                           size_t at)
+static void emit_udp_buffer(struct examination *examination, const struct suspects *dropping,
+                            size_t at)
 {
     const struct suspect *suspect = &dropping->worst[at];
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT];
@@ -302,22 +305,22 @@ void rule_udp_buffer(struct examination *examination)
 
     /* if RcvbufErrors does not grow, filters dropped datagrams: not the reader's fault */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
-        say_udp_buffer(examination, dropping, i);
+        emit_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)
-        say_unknown(examination, SEVERITY_FAULT, READS_UDP, "RcvbufErrors", dropped, "datagram",
-                    "the buffer of a UDP socket was full",
-                    "fastnet netstat -s --where 'name = RcvbufErrors,Udp6RcvbufErrors'");
+        emit_unknown(examination, SEVERITY_FAULT, READS_UDP, "RcvbufErrors", dropped, "datagram",
+                     "the buffer of a UDP socket was full",
+                     "fastnet netstat -s --where 'name = RcvbufErrors,Udp6RcvbufErrors'");
     else if (!dropping->kept)
-        say_past(examination,
-                 counter_total(examination, UDP_BUFFER_ERRORS) +
-                     counter_total(examination, UDP6_BUFFER_ERRORS),
-                 "RcvbufErrors",
-                 &(struct loss){"datagram was", "datagrams were",
-                                "dropped because the buffer of a UDP socket was full"});
+        emit_past(examination,
+                  counter_total(examination, UDP_BUFFER_ERRORS) +
+                      counter_total(examination, UDP6_BUFFER_ERRORS),
+                  "RcvbufErrors",
+                  &(struct loss){"datagram was", "datagrams were",
+                                 "dropped because the buffer of a UDP socket was full"});
 }
 
-static void say_slow_reader(struct examination *examination, const struct suspects *unread,
-                            size_t at)
+static void emit_slow_reader(struct examination *examination, const struct suspects *unread,
+                             size_t at)
 {
     const struct suspect *suspect = &unread->worst[at];
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT], remote[ENDPOINT_TEXT];
@@ -336,5 +339,5 @@ static void say_slow_reader(struct examination *examination, const struct suspec
 
 void rule_slow_reader(struct examination *examination)
 {
-    say_each(examination, &examination->now->sockets.suspects[FULL_BUFFERS], say_slow_reader);
+    emit_each(examination, &examination->now->sockets.suspects[FULL_BUFFERS], emit_slow_reader);
 }

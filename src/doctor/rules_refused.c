@@ -64,10 +64,10 @@ static void add_refusing(struct finding *finding, const struct examination *exam
 }
 
 /* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks them. */
-static void say_refused(struct examination *examination)
+static void emit_refused(struct examination *examination)
 {
     const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);
-    const uint64_t others = counter_moved(examination, ATTEMPTS_OF_OTHERS);
+    const uint64_t others = counter_moved(examination, ATTEMPTS_FAILED_INCOMING);
     const uint64_t uncounted = examination->before->sockets.uncounted;
     const uint64_t failed = (all > others ? all - others : 0) + uncounted;
     const uint64_t attempts = counter_moved(examination, ATTEMPTS);
@@ -109,8 +109,8 @@ static const struct cause {
      "check whether a route is missing (ip route get ADDRESS), or the default route"},
 };
 
-static void say_at_once(struct examination *examination, const struct cause *cause,
-                        const struct connect_failure *failure, uint64_t count)
+static void emit_at_once(struct examination *examination, const struct cause *cause,
+                         const struct connect_failure *failure, uint64_t count)
 {
     char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
     struct finding finding;
@@ -129,7 +129,7 @@ static void say_at_once(struct examination *examination, const struct cause *cau
 }
 
 /* AttemptFails counts calls that waited for an answer, so these are subtracted. */
-static void say_causes(struct examination *examination)
+static void emit_causes(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;
 
@@ -139,13 +139,13 @@ static void say_causes(struct examination *examination)
         const uint64_t waited = sockets->failed[causes[i].error];
         const uint64_t count = failure.count > waited ? failure.count - waited : 0;
         if (refused_are_many(count, counter_moved(examination, ATTEMPTS) + count))
-            say_at_once(examination, &causes[i], &failure, count);
+            emit_at_once(examination, &causes[i], &failure, count);
     }
 }
 
 void rule_refused(struct examination *examination)
 {
-    say_refused(examination);
+    emit_refused(examination);
     if (examination->failures)
-        say_causes(examination);
+        emit_causes(examination);
 }

@@ -61,15 +61,15 @@ void delta_destroy(struct delta *delta)
 /* --- Finding rows ----------------------------------------------------------------------------- */
 
 /* The first slot to search. The hash is keyed, because users choose some of the keys (names). */
-static size_t delta_slot_of(const struct delta *delta, uint64_t key, size_t place)
+static size_t delta_slot_of(const struct delta *delta, uint64_t key, size_t netns_number)
 {
-    return (size_t)hash_word(place, key) & (delta->slot_count - 1);
+    return (size_t)hash_word(netns_number, key) & (delta->slot_count - 1);
 }
 
 static void delta_put_slot(struct delta *delta, size_t i)
 {
     const struct remembered *row = delta_at(delta, i);
-    size_t at = delta_slot_of(delta, row->key, row->place);
+    size_t at = delta_slot_of(delta, row->key, row->netns_number);
 
     while (delta->slots[at])
         at = (at + 1) & (delta->slot_count - 1);
@@ -84,19 +84,19 @@ static void put_slots(struct delta *delta)
 }
 
 /* Dumps mostly repeat their order, so the row after the last found row is tried first. */
-struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t place)
+struct remembered *delta_find(const struct delta *delta, uint64_t key, size_t netns_number)
 {
     if (!delta->slot_count)
         return NULL;
     if (delta->expected < delta->count) {
         struct remembered *row = delta_at(delta, delta->expected);
-        if (row->key == key && row->place == place)
+        if (row->key == key && row->netns_number == netns_number)
             return row;
     }
-    for (size_t at = delta_slot_of(delta, key, place); delta->slots[at];
+    for (size_t at = delta_slot_of(delta, key, netns_number); delta->slots[at];
          at = (at + 1) & (delta->slot_count - 1)) {
         struct remembered *row = delta_at(delta, delta->slots[at] - 1);
-        if (row->key == key && row->place == place)
+        if (row->key == key && row->netns_number == netns_number)
             return row;
     }
     return NULL;
@@ -123,7 +123,7 @@ static bool delta_grow(struct delta *delta)
     return true;
 }
 
-static struct remembered *delta_add(struct delta *delta, uint64_t key, size_t place)
+static struct remembered *delta_add(struct delta *delta, uint64_t key, size_t netns_number)
 {
     struct remembered *row;
 
@@ -132,7 +132,7 @@ static struct remembered *delta_add(struct delta *delta, uint64_t key, size_t pl
     row = delta_at(delta, delta->count);
     memset(row, 0, delta->stride);
     row->key = key;
-    row->place = (uint16_t)place;
+    row->netns_number = (uint16_t)netns_number;
     delta_put_slot(delta, delta->count++);
     return row;
 }
@@ -159,7 +159,7 @@ void delta_forget(struct delta *delta, bool (*keeps)(struct remembered *row, voi
 void delta_forget_netns(struct delta *delta)
 {
     for (size_t i = 0; i < delta->count; i++) {
-        struct netns_entry *of = netns_store_at(&delta->netns, delta_at(delta, i)->place);
+        struct netns_entry *of = netns_store_at(&delta->netns, delta_at(delta, i)->netns_number);
         of->is_read = true;
     }
     netns_store_next(&delta->netns, NULL);
@@ -317,8 +317,8 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
         return 0;
     row = delta_find(delta, key, of->number);
     elapsed = row ? (now - row->at) & AT_MASK : 0;
-    delta->waits = row && elapsed * 1000 < delta->least;
-    if (delta->waits) {
+    delta->too_soon = row && elapsed * 1000 < delta->min_elapsed;
+    if (delta->too_soon) {
         set_last(delta, row);
         return 0;
     }

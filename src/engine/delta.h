@@ -8,15 +8,14 @@
 #include "fastnet/field.h"
 #include "fastnet/netns_store.h"
 
-/* A remembered row: these members, the numbers of its counters, and the bytes that the listing
- * adds. */
+/* A remembered row: these members, the numbers of its counters, and bytes of the listing. */
 struct remembered {
     uint64_t key;     /* the row's identity, or a hash of its key */
     uint64_t at : 56; /* when the row was last sampled: microseconds */
     uint64_t run : 8; /* the run of that sample: low bits, because only the last two runs matter */
-    uint64_t elapsed : 48; /* microseconds between the last two samples; 0: not comparable */
-    uint64_t place : 16;   /* number of the row's network namespace */
-    uint64_t before[];     /* numbers of its counters at the last sample */
+    uint64_t elapsed : 48;      /* microseconds between the last two samples; 0: not comparable */
+    uint64_t netns_number : 16; /* number of the row's network namespace */
+    uint64_t before[];          /* numbers of its counters at the last sample */
 };
 
 enum { DELTA_RUN_MASK = 255 };
@@ -29,10 +28,10 @@ struct delta {
     const struct field **counters;
     size_t counter_count;
     uint32_t run;
-    bool waits; /* the last row came sooner than `least` and was not updated */
+    bool too_soon; /* the last row came sooner than `min_elapsed` and was not updated */
     /* A row that was sampled less than this many nanoseconds ago counts as unchanged: its numbers
      * stay, and it gets no row before. 0: every row is updated. */
-    uint64_t least;
+    uint64_t min_elapsed;
     /* The rows, one after the other. */
     char *rows;
     size_t stride, count, capacity;
@@ -41,7 +40,7 @@ struct delta {
     /* Hash table of 1 + row index, or 0 (free). Its size is a power of two; a fifth is free. */
     uint32_t *slots;
     size_t slot_count;
-    struct netns_store netns; /* numbered (remembered.place) */
+    struct netns_store netns; /* numbered (remembered.netns_number) */
     struct record before;
     char parted[2 * PARTED_MAX]; /* borrowed bytes of `before` */
 };
@@ -70,7 +69,7 @@ int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
 void delta_forget_netns(struct delta *delta);
 
 /* The remembered row of this identity, or NULL. Valid until the next row is taken or forgotten. */
-struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t place);
+struct remembered *delta_find(const struct delta *delta, uint64_t identity, size_t netns_number);
 
 static inline struct remembered *delta_at(const struct delta *delta, size_t i)
 {

@@ -54,12 +54,12 @@ void engine_destroy(struct engine *engine)
     services_destroy(engine->context.services);
     rpc_programs_destroy(engine->context.rpc_programs);
     hosts_destroy(engine->context.hosts);
-    interfaces_destroy(engine->context.here.interfaces);
+    interfaces_destroy(engine->context.netns.interfaces);
     labels_destroy(engine->context.labels);
     senders_destroy(engine->context.senders);
     networks_destroy(engine->context.networks);
     cgroups_destroy(engine->context.cgroups);
-    peers_destroy(engine->context.here.peers);
+    peers_destroy(engine->context.netns.peers);
     delta_destroy(engine->delta);
     free(engine);
 }
@@ -107,7 +107,7 @@ static int emit_kept(struct run *run, struct rows *rows)
 {
     int error = run->groups
                     ? 0
-                    : rows_sort(rows, run->listing, &run->engine->context, run->netns_walk.here);
+                    : rows_sort(rows, run->listing, &run->engine->context, run->netns_walk.lookups);
     struct kept_row row;
 
     for (size_t i = 0; i < rows->count && !error; i++) {
@@ -256,7 +256,7 @@ static int engine_gather_rows(struct run *run)
     error = run_prepare_names(run);
     for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
         run_use_netns(run, netns_index);
-        if (times > 1 && !run->engine->context.here.netns)
+        if (times > 1 && !run->engine->context.netns.netns)
             continue; /* the netns was not entered */
         run->netns_walk.heading_due = run->listing->headings;
         error = emit_gathered(run, netns_index, listed);
@@ -298,7 +298,7 @@ static bool must_keep_all(const struct run *run)
     return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
            ((lookups & (NEED_OWNERS | NEED_OWNERS_CGROUPS)) && (late || run->groups) &&
             !listing->events) ||
-           (late && (listing->home || listing->all_netns || run_is_captured(run) ||
+           (late && (listing->own_netns || listing->all_netns || run_is_captured(run) ||
                      (privileged && rights_any())));
 }
 
@@ -337,11 +337,11 @@ static bool are_ids_too_few(const struct run *run)
 {
     struct cgroups *cgroups = run->engine->context.cgroups;
 
-    if (!cgroups_tell(cgroups_summary(cgroups)))
+    if (!cgroups_identify(cgroups_summary(cgroups)))
         return true;
     if (run->listing->processes)
         cgroups_set_mixed(cgroups);
-    return run->listing->processes || cgroups_look_mixed(cgroups);
+    return run->listing->processes || cgroups_find_mixed(cgroups);
 }
 
 /* Decides whether the groups of owners replace the groups of sockets, because a backend or this

@@ -10,7 +10,7 @@
 
 void run_put_heading(struct run *run)
 {
-    const struct netns *netns = run->engine->context.here.netns;
+    const struct netns *netns = run->engine->context.netns.netns;
 
     if (run->netns_walk.heading_due && netns)
         sink_heading(run->sink, "Network namespace", netns->name, netns->id);
@@ -245,7 +245,7 @@ static const struct record *complete_row(const struct lane *lane, const struct r
 {
     memcpy(completed, record, record->kind->size);
     completed->unavailable = lane->unavailable;
-    byte_counts_tell(lane->run->listing->byte_counts, completed);
+    byte_counts_complete(lane->run->listing->byte_counts, completed);
     return completed;
 }
 

@@ -51,9 +51,9 @@ struct row_id live_id_of(const struct live *live, struct remembered *row)
 struct record live_memory_of(const struct live *live, struct remembered *row)
 {
     const struct row_id id = live_id_of(live, row);
-    struct record record = {.kind = live->kind, .netns_index = row->place};
+    struct record record = {.kind = live->kind, .netns_index = row->netns_number};
 
-    live->tracker->tell_id(&id, &record);
+    live->tracker->fill_record(&id, &record);
     return record;
 }
 
@@ -146,19 +146,19 @@ void live_take_totals(struct live *live, const struct remembered *row, struct re
 
 /* Creates the tracker of the row's network namespace, which takes two descriptors. Without a
  * tracker rows are still sampled, but ends are noticed late. */
-static int watch_netns(struct live *live, uint64_t netns)
+static int live_track_netns(struct live *live, uint64_t netns)
 {
-    const struct netns *here = live->engine->context.here.netns;
+    const struct netns *known = live->engine->context.netns.netns;
     struct live_netns *at;
     int error;
 
-    live->here = live->engine->delta->last->place;
-    at = live_netns_at(live, live->here);
+    live->current = live->engine->delta->last->netns_number;
+    at = live_netns_at(live, live->current);
     if (at->tracker || at->refused)
         return 0;
     at->of.is_read = true;
-    if (here && netns)
-        at->netns = *here;
+    if (known && netns)
+        at->netns = *known;
     at->tracker = live->tracker->create(live->kinds, netlink_peer(live->engine->netlink), &error);
     at->refused = error;
     return error == -ENOMEM ? error : 0;
@@ -204,27 +204,27 @@ static void take_new(const struct live *live, struct live_row *to, const struct 
 }
 
 /* Sets the event of a row that was just remembered, and remembers the row's id. */
-static int live_mark(void *arg, struct record *change, uint64_t netns)
+static int live_note_row(void *arg, struct record *change, uint64_t netns)
 {
     struct live *live = arg;
     struct remembered *row = live->engine->delta->last;
-    const bool waits = live->tracker->is_over(change);
+    const bool is_over = live->tracker->is_over(change);
     struct row_id id;
     struct live_row *to;
     uint8_t event = 0;
 
     if (!row)
         return 0;
-    if (watch_netns(live, netns) < 0)
+    if (live_track_netns(live, netns) < 0)
         return -ENOMEM;
     to = live_row_of(live, row);
     to->flags &= (uint8_t)~IS_MISSING;
     if (!(to->flags & IS_KNOWN)) {
-        take_new(live, to, change, waits);
+        take_new(live, to, change, is_over);
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        if (live->engine->delta->waits) /* too early for rates; the state may have changed */
+        if (live->engine->delta->too_soon) /* too early for rates; the state may have changed */
             live_move_as_before(live, row, change);
         else
             moved |= take_moves(live, to, change);
@@ -234,13 +234,13 @@ static int live_mark(void *arg, struct record *change, uint64_t netns)
         }
     }
     live_take_age(live, to, live_now(live), change);
-    void *tracker = live_netns_at(live, live->here)->tracker;
+    void *tracker = live_netns_at(live, live->current)->tracker;
     if (tracker && live->tracker->note(tracker, change) < 0)
         return -ENOMEM;
     id = live_id_of(live, row);
     live->tracker->take_id(&id, change);
     memcpy(to->id, &id, sizeof to->id);
-    if (waits && !(to->flags & HAS_ENDED) && event == LIVE_CHANGED)
+    if (is_over && !(to->flags & HAS_ENDED) && event == LIVE_CHANGED)
         event = 0; /* its end is a separate event: from the kernel or from the next full sample */
     to->flags &= (uint8_t)~IS_WANTED;
     to->state = state_of(live, change);
@@ -285,7 +285,7 @@ void live_report(struct live *live, const struct record *record)
     live->stream->ops->row(live->stream, record);
 }
 
-/* Takes a row that live_mark() marked and that the filter wants. */
+/* Takes a row that live_note_row() marked and that the filter wants. */
 static void live_take_row(struct sink *sink, const struct record *record)
 {
     struct live *live = (struct live *)sink;
@@ -293,7 +293,7 @@ static void live_take_row(struct sink *sink, const struct record *record)
     struct live_row *to;
 
     if (!row || row->key != record->identity) /* the row had to wait: `last` is another row */
-        row = delta_find(live->engine->delta, record->identity, live->here);
+        row = delta_find(live->engine->delta, record->identity, live->current);
     if (!row)
         return;
     to = live_row_of(live, row);
@@ -316,19 +316,19 @@ static void live_take_row(struct sink *sink, const struct record *record)
 
 /* --- Single rows ------------------------------------------------------------------------------ */
 
-void live_use_netns(struct live *live, size_t place)
+void live_use_netns(struct live *live, size_t netns_number)
 {
-    const struct netns *netns = &live_netns_at(live, place)->netns;
+    const struct netns *netns = &live_netns_at(live, netns_number)->netns;
 
-    live->here = place;
+    live->current = netns_number;
     if (!netns->id && !live->listing->all_netns)
         netns = &live->engine->own;
-    live->engine->context.here.netns = netns->id ? netns : NULL;
+    live->engine->context.netns.netns = netns->id ? netns : NULL;
 }
 
 void live_leave_netns(struct live *live)
 {
-    live->engine->context.here.netns = NULL;
+    live->engine->context.netns.netns = NULL;
 }
 
 /* A request for single rows, with the caller's function. take_asked() adds counted bytes. */
@@ -344,17 +344,17 @@ static int take_asked(const struct record *record, void *arg)
     struct record counted;
 
     memcpy(&counted, record, record->kind->size);
-    byte_counts_tell(asked->live->listing->byte_counts, &counted);
+    byte_counts_complete(asked->live->listing->byte_counts, &counted);
     return asked->fn(&counted, asked->arg);
 }
 
-int live_ask_for(const struct live *live, size_t place, const struct row_id ids[], size_t count,
-                 uint64_t needs, record_fn fn, void *arg, struct report *report)
+int live_ask_for(const struct live *live, size_t netns_number, const struct row_id ids[],
+                 size_t count, uint64_t needs, record_fn fn, void *arg, struct report *report)
 {
     struct asked asked = {live, fn, arg};
 
-    return live->tracker->ask(live_netns_at(live, place)->tracker, ids, count, needs, take_asked,
-                              &asked, report);
+    return live->tracker->ask(live_netns_at(live, netns_number)->tracker, ids, count, needs,
+                              take_asked, &asked, report);
 }
 
 /* Updates a row that was asked for. */
@@ -362,15 +362,15 @@ static int update_row(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
-    const uint64_t netns = live_netns_at(live, live->here)->of.cookie;
+    const uint64_t netns = live_netns_at(live, live->current)->of.cookie;
     struct record change;
     int error;
 
-    if (!delta_find(delta, record->identity, live->here))
+    if (!delta_find(delta, record->identity, live->current))
         return 0;
     error = delta_take(delta, record, netns, &change);
     if (!error)
-        error = live_mark(live, &change, netns);
+        error = live_note_row(live, &change, netns);
     if (!error && live_is_event(live, &change))
         engine_confirm_owners(live->engine, &change);
     if (!error && predicate_holds(live->listing->where, &change, &live->engine->context))
@@ -384,25 +384,25 @@ uint64_t live_needs_of(const struct live *live)
 }
 
 /* Asks for at most `most` rows with IS_ASKED, of one network namespace. */
-static int ask_from(struct live *live, size_t place, size_t most, struct report *report)
+static int ask_from(struct live *live, size_t netns_number, size_t most, struct report *report)
 {
     const size_t count = live->engine->delta->count;
     struct row_id ids[AT_ONCE];
     size_t asked = 0, chosen = 0;
     int error = 0;
 
-    live_use_netns(live, place);
+    live_use_netns(live, netns_number);
     for (size_t i = 0; i < count && asked < most && error >= 0; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         struct live_row *of = live_row_of(live, row);
-        if (of->flags & IS_ASKED && row->place == place) {
+        if (of->flags & IS_ASKED && row->netns_number == netns_number) {
             of->flags &= (uint8_t)~IS_ASKED;
             ids[chosen++] = live_id_of(live, row);
             asked++;
         }
         if (chosen == AT_ONCE || (chosen && (i + 1 == count || asked == most))) {
-            error = live_ask_for(live, place, ids, chosen, live_needs_of(live), update_row, live,
-                                 report);
+            error = live_ask_for(live, netns_number, ids, chosen, live_needs_of(live), update_row,
+                                 live, report);
             chosen = 0;
         }
     }
@@ -422,9 +422,9 @@ int live_ask(struct live *live, size_t most, struct report *report)
 
 uint64_t live_age_of(const struct live *live)
 {
-    const uint64_t apart = live->view.interval / CLOCK_MILLISECOND + 1;
+    const uint64_t milliseconds = live->view.interval / CLOCK_MILLISECOND + 1;
 
-    return apart < LIVE_AGE ? LIVE_AGE : apart;
+    return milliseconds < LIVE_AGE ? LIVE_AGE : milliseconds;
 }
 
 bool live_is_active(const struct live *live, const struct live_row *row)
@@ -453,7 +453,7 @@ int live_refresh(struct live *live, struct report *report)
     }
     error = live_ask(live, ASKED_MAX, &problems);
     live->sampled = live_now(live);
-    report_add_news(report, &problems, &live->said);
+    report_add_news(report, &problems, &live->reported);
     return error;
 }
 
@@ -488,9 +488,9 @@ int live_sample(struct live *live, struct report *report)
     report_refused(live, &problems);
     lost = error < 0 ? error : live_read_ends(live, &problems);
     error = lost < 0 ? lost : live_drop_missing(live, &problems);
-    report_add_news(report, &problems, &live->said);
+    report_add_news(report, &problems, &live->reported);
     live->first = false;
-    netlink_spare(live->engine->netlink); /* only the first sample must be fast */
+    netlink_receive_inline(live->engine->netlink); /* only the first sample must be fast */
     live->sampled = live_now(live);
     if (live->stream) /* a screen starts this after its first frame (live_read_ends()) */
         (void)live_note_connects(live);
@@ -527,7 +527,7 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     live->sink = (struct sink){&ops, stream ? stream->writer : &live->no_writer, &engine->context};
     live->hooks = (struct listing_hooks){.fields = live->kind->lasting->has_event |
                                                    live->kind->lasting->has_age,
-                                         .row = live_mark,
+                                         .row = live_note_row,
                                          .enter_netns = live_enter_netns,
                                          .is_event = live_is_event,
                                          .needs_owners = live_needs_owners,
@@ -575,10 +575,10 @@ void live_destroy(struct live *live)
     free(live);
 }
 
-void live_choose(struct live *live, const struct live_view *view)
+void live_set_view(struct live *live, const struct live_view *view)
 {
     for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
         rows_clear(&live->ended[i].rows); /* their rates are of the former view */
     live->view = *view;
-    live->engine->delta->least = view->interval / 2;
+    live->engine->delta->min_elapsed = view->interval / 2;
 }

@@ -43,7 +43,7 @@ static void keep_end(struct live *live, const struct record *record)
 
 static void report_end(struct live *live, struct record *record)
 {
-    record->netns_index = live->here;
+    record->netns_index = live->current;
     if (!(record->has & live->kind->event))
         set_received(live, record);
     if (live->stream)
@@ -91,7 +91,7 @@ static int live_ends_take_end(const struct record *record, void *arg)
 {
     struct live *live = arg;
     struct delta *delta = live->engine->delta;
-    struct remembered *row = delta_find(delta, record->identity, live->here);
+    struct remembered *row = delta_find(delta, record->identity, live->current);
     struct live_row *of = row ? live_row_of(live, row) : NULL;
     struct record end = *record, change;
 
@@ -103,8 +103,8 @@ static int live_ends_take_end(const struct record *record, void *arg)
     }
     if (of) {
         const struct row_id id = live_id_of(live, row);
-        live->tracker->tell_id(&id, &end);
-        if (delta_take(delta, &end, live_netns_at(live, live->here)->of.cookie, &change) < 0)
+        live->tracker->fill_record(&id, &end);
+        if (delta_take(delta, &end, live_netns_at(live, live->current)->of.cookie, &change) < 0)
             return -ENOMEM;
         of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
@@ -126,7 +126,7 @@ struct connects *live_note_connects(struct live *live)
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
     const uint64_t netns = live->listing->all_netns ? 0 : namespace_own_id();
-    return connects_watch(engine->connects, netns, NULL) == 0 ? engine->connects : NULL;
+    return connects_begin(engine->connects, netns, NULL) == 0 ? engine->connects : NULL;
 }
 
 int live_read_ends(struct live *live, struct report *report)
@@ -160,7 +160,7 @@ int live_read_ends(struct live *live, struct report *report)
 /* Whether the kernel will report the row's end. It will not if the row's netns may be gone. */
 static bool end_comes(const struct live *live, struct remembered *row)
 {
-    const struct live_netns *at = live_netns_at(live, row->place);
+    const struct live_netns *at = live_netns_at(live, row->netns_number);
     const struct row_id id = live_id_of(live, row);
 
     return (!live->listing->all_netns || at->of.is_read) && at->tracker &&
@@ -183,7 +183,7 @@ static bool ends_later(const struct live *live, struct remembered *row)
 {
     const struct live_row *of = live_row_of(live, row);
     const struct lasting *lasting = live->kind->lasting;
-    const uint32_t lost = live_netns_at(live, row->place)->lost;
+    const uint32_t lost = live_netns_at(live, row->netns_number)->lost;
 
     return (of->flags & IS_MISSING ||
             (of->state != lasting->closed && of->state != lasting->over)) &&
@@ -281,7 +281,7 @@ int live_drop_missing(struct live *live, struct report *report)
         struct remembered *row = delta_at(delta, i);
         if (delta_is_of(row, run) || live_row_of(live, row)->flags & HAS_ENDED)
             continue;
-        live_use_netns(live, row->place);
+        live_use_netns(live, row->netns_number);
         if (is_awaited(live, row))
             rank_missing(live, row);
         else if (!ends_later(live, row))

@@ -65,7 +65,7 @@ struct grouped_rows {
     uint64_t hash;         /* hash of the whole name */
     char name[GROUP_NAME]; /* the first bytes of the name */
     size_t length;
-    size_t place; /* position among the sorted groups */
+    size_t position; /* position among the sorted groups */
     struct live_group sums;
 };
 
@@ -106,9 +106,9 @@ struct live {
     uint64_t sampled;                      /* live_now() at the last sample */
     bool first;                            /* during the first sample, whose rows existed before */
     size_t in_doubt;                       /* rows whose end fastnet reported before the kernel */
-    struct report said;                    /* problems that were reported, each once */
+    struct report reported;                /* problems that were reported, each once */
     struct netns_store *netns;
-    size_t here;                   /* number of the network namespace that is being read */
+    size_t current;                /* number of the network namespace that is being read */
     struct ended_rows ended[2];    /* the newer and the older list */
     bool ended_lost;               /* more rows ended than the lists can keep */
     const struct predicate *where; /* the filter that the ended rows have passed */
@@ -182,7 +182,7 @@ bool live_is_active(const struct live *live, const struct live_row *row);
 bool live_is_new(const struct live *live, const struct live_row *of);
 
 /* From now on columns are computed as in that network namespace, until live_leave_netns(). */
-void live_use_netns(struct live *live, size_t place);
+void live_use_netns(struct live *live, size_t netns_number);
 void live_leave_netns(struct live *live);
 
 /* The fields that the listing and its filter need. */
@@ -190,8 +190,8 @@ uint64_t live_needs_of(const struct live *live);
 
 /* Asks the tracker of a network namespace for rows, and passes them to fn, with counted bytes
  * (byte_counts.h). The netns must have a tracker. Returns 0, -errno, or the result of fn. */
-int live_ask_for(const struct live *live, size_t place, const struct row_id ids[], size_t count,
-                 uint64_t needs, record_fn fn, void *arg, struct report *report);
+int live_ask_for(const struct live *live, size_t netns_number, const struct row_id ids[],
+                 size_t count, uint64_t needs, record_fn fn, void *arg, struct report *report);
 
 /* Asks for rows with IS_ASKED, at most `most` of each network namespace. Returns 0 or -errno. */
 int live_ask(struct live *live, size_t most, struct report *report);

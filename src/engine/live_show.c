@@ -227,13 +227,13 @@ static int order_groups(struct live *live, size_t count)
     if (!error)
         error = sort_ranked(order, live->groups.count);
     for (size_t i = 0; i < live->groups.count && !error; i++)
-        ((struct grouped_rows *)(uintptr_t)order[i].item)->place = i;
+        ((struct grouped_rows *)(uintptr_t)order[i].item)->position = i;
     free(order);
     for (size_t i = 0; i < count && !error; i++) {
         const size_t group = group_at(live, (uintptr_t)live->ranked[i].item);
         live->ranked[i].rank =
             group < live->groups.count
-                ? ((struct grouped_rows *)hash_table_at(&live->groups, group))->place
+                ? ((struct grouped_rows *)hash_table_at(&live->groups, group))->position
                 : SIZE_MAX;
     }
     return error ? error : sort_ranked(live->ranked, count);
@@ -277,7 +277,7 @@ static int live_show_take_line(const struct record *record, void *arg)
         if (line->kind != LINE_ROW || line->packed)
             continue;
         const struct remembered *row = delta_at(live->engine->delta, line->index);
-        if (row->key != record->identity || row->place != live->here)
+        if (row->key != record->identity || row->netns_number != live->current)
             continue;
         if (rows_add(&live->asked, record) < 0)
             return -ENOMEM;
@@ -293,18 +293,18 @@ static int ask_for_lines(struct live *live, struct report *report)
     int error = 0;
 
     rows_clear(&live->asked);
-    for (size_t place = 0; place < live->netns->count && error >= 0; place++) {
+    for (size_t number = 0; number < live->netns->count && error >= 0; number++) {
         struct row_id ids[LIVE_LINES];
         size_t count = 0;
         for (size_t i = 0; i < live->line_count; i++) {
             struct remembered *row = delta_at(live->engine->delta, live->lines[i].index);
-            if (live->lines[i].kind != LINE_ROW || row->place != place)
+            if (live->lines[i].kind != LINE_ROW || row->netns_number != number)
                 continue;
             ids[count++] = live_id_of(live, row);
         }
-        live_use_netns(live, place);
-        if (count && live_netns_at(live, place)->tracker)
-            error = live_ask_for(live, place, ids, count, live_needs_of(live), live_show_take_line,
+        live_use_netns(live, number);
+        if (count && live_netns_at(live, number)->tracker)
+            error = live_ask_for(live, number, ids, count, live_needs_of(live), live_show_take_line,
                                  live, report);
     }
     return error < 0 ? error : 0;
@@ -346,15 +346,15 @@ static void show_line(struct live *live, const struct live_line *line,
     }
     struct remembered *row = delta_at(live->engine->delta, line->index);
     record = live_memory_of(live, row);
-    byte_counts_tell(live->listing->byte_counts, &record);
+    byte_counts_complete(live->listing->byte_counts, &record);
     if (line->packed)
         memcpy(&record, rows_unpack(&live->asked, line->packed, &kept), record.kind->size);
-    record.netns_index = row->place;
+    record.netns_index = row->netns_number;
     live_show_complete(live, &record, row);
     if (live->view.totals)
         live_take_totals(live, row, &record);
     live_take_age(live, live_row_of(live, row), live->sampled, &record);
-    live_use_netns(live, row->place);
+    live_use_netns(live, row->netns_number);
     engine_confirm_owners(live->engine, &record);
     taker->row(taker->arg, &record);
 }
@@ -396,41 +396,41 @@ int live_show(struct live *live, const struct live_view *view, const struct live
 }
 
 /* A row that ended lately, or NULL. */
-static const struct record *find_ended(struct live *live, uint64_t identity, size_t place,
+static const struct record *find_ended(struct live *live, uint64_t identity, size_t number,
                                        struct kept_row *kept)
 {
     for (size_t i = 0; i < COUNT(live->ended); i++)
         for (size_t j = 0; j < live->ended[i].rows.count; j++) {
             const struct record *ended = ended_at(live, i * ENDED_MAX + j, kept);
-            if (ended->identity == identity && ended->netns_index == place)
+            if (ended->identity == identity && ended->netns_index == number)
                 return ended;
         }
     return NULL;
 }
 
-int live_show_one(struct live *live, uint64_t identity, size_t place, uint64_t needs, record_fn fn,
+int live_show_one(struct live *live, uint64_t identity, size_t number, uint64_t needs, record_fn fn,
                   void *arg, struct report *report)
 {
     struct remembered *row =
-        place < live->netns->count ? delta_find(live->engine->delta, identity, place) : NULL;
+        number < live->netns->count ? delta_find(live->engine->delta, identity, number) : NULL;
     struct kept_row kept;
-    const struct record *ended = find_ended(live, identity, place, &kept);
+    const struct record *ended = find_ended(live, identity, number, &kept);
     int error;
 
-    if (ended || !row || !live_netns_at(live, place)->tracker) {
+    if (ended || !row || !live_netns_at(live, number)->tracker) {
         error = ended ? fn(ended, arg) : -ENOENT;
         live_leave_netns(live);
         return error;
     }
     const struct row_id id = live_id_of(live, row);
     struct record known = live_memory_of(live, row);
-    live_use_netns(live, place);
+    live_use_netns(live, number);
     engine_confirm_owners(live->engine, &known);
     if (!live->tracker->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
         live_show_complete(live, &known, row);
         error = fn(&known, arg);
     } else {
-        error = live_ask_for(live, place, &id, 1, needs, fn, arg, report);
+        error = live_ask_for(live, number, &id, 1, needs, fn, arg, report);
     }
     live_leave_netns(live);
     return error;
@@ -442,7 +442,7 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
         struct live_rates moves = {.id = live_id_of(live, row),
-                                   .netns = live_netns_at(live, row->place)->netns.id,
+                                   .netns = live_netns_at(live, row->netns_number)->netns.id,
                                    .rated = row->elapsed != 0};
         if ((of->flags & (IS_WANTED | HAS_ENDED)) != IS_WANTED)
             continue;

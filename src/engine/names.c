@@ -72,7 +72,7 @@ static int names_search_owners(struct run *run, struct owners **owners)
         .names_at_once = run->listing->events || run->listing->live,
     };
 
-    if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->looks)
+    if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->new_searches)
         report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root,
                     refusal.reason);
     return owners_create(owners, &options);
@@ -165,7 +165,7 @@ bool run_read_owners(struct run *run, const struct rows *rows)
         const struct record *record = rows_glance(rows, i, &row);
         run_use_netns(run, record->netns_index);
         if (run->needs.lookups & NEED_PEERS)
-            (void)owners_find(context->owners, peers_inode(context->here.peers, record), &first);
+            (void)owners_find(context->owners, peers_inode(context->netns.peers, record), &first);
         ownerless |= run_is_ownerless(run, record);
     }
     return ownerless;
@@ -200,12 +200,12 @@ static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
  * burst of searches. */
 static bool may_search_owners(struct owner_searches *search)
 {
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), apart = now - search->counted;
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), elapsed = now - search->counted;
 
-    if (!search->counted || apart / SHARE > (uint64_t)CREDIT_MAX)
+    if (!search->counted || elapsed / SHARE > (uint64_t)CREDIT_MAX)
         search->credit = CREDIT_MAX;
     else
-        search->credit += (int64_t)(apart / SHARE);
+        search->credit += (int64_t)(elapsed / SHARE);
     if (search->credit > CREDIT_MAX)
         search->credit = CREDIT_MAX;
     search->counted = now;
@@ -224,7 +224,7 @@ void run_search_new_owners(struct run *run)
     struct owners *owners = NULL;
 
     begin_owner_search(search);
-    run->engine->looks++;
+    run->engine->new_searches++;
     if (++search->refreshes < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
@@ -411,7 +411,7 @@ static void resolve_hosts(struct run *run)
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
 {
     const bool other_source =
-        listing->home || listing->all_netns || !proc_tree_is_own(listing->proc_root);
+        listing->own_netns || listing->all_netns || !proc_tree_is_own(listing->proc_root);
 
     return lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
 }
@@ -438,7 +438,7 @@ int run_prepare_names(struct run *run)
 
     if (!(needs & NEED_NAMES))
         return 0;
-    const int error = run->listing->home ? namespace_enter(run->listing->home) : 0;
+    const int error = run->listing->own_netns ? namespace_enter(run->listing->own_netns) : 0;
     if (error)
         return error;
     if ((needs & NEED_USERS) && !context->users && !(context->users = users_create()))
@@ -524,22 +524,22 @@ static int read_peers(struct run *run)
     struct report details = {.partial = false};
     int error = 0;
 
-    peers_destroy(context->here.peers);
-    context->here.peers = NULL;
+    peers_destroy(context->netns.peers);
+    context->netns.peers = NULL;
     if (listing->backend == BACKEND_PROC || listing->diag_file) {
         report_peers(run, "unknown", "only netlink reports them");
         return 0;
     }
-    context->here.peers = peers_create();
-    if (!context->here.peers)
+    context->netns.peers = peers_create();
+    if (!context->netns.peers)
         return -ENOMEM;
     for (size_t i = 0; i < listing->table_count && !error; i++)
         if (listing->tables[i].table && !names_is_repeated(listing, i))
             error = peers_dump(run->engine->netlink, listing->tables[i].table, add_peer,
-                               context->here.peers, &details);
+                               context->netns.peers, &details);
     if (error < 0 || details.count)
         report_peers(run, "not all known", error ? strerror(-error) : details.lines[0]);
-    else if (peers_are_ambiguous(context->here.peers))
+    else if (peers_are_ambiguous(context->netns.peers))
         report_peers(run, "not all known", "some connections have the same addresses and ports");
     return 0;
 }
@@ -572,29 +572,29 @@ static void read_names_of_tree(const struct run *run, struct interfaces *interfa
 
 int run_prepare_netns(struct run *run)
 {
-    struct here *here = &run->engine->context.here;
+    struct netns_lookups *lookups = &run->engine->context.netns;
     const uint64_t needs = run->needs.lookups;
     struct report details = {.partial = false};
     int error = 0;
 
-    if ((needs & NEED_INTERFACES) && !here->interfaces) {
-        here->interfaces = interfaces_create();
-        if (!here->interfaces)
+    if ((needs & NEED_INTERFACES) && !lookups->interfaces) {
+        lookups->interfaces = interfaces_create();
+        if (!lookups->interfaces)
             return -ENOMEM;
         if (run_is_captured(run))
-            read_names_of_tree(run, here->interfaces);
-        else if (run->listing->home || (run->listing->all_netns && run->keep_all))
-            interfaces_settle(here->interfaces);
+            read_names_of_tree(run, lookups->interfaces);
+        else if (run->listing->own_netns || (run->listing->all_netns && run->keep_all))
+            interfaces_fix_netns(lookups->interfaces);
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
-            error = links_dump(run->engine->netlink, add_interface, here->interfaces, &details);
+            error = links_dump(run->engine->netlink, add_interface, lookups->interfaces, &details);
     }
     /* missing interfaces are asked for one by one, or stay unknown: no row is lost */
     if (error < 0 || details.count)
         report_note(run->report, "interfaces: some details are missing: %s",
                     error < 0 ? strerror(-error) : details.lines[0]);
-    if ((needs & NEED_EPHEMERAL) && !here->ephemeral[1]) /* stays 0 (unknown) without the file */
+    if ((needs & NEED_EPHEMERAL) && !lookups->ephemeral[1]) /* stays 0 (unknown) without the file */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
-                             here->ephemeral, 2);
+                             lookups->ephemeral, 2);
     return (needs & NEED_PEERS) ? read_peers(run) : 0;
 }
 
@@ -677,7 +677,7 @@ void run_report_netns(struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    report_lookup(run, "interfaces", interfaces_error(run->engine->context.here.interfaces));
+    report_lookup(run, "interfaces", interfaces_error(run->engine->context.netns.interfaces));
     if (listing->typed && !listing->all_netns && !run_is_captured(run))
         names_report_unknown(run, listing->typed, NEED_INTERFACES);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Visits the network namespaces of a listing, one after another. If rows wait until the last netns
- * was read, the lookups of each netns (struct here) are kept until then. */
+ * was read, the lookups of each netns (struct netns_lookups) are kept until then. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -14,17 +14,17 @@
 #include "fastnet/rights.h"
 #include "fastnet/socket_pass.h"
 
-static void here_finish(struct here *here)
+static void netns_lookups_finish(struct netns_lookups *lookups)
 {
-    interfaces_destroy(here->interfaces);
-    peers_destroy(here->peers);
-    *here = (struct here){.interfaces = NULL};
+    interfaces_destroy(lookups->interfaces);
+    peers_destroy(lookups->peers);
+    *lookups = (struct netns_lookups){.interfaces = NULL};
 }
 
-void engine_move(struct engine *engine)
+void engine_change_netns(struct engine *engine)
 {
     netlink_close(engine->netlink);
-    here_finish(&engine->context.here);
+    netns_lookups_finish(&engine->context.netns);
 }
 
 /* For a listing of a single network namespace: sets its name, if a field needs it. */
@@ -32,11 +32,11 @@ static void walk_name_own(struct run *run)
 {
     struct engine *engine = run->engine;
 
-    if (!(run->needs.lookups & NEED_MACHINE) || engine->context.here.netns || run_is_captured(run))
+    if (!(run->needs.lookups & NEED_MACHINE) || engine->context.netns.netns || run_is_captured(run))
         return;
     engine->own = namespace_own();
     if (engine->own.id)
-        engine->context.here.netns = &engine->own;
+        engine->context.netns.netns = &engine->own;
 }
 
 /* True if one pass over the sockets of all network namespaces reads a table faster than dumps. */
@@ -98,15 +98,15 @@ static int read_pass(struct run *run)
 }
 
 /* Interfaces and network namespaces can get other names at any time, so each run looks their names
- * up again. Not if an earlier run has moved this thread to listing.home to look up names, because
- * the interfaces there are others. */
+ * up again. Not if an earlier run has moved this thread to listing.own_netns to look up names,
+ * because the interfaces there are others. */
 int run_plan_walk(struct run *run)
 {
     int error;
 
     run->netns_walk.count = 1;
-    if (!run->listing->home || !(run->needs.lookups & NEED_NAMES))
-        here_finish(&run->engine->context.here);
+    if (!run->listing->own_netns || !(run->needs.lookups & NEED_NAMES))
+        netns_lookups_finish(&run->engine->context.netns);
     if (!run->listing->all_netns) {
         walk_name_own(run);
         return 0;
@@ -125,21 +125,21 @@ int run_plan_walk(struct run *run)
         run->sections = calloc(run->section_count, sizeof *run->sections);
     }
     if (run->keep_all)
-        run->netns_walk.here = calloc(run->netns_walk.count, sizeof *run->netns_walk.here);
-    return run->sections && (run->netns_walk.here || !run->keep_all) ? 0 : -ENOMEM;
+        run->netns_walk.lookups = calloc(run->netns_walk.count, sizeof *run->netns_walk.lookups);
+    return run->sections && (run->netns_walk.lookups || !run->keep_all) ? 0 : -ENOMEM;
 }
 
 void run_end_walk(struct run *run)
 {
-    for (size_t i = 0; i < run->netns_walk.count && run->netns_walk.here; i++)
-        here_finish(&run->netns_walk.here[i]);
+    for (size_t i = 0; i < run->netns_walk.count && run->netns_walk.lookups; i++)
+        netns_lookups_finish(&run->netns_walk.lookups[i]);
     for (size_t i = 0; i < run->section_count && run->sections; i++)
         rows_clear(&run->sections[i]);
     if (run->sections != run->own_sections)
         free(run->sections);
     if (run->listing->all_netns)
-        run->engine->context.here = (struct here){.interfaces = NULL};
-    free(run->netns_walk.here);
+        run->engine->context.netns = (struct netns_lookups){.interfaces = NULL};
+    free(run->netns_walk.lookups);
     namespaces_finish(&run->netns_walk.found);
 }
 
@@ -180,11 +180,11 @@ static bool walk_enter(struct run *run, size_t netns_index)
     struct engine *engine = run->engine;
     const struct netns *netns = &run->netns_walk.found.list[netns_index];
 
-    engine->context.here.netns = netns->id ? netns : NULL;
+    engine->context.netns.netns = netns->id ? netns : NULL;
     const bool wanted = walk_may_be_wanted(run);
     run->netns_walk.wanted += wanted;
     if (!wanted || (netns_index && walk_move_to(run, netns) < 0)) {
-        engine->context.here.netns = NULL;
+        engine->context.netns.netns = NULL;
         return false;
     }
     run->netns_walk.current = netns_index;
@@ -203,22 +203,22 @@ bool run_enter(struct run *run, size_t netns_index)
         return false;
     run->limits.stopped = run_prepare_netns(run);
     if (run->limits.stopped && run->listing->all_netns)
-        here_finish(&run->engine->context.here);
+        netns_lookups_finish(&run->engine->context.netns);
     return !run->limits.stopped;
 }
 
 void run_leave(struct run *run)
 {
-    struct here *here = &run->engine->context.here;
+    struct netns_lookups *lookups = &run->engine->context.netns;
 
     run_report_netns(run);
     if (!run->listing->all_netns)
         return;
     if (run->keep_all)
-        run->netns_walk.here[run->netns_walk.current] = *here;
+        run->netns_walk.lookups[run->netns_walk.current] = *lookups;
     else
-        here_finish(here);
-    *here = (struct here){.interfaces = NULL};
+        netns_lookups_finish(lookups);
+    *lookups = (struct netns_lookups){.interfaces = NULL};
 }
 
 int run_return(struct run *run)
@@ -246,8 +246,8 @@ int run_return(struct run *run)
 
 void run_use_netns(struct run *run, uint64_t netns_index)
 {
-    if (run->netns_walk.here)
-        run->engine->context.here = run->netns_walk.here[netns_index];
+    if (run->netns_walk.lookups)
+        run->engine->context.netns = run->netns_walk.lookups[netns_index];
 }
 
 struct rows *run_rows(struct run *run, size_t netns_index, unsigned section)

@@ -209,20 +209,20 @@ static const uint64_t *unpack(const uint64_t *from, union packed_words *plain,
     return from;
 }
 
-/* Copies the kept parts of each borrowed struct to `place`, and sets its other parts to 0. Other
+/* Copies the kept parts of each borrowed struct to `copies`, and sets its other parts to 0. Other
  * borrowed data stays where it is. */
 static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *record, uint64_t pieces,
-                                       uint32_t unused, char (*place)[PARTED_MAX])
+                                       uint32_t unused, char (*copies)[PARTED_MAX])
 {
     struct borrowed_piece piece;
 
     while (pieces) {
         next_piece(&piece, record, &pieces, unused);
-        const char *part = (const char *)from, *data = piece.parted ? *place++ : part;
+        const char *part = (const char *)from, *data = piece.parted ? *copies++ : part;
         if (piece.parted)
-            memset(place[-1], 0, piece.bytes);
+            memset(copies[-1], 0, piece.bytes);
         for (uint32_t left = piece.parts; left; left &= left - 1, part += PART_SIZE)
-            memcpy(place[-1] + (size_t)__builtin_ctz(left) * PART_SIZE, part, PART_SIZE);
+            memcpy(copies[-1] + (size_t)__builtin_ctz(left) * PART_SIZE, part, PART_SIZE);
         memcpy((char *)record + piece.offset, &data, sizeof data);
         from += piece.words;
     }
@@ -307,7 +307,7 @@ struct ordering {
     const struct rows *rows;
     const struct listing *listing;
     struct context context; /* with several network namespaces, context.here is set for each row */
-    const struct here *seen;
+    const struct netns_lookups *seen;
     struct compared left, right;
     bool undecided;      /* rows of one rank may have different values */
     bool unknown, known; /* whether unknown values, known values have the rank UINT64_MAX */
@@ -317,7 +317,7 @@ static struct value rows_value_of(const struct field *field, const struct record
                                   struct ordering *ordering)
 {
     if (ordering->seen)
-        ordering->context.here = ordering->seen[record->netns_index];
+        ordering->context.netns = ordering->seen[record->netns_index];
     return field_value(field, record, &ordering->context);
 }
 
@@ -397,7 +397,7 @@ static int sort_alike(struct ranked *ranked, size_t count, struct ordering *orde
 }
 
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
-              const struct here *seen)
+              const struct netns_lookups *seen)
 {
     struct ordering ordering = {
         .rows = rows, .listing = listing, .context = *context, .seen = seen};

@@ -45,7 +45,7 @@ void rows_clear(struct rows *rows);
  * unknown come last. seen: context.here for each record.netns_index; NULL: it is the same for
  * all. */
 int rows_sort(struct rows *rows, const struct listing *listing, const struct context *context,
-              const struct here *seen);
+              const struct netns_lookups *seen);
 
 /* Sorted rows are anywhere in memory, so the CPU cache gets a row before it is read. */
 enum { ROWS_AHEAD = 8 };

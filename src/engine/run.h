@@ -31,7 +31,7 @@ struct engine {
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
-    unsigned looks; /* searches for owners of new rows */
+    unsigned new_searches; /* searches for owners of new rows */
     struct owner_searches owner_searches;
     bool owners_reported;           /* listing.live: missing owners were reported */
     uint64_t walked_at, walked_for; /* listing.time and lookups of the last search */
@@ -72,8 +72,8 @@ struct netns_walk {
     size_t current, count;   /* index of the current netns; how many (1 if there is only one) */
     uint64_t cookie;         /* --delta: cookie of the current netns; 0: the only one */
     bool heading_due;        /* no row of the current netns was shown yet */
-    struct here *here;       /* if rows wait: the lookups of each netns; else NULL */
-    uint64_t shared_ns;      /* nanoseconds that netlink took for tables with table.shared */
+    struct netns_lookups *lookups;  /* if rows wait: the lookups of each netns; else NULL */
+    uint64_t shared_ns;             /* nanoseconds that netlink took for tables with table.shared */
     const struct socket_pass *pass; /* sockets of all netns (socket_pass.h), or NULL */
 };
 
@@ -207,8 +207,7 @@ struct lane {
     struct rows *kept;             /* rows that wait */
     bool follows;                  /* all rows wait for the rows of the first lane */
     const struct predicate *where; /* the table's own filter */
-    /* Compared fields that another backend would fill, or that the kernel gives only with more
-     * rights. */
+    /* Compared fields that another backend, or the kernel with more rights, would fill. */
     uint64_t unavailable;
     struct lane_pass pass;
     bool at_once;        /* events: no row waits for a second search for owners */

@@ -144,7 +144,7 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .needs = run->needs.fields,
         .where = predicate_of(both),
         /* without the groups of sockets, compare only the groups of owners */
-        .cgroups = cgroups && cgroups_tell(cgroups_summary(cgroups)) && !run->owners.stand_ins
+        .cgroups = cgroups && cgroups_identify(cgroups_summary(cgroups)) && !run->owners.stand_ins
                        ? cgroups
                        : NULL,
         .key = listing->key,

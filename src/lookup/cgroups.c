@@ -321,7 +321,7 @@ static bool has_containers(int fd, char *path, size_t length, int depth)
     return found;
 }
 
-bool cgroups_look_mixed(struct cgroups *cgroups)
+bool cgroups_find_mixed(struct cgroups *cgroups)
 {
     FILE *file = cgroups->summary.version1
                      ? setmntent(cgroups->mounts ? cgroups->mounts : "/proc/self/mounts", "re")

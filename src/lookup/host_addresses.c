@@ -91,7 +91,7 @@ static int host_addresses_take(int pipe, uint64_t deadline, struct address addre
     }
 }
 
-int hosts_addresses(const char *name, uint8_t family, int home, unsigned milliseconds,
+int hosts_addresses(const char *name, uint8_t family, int netns, unsigned milliseconds,
                     struct address addresses[], size_t most, hosts_wait_fn wait)
 {
     const uint64_t start = clock_nanoseconds(CLOCK_MONOTONIC),
@@ -103,7 +103,7 @@ int hosts_addresses(const char *name, uint8_t family, int home, unsigned millise
         return -errno;
     child = fork();
     if (child == 0) {
-        host_addresses_ask(name, family, home, most, ends[1]);
+        host_addresses_ask(name, family, netns, most, ends[1]);
         _exit(0);
     }
     result = child < 0 ? -errno : 0;

@@ -31,7 +31,7 @@ struct interfaces {
     struct known_interface *last; /* found last; a row asks several times for one interface */
     int fd;                       /* a socket of any family; -1: not opened yet */
     int error;                    /* errno, or 0 */
-    bool settled;                 /* do not open fd any more: it could be in another netns */
+    bool netns_fixed;             /* do not open fd any more: it could be in another netns */
     bool captured; /* the interfaces are of another machine: do not ask this kernel */
 };
 
@@ -60,18 +60,18 @@ static bool open_socket(struct interfaces *interfaces)
 {
     static const int families[] = {AF_NETLINK, AF_INET, AF_UNIX, AF_INET6};
 
-    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families) && !interfaces->settled; i++)
+    for (size_t i = 0; interfaces->fd < 0 && i < COUNT(families) && !interfaces->netns_fixed; i++)
         do
             interfaces->fd = socket(families[i], SOCK_DGRAM | SOCK_CLOEXEC, 0);
         while (interfaces->fd < 0 && errno == EINTR);
     return interfaces->fd >= 0;
 }
 
-void interfaces_settle(struct interfaces *interfaces)
+void interfaces_fix_netns(struct interfaces *interfaces)
 {
     if (!open_socket(interfaces))
         interfaces->error = errno;
-    interfaces->settled = true;
+    interfaces->netns_fixed = true;
 }
 
 /* `what` has 16 bits: C libraries differ in the type that ioctl() has for it. */

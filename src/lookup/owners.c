@@ -34,10 +34,10 @@ struct owners {
     struct {
         uint64_t inode; /* 0: no inode was asked for yet */
         size_t start, count;
-        bool past;        /* no process holds the socket any more: these processes held it last */
-    } last;               /* the inode asked for last: each row asks several times */
-    struct process maker; /* process of the last owners_maker(), if no search has found it */
-    struct owner made[8]; /* results of owners_maker() and owners_of_listener() */
+        bool past;          /* no process holds the socket any more: these processes held it last */
+    } last;                 /* the inode asked for last: each row asks several times */
+    struct process creator; /* process of the last owners_creator(), if no search has found it */
+    struct owner made[8];   /* results of owners_creator() and owners_of_listener() */
     struct owners_summary summary;
 };
 
@@ -363,7 +363,7 @@ void owners_destroy(struct owners *owners)
     processes_finish(&owners->processes);
     free(owners->holdings.items);
     forget_index(owners);
-    process_forget(&owners->maker);
+    process_forget(&owners->creator);
     free(owners);
 }
 
@@ -523,31 +523,31 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
 }
 
 /* Another process may have the pid by now, but hardly with the same name. */
-const struct owner *owners_maker(struct owners *owners, pid_t pid, const char *name)
+const struct owner *owners_creator(struct owners *owners, pid_t pid, const char *name)
 {
     const struct process *seen = processes_find(&owners->processes, pid);
-    struct process *maker = &owners->maker;
+    struct process *creator = &owners->creator;
 
     if (seen && seen->shown.name && strcmp(seen->shown.name, name) == 0) {
         *owners->made = (struct owner){.process = &seen->shown, .fd = -1};
         return owners->made;
     }
-    if (maker->leader != pid || strcmp(maker->name, name) != 0) {
-        process_forget(maker);
-        maker->pid = maker->leader = pid;
+    if (creator->leader != pid || strcmp(creator->name, name) != 0) {
+        process_forget(creator);
+        creator->pid = creator->leader = pid;
         raise_right(owners);
-        (void)process_read_names(&owners->walk.tree, maker, owners->walk.names);
+        (void)process_read_names(&owners->walk.tree, creator, owners->walk.names);
         rights_lower();
-        if (!maker->named || strcmp(maker->name, name) != 0) {
-            process_forget(maker);
-            maker->leader = pid;
-            maker->named = true;
-            maker->unread = false;
-            snprintf(maker->name, sizeof maker->name, "%s", name);
+        if (!creator->named || strcmp(creator->name, name) != 0) {
+            process_forget(creator);
+            creator->leader = pid;
+            creator->named = true;
+            creator->unread = false;
+            snprintf(creator->name, sizeof creator->name, "%s", name);
         }
-        show_process(owners, maker);
+        show_process(owners, creator);
     }
-    *owners->made = (struct owner){.process = &maker->shown, .fd = -1};
+    *owners->made = (struct owner){.process = &creator->shown, .fd = -1};
     return owners->made;
 }
 

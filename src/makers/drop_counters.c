@@ -247,7 +247,7 @@ static int drop_counters_list_table(struct drop_counters *all, struct drop_count
 }
 
 /* Reads the counters of this thread's network namespace. */
-static int drop_counters_read_here(void *arg)
+static int drop_counters_read_netns(void *arg)
 {
     static const struct {
         enum origin origin;
@@ -275,7 +275,7 @@ static int drop_counters_read_here(void *arg)
         (struct drop_counts){.at = clock_nanoseconds(CLOCK_MONOTONIC), .known = UINT_MAX};
     counted->of.is_read = true;
     if (all->all_netns)
-        engine_move(all->engine);
+        engine_change_netns(all->engine);
     for (size_t i = 0; i < COUNT(read) && !error; i++)
         if ((read[i].origin != OF_MACHINE || cookie == all->own_netns) &&
             (read[i].tables[0] != &table_udp || !all->probe)) /* the probe sees their drops */
@@ -293,8 +293,8 @@ int drop_counters_read(struct drop_counters *all, const struct drop_probe *probe
 
     all->probe = probe;
     all->losses = (struct report){.partial = false};
-    error = all->all_netns ? namespaces_each(drop_counters_read_here, all, &whole)
-                           : drop_counters_read_here(all);
+    error = all->all_netns ? namespaces_each(drop_counters_read_netns, all, &whole)
+                           : drop_counters_read_netns(all);
     netns_store_next(&all->netns, counted_netns_finish);
     all->all_at = whole && !error ? now : 0;
     return error;

@@ -99,7 +99,7 @@ static int drops_take(struct drops *drops)
         const struct drop *drop = drop_probe_at(drops->probe, i);
         if (drops->options->all_netns || !drop->netns || !drops->own_netns ||
             drop->netns == drops->own_netns)
-            error = symbols_add(drops->symbols, drop->place);
+            error = symbols_add(drops->symbols, drop->location);
     }
     if (!error && symbols_read(drops->symbols, "/proc/kallsyms") == -ENOMEM)
         error = -ENOMEM;
@@ -203,7 +203,7 @@ static int drops_list_probed(struct drops *drops, uint64_t id)
     for (size_t i = 0; i < drop_probe_count(drops->probe) && result >= 0; i++) {
         const struct drop *drop = drop_probe_at(drops->probe, i);
         const struct fitting *fitting = &drops->fitting[i]; /* sockets that may have the packet */
-        const char *function = symbols_name(drops->symbols, drop->place);
+        const char *function = symbols_name(drops->symbols, drop->location);
         struct record record = drop->record;
         if (drops->listed[i] ||
             (drops->own_netns && (drop->netns ? drop->netns : drops->own_netns) != id))
@@ -226,13 +226,13 @@ static int drops_list_probed(struct drops *drops, uint64_t id)
 /* Fills the summary from all drops, also if fn ended the listing. */
 static void drops_sum_up(struct drops *drops)
 {
-    drops->summary.elsewhere = 0;
+    drops->summary.unlisted = 0;
     drops->summary.lost = drop_probe_lost(drops->probe);
     for (size_t i = 0; i < drop_probe_count(drops->probe); i++) {
         struct record record = drop_probe_at(drops->probe, i)->record;
         if (!drops->listed[i] && drops_complete(drops, &record) &&
             predicate_may_hold(drops->query->where, &record, ~DROP_FUNCTION))
-            drops->summary.elsewhere += record.drop.drops;
+            drops->summary.unlisted += record.drop.drops;
     }
 }
 
@@ -256,7 +256,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
         report_loss(report, "/proc is missing, so fastnet does not know its network namespace: "
                             "drops in all network namespaces are listed");
     if (drops->options->all_netns)
-        engine_move(drops->engine);
+        engine_change_netns(drops->engine);
     if (result == 0 && drops->probe && !drop_probe_knows_receivers(drops->probe))
         result = drops_find_sockets(drops, id);
     if (result == 0 && drops->probe) {

@@ -104,8 +104,8 @@ static int take_interface(const struct record *record, void *arg)
 {
     struct machine_rates *rates = arg;
     const struct interface_record *interface = &record->interface;
-    const struct netns *here = rates->all_netns ? engine_context(rates->engine)->here.netns : NULL;
-    const uint64_t netns = here ? here->id : 0;
+    const struct netns *of = rates->all_netns ? engine_context(rates->engine)->netns.netns : NULL;
+    const uint64_t netns = of ? of->id : 0;
     const size_t length = interface->name.length;
     struct interface_rate *added;
 
@@ -118,8 +118,8 @@ static int take_interface(const struct record *record, void *arg)
     added->bytes = interface->counters[RX_BYTES] + interface->counters[TX_BYTES];
     memcpy(added->name, interface->name.data,
            length < INTERFACE_TEXT_MAX ? length : INTERFACE_TEXT_MAX);
-    if (here && netns != rates->own)
-        added->netns = *here;
+    if (of && netns != rates->own)
+        added->netns = *of;
     add_addresses(rates, interface, netns);
     return 0;
 }

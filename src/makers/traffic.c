@@ -240,11 +240,11 @@ static int traffic_start(struct traffic *traffic)
     error = packet_probe_create(&traffic->probe, &how);
     if (error)
         return error;
-    if (!traffic->options->live)
+    if (!traffic->options->screen)
         clock_catch_interrupt();
     count_interfaces(traffic);
     error = packet_probe_start(traffic->probe);
-    if (!error && !traffic->options->live)
+    if (!error && !traffic->options->screen)
         clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
                    traffic->options->milliseconds * CLOCK_MILLISECOND);
     return error;
@@ -342,7 +342,7 @@ int traffic_list(void *maker, const struct query *query, record_fn fn, void *arg
     query->report->ended |= traffic->last || error;
     if (error)
         return error;
-    if (!traffic->options->live)
+    if (!traffic->options->screen)
         traffic_report(traffic->seen.totals, query->report);
     if (traffic->seen.totals->frames_only && !traffic->noted_frames)
         report_note(query->report,

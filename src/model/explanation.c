@@ -14,7 +14,7 @@ void explanation_add(struct explanation *explanation, size_t member)
         explanation->members[explanation->count++] = member;
 }
 
-void explanation_say(struct explanation *explanation, const char *format, ...)
+void explanation_describe(struct explanation *explanation, const char *format, ...)
 {
     size_t length = strlen(explanation->text);
     va_list arguments;

@@ -9,7 +9,7 @@
 void explanation_add(struct explanation *explanation, size_t member);
 
 /* Appends details to the text. A text that is too long is cut. */
-void explanation_say(struct explanation *explanation, const char *format, ...)
+void explanation_describe(struct explanation *explanation, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -134,7 +134,7 @@ static void byte_counts_set(struct record *record, const struct byte_count *coun
     record->has |= SOCKET_BYTES;
 }
 
-void byte_counts_tell(const struct byte_counts *counts, struct record *record)
+void byte_counts_complete(const struct byte_counts *counts, struct record *record)
 {
     static const struct byte_count nothing;
     const struct seen_socket *seen;
@@ -153,5 +153,5 @@ void byte_counts_take(const struct byte_counts *counts, struct record *record)
         bpf_map_take_one(counts->map, &record->identity, &count) == 0)
         byte_counts_set(record, &count);
     else
-        byte_counts_tell(counts, record);
+        byte_counts_complete(counts, record);
 }

@@ -60,7 +60,7 @@ static int failures_attach(struct connect_failures *failures, uint64_t netns,
     return bpf_refuse_step(refusal, failures->link, "bpf(2)");
 }
 
-struct connect_failures *connect_failures_watch(uint64_t netns, struct bpf_refusal *refusal)
+struct connect_failures *connect_failures_begin(uint64_t netns, struct bpf_refusal *refusal)
 {
     struct connect_failures *failures =
         netns && owners_check_bpf(refusal) == 0 ? calloc(1, sizeof *failures) : NULL;

@@ -84,7 +84,7 @@ static int start(struct connects *connects, uint64_t netns)
     return bpf_refuse_step(&connects->refusal, status, "bpf(2)");
 }
 
-int connects_watch(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
+int connects_begin(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
 {
     if (connects->link < 0 && !connects->refusal.error)
         (void)start(connects, netns);

@@ -9,7 +9,7 @@
 /* The slot keeps half of the hash, so that a search rarely compares with a wrong element. */
 struct hash_slot {
     uint32_t hash;
-    uint32_t place; /* 1 + the index of the element; 0: the slot is free */
+    uint32_t entry; /* 1 + the index of the element; 0: the slot is free */
 };
 
 /* Linear probing: starts at the slot of the lowest bits of the hash. */
@@ -21,8 +21,8 @@ void *hash_table_find(const struct hash_table *table, uint64_t hash,
 
     if (!table->count)
         return NULL;
-    for (size_t at = (size_t)hash & mask; (slot = &table->slots[at])->place; at = (at + 1) & mask) {
-        void *element = hash_table_at(table, slot->place - 1);
+    for (size_t at = (size_t)hash & mask; (slot = &table->slots[at])->entry; at = (at + 1) & mask) {
+        void *element = hash_table_at(table, slot->entry - 1);
         if (slot->hash == (uint32_t)hash && same(element, key))
             return element;
     }
@@ -43,7 +43,7 @@ static void hash_table_put(struct hash_slot *slots, size_t mask, struct hash_slo
 {
     size_t at = slot.hash & mask;
 
-    while (slots[at].place)
+    while (slots[at].entry)
         at = (at + 1) & mask;
     slots[at] = slot;
 }
@@ -61,7 +61,7 @@ static bool hash_table_grow(struct hash_table *table, size_t size)
     if (!slots)
         return false;
     for (size_t i = 0; i < 2 * table->capacity; i++)
-        if (table->slots[i].place)
+        if (table->slots[i].entry)
             hash_table_put(slots, 2 * capacity - 1, table->slots[i]);
     free(table->slots);
     table->slots = slots;

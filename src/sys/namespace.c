@@ -320,7 +320,7 @@ uint64_t namespace_of_process(const char *proc_root, pid_t pid)
     return id;
 }
 
-static void look_at_process(struct namespace_search *search, int proc, const char *number)
+static void namespace_search_process(struct namespace_search *search, int proc, const char *number)
 {
     char path[64];
     uint64_t id = 0;
@@ -337,14 +337,14 @@ static void look_at_process(struct namespace_search *search, int proc, const cha
         report_unopened(search, id, strerror(-error));
 }
 
-static void look_at_processes(struct namespace_search *search)
+static void namespace_search_processes(struct namespace_search *search)
 {
     DIR *proc = opendir("/proc");
     const struct dirent *entry = NULL;
 
     while (proc && (errno = 0, entry = readdir(proc)))
         if (namespace_is_number(entry->d_name))
-            look_at_process(search, dirfd(proc), entry->d_name);
+            namespace_search_process(search, dirfd(proc), entry->d_name);
     if (!entry && errno)
         report_loss(search->report, "cannot search /proc for network namespaces: %s",
                     strerror(errno));
@@ -354,7 +354,7 @@ static void look_at_processes(struct namespace_search *search)
 
 /* Adds namespaces without a process, and the names of all. The second search reports namespaces
  * that no process and no other mount led to. */
-static void look_at_mount(const struct netns *mounted, const char *path, void *arg)
+static void namespace_search_mount(const struct netns *mounted, const char *path, void *arg)
 {
     struct namespace_search *search = arg;
     struct stat file;
@@ -375,7 +375,7 @@ static void look_at_mount(const struct netns *mounted, const char *path, void *a
 }
 
 /* Opens the own netns first: without it the listing could not return from the others. */
-static bool look_at_own(struct namespace_search *search)
+static bool namespace_search_own(struct namespace_search *search)
 {
     struct netns own = {.id = namespace_own_id(), .fd = -1};
 
@@ -430,12 +430,12 @@ int namespaces_find(struct namespaces *namespaces, struct report *report)
         limit.rlim_cur = limit.rlim_max;
         (void)!setrlimit(RLIMIT_NOFILE, &limit);
     }
-    if (look_at_own(&search)) {
+    if (namespace_search_own(&search)) {
         rights_raise(RIGHT_NAMESPACE_FILES);
-        look_at_processes(&search);
-        read_mounts(look_at_mount, &search);
+        namespace_search_processes(&search);
+        read_mounts(namespace_search_mount, &search);
         search.again = true;
-        read_mounts(look_at_mount, &search);
+        read_mounts(namespace_search_mount, &search);
         rights_lower();
     }
     /* it is unknown whether the namespaces of these processes are among those that were found */

@@ -109,7 +109,7 @@ void proc_tree_finish(struct proc_tree *tree)
 }
 
 /* Returns 0 if fd is a regular file, else -errno. */
-static int look_at(int fd, struct stat *status)
+static int proc_check_file(int fd, struct stat *status)
 {
     if (fstat(fd, status) < 0)
         return -errno;
@@ -125,14 +125,14 @@ static int close_for(int fd, int error)
 }
 
 /* Opens the file of an O_PATH descriptor for reading. Returns -ENOENT if /proc is not mounted. */
-static int reopen(int look)
+static int reopen(int path_fd)
 {
     struct statfs system;
     char path[32];
 
     if (statfs("/proc/self/fd", &system) < 0 || system.f_type != PROC_SUPER_MAGIC)
         return -ENOENT;
-    snprintf(path, sizeof path, "/proc/self/fd/%d", look);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", path_fd);
     return proc_open(AT_FDCWD, path, FILE_FLAGS);
 }
 
@@ -140,7 +140,7 @@ static int open_own(int root, const char *path)
 {
     const int fd = proc_open(root, path, FILE_FLAGS);
     struct stat status;
-    const int error = fd < 0 ? 0 : look_at(fd, &status);
+    const int error = fd < 0 ? 0 : proc_check_file(fd, &status);
 
     return error < 0 ? close_for(fd, error) : fd;
 }
@@ -148,23 +148,23 @@ static int open_own(int root, const char *path)
 int proc_tree_open(const struct proc_tree *tree, const char *path)
 {
     struct stat status, opened;
-    int look, fd;
+    int path_fd, fd;
 
     if (!tree->captured)
         return open_own(tree->fd, path);
-    look = open_below(tree, path, O_PATH);
-    if (look < 0)
-        return look;
-    fd = look_at(look, &status);
+    path_fd = open_below(tree, path, O_PATH);
+    if (path_fd < 0)
+        return path_fd;
+    fd = proc_check_file(path_fd, &status);
     if (fd < 0)
-        return close_for(look, fd);
-    fd = reopen(look);
+        return close_for(path_fd, fd);
+    fd = reopen(path_fd);
     if (fd == -ENOENT) /* without /proc: open it by its name again */
         fd = open_below(tree, path, FILE_FLAGS);
     if (fd >= 0 && (fstat(fd, &opened) < 0 || opened.st_dev != status.st_dev ||
                     opened.st_ino != status.st_ino))
         fd = close_for(fd, -ESTALE); /* this is not the file that was checked */
-    return close_for(look, fd);
+    return close_for(path_fd, fd);
 }
 
 /* Opens a file of /proc by its whole path, so that strace(1) shows which file is read. */
@@ -226,7 +226,7 @@ static const struct clue {
     unsigned about;
     const char *file;
     const char *texts[2]; /* little-endian, big-endian; all but MIPS, MIPS */
-    size_t behind; /* distance of the text from the first ':' of its line, bytes; 0: it may be
+    size_t offset; /* distance of the text from the first ':' of its line, bytes; 0: it may be
                       anywhere */
 } clues[] = {
     {MACHINE_ORDER, "net/igmp", {"\t010000E0 ", "\tE0000001 "}, 0},
@@ -244,15 +244,15 @@ static const struct clue {
     {MACHINE_TYPES, "net/unix", {" 00010000 0001 ", " 00010000 0002 "}, 18},
 };
 
-static bool has_text(const char *text, const char *wanted, size_t behind)
+static bool has_text(const char *text, const char *wanted, size_t offset)
 {
-    bool found = !behind && strstr(text, wanted);
+    bool found = !offset && strstr(text, wanted);
 
-    for (const char *line = text; behind && line && !found; line = strchr(line, '\n')) {
+    for (const char *line = text; offset && line && !found; line = strchr(line, '\n')) {
         line += *line == '\n';
         const char *colon = strpbrk(line, ":\n");
-        found = colon && *colon == ':' && strnlen(colon + 1, behind) == behind &&
-                strncmp(colon + 1 + behind, wanted, strlen(wanted)) == 0;
+        found = colon && *colon == ':' && strnlen(colon + 1, offset) == offset &&
+                strncmp(colon + 1 + offset, wanted, strlen(wanted)) == 0;
     }
     return found;
 }
@@ -277,7 +277,7 @@ static int read_machine(const struct proc_tree *tree, unsigned shown[2])
 
 int proc_tree_machine(const char *root, struct proc_machine *machine)
 {
-    const unsigned here =
+    const unsigned own =
         (BYTE_ORDER == BIG_ENDIAN ? MACHINE_ORDER : 0) | (SOCK_STREAM == 2 ? MACHINE_TYPES : 0);
     unsigned shown[2] = {0, 0};
     struct proc_tree tree;
@@ -292,11 +292,11 @@ int proc_tree_machine(const char *root, struct proc_machine *machine)
         for (size_t i = 0; error && i < sizeof clues / sizeof *clues; i++)
             for (size_t j = 0; j < 2 && proc_tree_read(&tree, clues[i].file, text, sizeof text) > 0;
                  j++)
-                if (has_text(text, clues[i].texts[j], clues[i].behind))
+                if (has_text(text, clues[i].texts[j], clues[i].offset))
                     shown[j] |= clues[i].about;
         const unsigned known =
             shown[0] ^ shown[1]; /* texts of both orders in one file prove nothing */
-        machine->differs = known & (shown[1] ^ here);
+        machine->differs = known & (shown[1] ^ own);
         machine->unsure = ~known & (MACHINE_ORDER | MACHINE_TYPES);
     }
     proc_tree_finish(&tree);

@@ -51,30 +51,30 @@ static bool is_alike(const char *one, const char *other)
     return *one == *other;
 }
 
-static bool was_said(const struct report *said, size_t count, const char *line)
+static bool was_reported(const struct report *reported, size_t count, const char *line)
 {
     bool found = count >= REPORT_LINES;
 
     for (size_t i = 0; i < count && !found; i++)
-        found = is_alike(said->lines[i], line);
+        found = is_alike(reported->lines[i], line);
     return found;
 }
 
-void report_add_news(struct report *report, const struct report *look, struct report *said)
+void report_add_news(struct report *report, const struct report *sample, struct report *reported)
 {
-    const size_t earlier = said->count;
+    const size_t earlier = reported->count;
 
-    report->partial |= look->partial;
-    report->unreadable |= look->unreadable;
-    report->ended |= look->ended;
-    report->listed += look->listed;
-    report->unshown = look->unshown;
-    for (size_t i = 0; i < look->count && i < REPORT_LINES; i++) {
-        const char *line = look->lines[i];
-        if (was_said(said, earlier, line))
+    report->partial |= sample->partial;
+    report->unreadable |= sample->unreadable;
+    report->ended |= sample->ended;
+    report->listed += sample->listed;
+    report->unshown = sample->unshown;
+    for (size_t i = 0; i < sample->count && i < REPORT_LINES; i++) {
+        const char *line = sample->lines[i];
+        if (was_reported(reported, earlier, line))
             continue;
-        report_add(report, look->verbatim[i] ? REPORT_VERBATIM : REPORT_NOTE, "%s", line);
-        if (!was_said(said, said->count, line))
-            report_add(said, REPORT_NOTE, "%s", line);
+        report_add(report, sample->verbatim[i] ? REPORT_VERBATIM : REPORT_NOTE, "%s", line);
+        if (!was_reported(reported, reported->count, line))
+            report_add(reported, REPORT_NOTE, "%s", line);
     }
 }

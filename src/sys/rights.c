@@ -72,8 +72,8 @@ static int become_user(void)
 /* Ends the process, so that it does nothing with rights that it could not give up. */
 static _Noreturn void die(void)
 {
-    static const char said[] = "fastnet: cannot give up capabilities\n";
-    const ssize_t written = write(STDERR_FILENO, said, sizeof said - 1);
+    static const char message[] = "fastnet: cannot give up capabilities\n";
+    const ssize_t written = write(STDERR_FILENO, message, sizeof message - 1);
 
     (void)written; /* if the message cannot be written, the exit status is enough */
     _exit(1);

@@ -9,7 +9,7 @@ struct sort {
     size_t size;
     int (*compare)(const void *a, const void *b, void *arg);
     void *arg;
-    char *spare; /* room for half of the elements */
+    char *buffer; /* room for half of the elements */
 };
 
 /* A merge sort. It sorts one half completely before the other, so that elements stay in the cache.
@@ -17,7 +17,7 @@ struct sort {
 static void sort_elements(const struct sort *sort, char *elements, size_t count)
 {
     const size_t size = sort->size, half = count / 2 * size;
-    const char *left = sort->spare, *right = elements + half, *end = elements + count * size;
+    const char *left = sort->buffer, *right = elements + half, *end = elements + count * size;
 
     if (count < 2)
         return;
@@ -25,8 +25,8 @@ static void sort_elements(const struct sort *sort, char *elements, size_t count)
     sort_elements(sort, elements + half, count - count / 2);
     if (sort->compare(right - size, right, sort->arg) <= 0) /* the halves are already in order */
         return;
-    memcpy(sort->spare, elements, half);
-    for (char *to = elements; left < sort->spare + half; to += size) {
+    memcpy(sort->buffer, elements, half);
+    for (char *to = elements; left < sort->buffer + half; to += size) {
         if (right == end || sort->compare(left, right, sort->arg) <= 0) {
             memcpy(to, left, size);
             left += size;
@@ -44,11 +44,11 @@ int sort_stable(void *elements, size_t count, size_t size,
 
     if (count < 2)
         return 0;
-    sort.spare = malloc(count / 2 * size);
-    if (!sort.spare)
+    sort.buffer = malloc(count / 2 * size);
+    if (!sort.buffer)
         return -ENOMEM;
     sort_elements(&sort, elements, count);
-    free(sort.spare);
+    free(sort.buffer);
     return 0;
 }
 
@@ -67,7 +67,7 @@ static uint64_t sort_number_of(const char *elements, size_t i, size_t offset)
 /* A radix sort, least significant byte first. It skips bytes that are the same in all elements. */
 int sort_numbers(void *elements, size_t count, size_t offset)
 {
-    char *from = elements, *to, *spare;
+    char *from = elements, *to, *buffer;
     uint64_t differing = 0;
     bool ordered = true;
 
@@ -79,19 +79,19 @@ int sort_numbers(void *elements, size_t count, size_t offset)
     }
     if (ordered)
         return 0;
-    spare = to = reallocarray(NULL, count, ELEMENT);
-    if (!spare)
+    buffer = to = reallocarray(NULL, count, ELEMENT);
+    if (!buffer)
         return -ENOMEM;
     for (unsigned shift = 0; shift < 64; shift += 8) {
-        size_t places[1 + BYTE_VALUES] = {0};
+        size_t starts[1 + BYTE_VALUES] = {0};
         if (!(differing >> shift & 0xff))
             continue;
         for (size_t i = 0; i < count; i++)
-            places[1 + (sort_number_of(from, i, offset) >> shift & 0xff)]++;
+            starts[1 + (sort_number_of(from, i, offset) >> shift & 0xff)]++;
         for (size_t value = 1; value < BYTE_VALUES; value++)
-            places[value] += places[value - 1];
+            starts[value] += starts[value - 1];
         for (size_t i = 0; i < count; i++)
-            memcpy(to + places[sort_number_of(from, i, offset) >> shift & 0xff]++ * ELEMENT,
+            memcpy(to + starts[sort_number_of(from, i, offset) >> shift & 0xff]++ * ELEMENT,
                    from + i * ELEMENT, ELEMENT);
         char *const sorted = to;
         to = from;
@@ -99,6 +99,6 @@ int sort_numbers(void *elements, size_t count, size_t offset)
     }
     if (from != elements)
         memcpy(elements, from, count * ELEMENT);
-    free(spare);
+    free(buffer);
     return 0;
 }

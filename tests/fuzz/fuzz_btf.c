@@ -155,7 +155,7 @@ static void look_for_drops(const struct btf *btf)
     for (size_t i = 0; i < names.count; i++)
         require(*names.list[i].name && strcmp(names.list[i].name, "MAX") != 0);
     free(names.list);
-    require(layout.skb.offset >= 0 && layout.place.offset >= 0 && layout.reason.offset >= 0);
+    require(layout.skb.offset >= 0 && layout.location.offset >= 0 && layout.reason.offset >= 0);
     require(layout.skb.size == BPF_DW && layout.index.size == BPF_W && layout.uid.size == BPF_W);
     require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);
     count = drop_program_make(&layout, 7, program);

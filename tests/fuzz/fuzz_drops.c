@@ -41,7 +41,7 @@ static void check_headers(const struct drop_seen *seen, const struct record *rec
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes input = {data, size};
-    struct drop_key key = {.place = 0};
+    struct drop_key key = {.location = 0};
     struct drop_seen seen = {.count = 0};
     struct drop drop;
 
@@ -49,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     bytes_take(&input, &seen, sizeof seen);
     memset(&drop, 0xa5, sizeof drop);
     drop_decode(&key, &seen, &drop);
-    require(drop.place == key.place && drop.netns == key.netns);
+    require(drop.location == key.location && drop.netns == key.netns);
     require(drop.record.drop.drops == seen.count && drop.record.drop.uid == key.uid);
     require(!(drop.record.has & DROP_SOCKET) == !key.inode && drop.record.drop.inode == key.inode);
     require(!(drop.record.has & DROP_INTERFACE) == !key.interface);

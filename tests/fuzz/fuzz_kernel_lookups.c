@@ -63,16 +63,17 @@ static bool take_range(const struct text *content, uint64_t range[2])
 
 static void check_range(const struct made *made)
 {
-    struct here here = {.interfaces = NULL};
+    struct netns_lookups lookups = {.interfaces = NULL};
     const int error =
-        sysctl_numbers(tree_root(), "net/ipv4/ip_local_port_range", here.ephemeral, 2);
+        sysctl_numbers(tree_root(), "net/ipv4/ip_local_port_range", lookups.ephemeral, 2);
     uint64_t range[2];
 
     if (!made->has_range)
         return;
     require(!error == take_range(&made->range, range));
     for (uint32_t port = 0; !error && port <= UINT16_MAX; port++)
-        require(port_is_ephemeral(&here, (uint16_t)port) == (port >= range[0] && port <= range[1]));
+        require(port_is_ephemeral(&lookups, (uint16_t)port) ==
+                (port >= range[0] && port <= range[1]));
 }
 
 /* Groups whose names begin with a dot may be left out, and those at great depth. */

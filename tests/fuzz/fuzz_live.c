@@ -340,11 +340,11 @@ static void step(struct live *live, struct engine *engine, struct world *world, 
         show(live, engine, world, input, view);
     else
         *view = view_of(input, what & 64, world->owned);
-    live_choose(live, view);
+    live_set_view(live, view);
 }
 
 /* What a stream is told: something has happened to each row. */
-static void take_told(struct sink *sink, const struct record *record)
+static void take_name_part(struct sink *sink, const struct record *record)
 {
     (void)sink;
     require(record->kind == &kind_socket && record->has & SOCKET_EVENT);
@@ -356,7 +356,7 @@ static void take_told(struct sink *sink, const struct record *record)
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const struct sink_ops ops = {.row = take_told};
+    static const struct sink_ops ops = {.row = take_name_part};
     struct writer writer = {.error = 0};
     struct sink stream = {.ops = &ops, .writer = &writer};
     const struct listing_table tables[] = {{.table = &table_tcp}};
@@ -389,7 +389,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     live = live_create(engine, &listing, &socket_tracker, size % 2 ? &stream : NULL, 0, &error);
     require(live != NULL);
-    live_choose(live, &view);
+    live_set_view(live, &view);
     for (size_t i = 0; i < STEPS_MAX && input.left; i++)
         step(live, engine, &world, &input, &view);
     int descriptor;

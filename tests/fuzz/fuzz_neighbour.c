@@ -195,11 +195,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const struct arp_totals totals = {.skipped = 0};
     const struct arp_layout layouts[] = {{.numeric = true, .totals = &totals},
                                          {.numeric = true, .bsd = true, .totals = &totals}};
-    struct context context = {.here.interfaces = interfaces_create()};
+    struct context context = {.netns.interfaces = interfaces_create()};
     struct predicate_tree where = {.count = 0};
     struct input input = {.datagrams = {size ? data + 1 : data, size ? size - 1 : 0, 0, false}};
 
-    require(context.here.interfaces != NULL);
+    require(context.netns.interfaces != NULL);
     input.context = &context;
     for (size_t i = 0; i < 2; i++)
         written_begin(
@@ -216,6 +216,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         take_datagrams(&input, fill_where(&where, data[0] % 4));
     for (size_t i = 0; i < 2; i++)
         written_end(&input.written[i]);
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
     return 0;
 }

@@ -158,11 +158,11 @@ static void check_makers(struct owners *owners, const struct made_processes *mad
     const struct owner *first;
 
     for (size_t i = 0; i < made->process_count; i++) {
-        const struct owner *maker = owners_maker(owners, made->processes[i].pid, "elsewhere");
+        const struct owner *maker = owners_creator(owners, made->processes[i].pid, "elsewhere");
         require(maker->process->pid == made->processes[i].pid && maker->fd == -1);
         require(maker->process->name != NULL);
     }
-    require(strcmp(owners_maker(owners, INT_MAX, "ended")->process->name, "ended") == 0);
+    require(strcmp(owners_creator(owners, INT_MAX, "ended")->process->name, "ended") == 0);
     for (size_t i = 0; i < made->socket_count; i++) {
         const size_t count = owners_of_listener(owners, made->sockets[i].inode, &first);
         require(count > 0);

@@ -56,7 +56,7 @@ static void check_row(const struct flow *flow)
     enum { ORIGIN = 1000 };
     struct record record;
 
-    packet_flow_tell(flow, ORIGIN, &record);
+    packet_flow_fill_record(flow, ORIGIN, &record);
     require(record.kind == &kind_traffic && record_rows(&record) == flow->packets);
     require_address(&record.traffic.src, flow->key.family);
     require(record.traffic.sport == ntohs(flow->key.sport) && record.traffic.bytes == flow->bytes);

@@ -204,9 +204,9 @@ static void decode_file(uint8_t kind, const uint8_t *data, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t kind = size ? data[0] & 7 : 7;
-    const struct context context = {.here.interfaces = interfaces_create()};
+    const struct context context = {.netns.interfaces = interfaces_create()};
 
-    require(context.here.interfaces != NULL);
+    require(context.netns.interfaces != NULL);
     begin_layouts(&context);
     if (kind < 3)
         decode_message(kind, data + 1, size - 1);
@@ -214,6 +214,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         decode_file(kind, data + 1, size - 1);
     for (size_t i = 0; i < LAYOUTS; i++)
         written_end(&layouts[i]);
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
     return 0;
 }

@@ -21,18 +21,18 @@ enum { TEXT_MAX = 255, WORDS_MAX = 32 };
 /* Of all lookups only the range of ports: without it, no predicate can tell what is autobound. */
 static const struct context *names(void)
 {
-    static const struct context context = {.here.ephemeral = {32768, 60999}};
+    static const struct context context = {.netns.ephemeral = {32768, 60999}};
 
     return &context;
 }
 
-static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
+static int resolve(const char *name, uint8_t family, int own_netns, unsigned milliseconds,
                    struct address addresses[], size_t most)
 {
     const uint8_t length = (uint8_t)strlen(name);
     const uint8_t bytes[16] = {0x20, 1, length};
 
-    require(home == 0 && milliseconds > 0 && most >= 2 && !strpbrk(name, "/:[]"));
+    require(own_netns == 0 && milliseconds > 0 && most >= 2 && !strpbrk(name, "/:[]"));
     if (length % 4 == 0)
         return -ENOENT;
     addresses[0] = address_make(family == AF_INET6 ? AF_INET6 : AF_INET, bytes);

@@ -86,7 +86,7 @@ void connects_destroy(struct connects *connects)
     assert_true(!connects || connects == (struct connects *)&world.connects_made);
 }
 
-int connects_watch(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
+int connects_begin(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
 {
     (void)refusal;
     assert_ptr_equal(connects, &world.connects_made);
@@ -125,7 +125,7 @@ int byte_counts_read(struct byte_counts *counts)
     return world.count_error;
 }
 
-void byte_counts_tell(const struct byte_counts *counts, struct record *record)
+void byte_counts_complete(const struct byte_counts *counts, struct record *record)
 {
     if (!counts || record->has & SOCKET_BYTES)
         return;
@@ -137,7 +137,7 @@ void byte_counts_take(const struct byte_counts *counts, struct record *record)
 {
     if (counts && !(record->has & SOCKET_BYTES))
         world.taken = record->identity;
-    byte_counts_tell(counts, record);
+    byte_counts_complete(counts, record);
 }
 
 #endif

@@ -150,7 +150,7 @@ static void watch_take_id(struct row_id *id, const struct record *record)
     id->identity = record->identity;
 }
 
-static void watch_tell_id(const struct row_id *id, struct record *record)
+static void watch_fill_record(const struct row_id *id, struct record *record)
 {
     const struct made_id known = made_id_of(id);
 
@@ -263,7 +263,7 @@ const struct row_tracker_ops world_tracker = {
     .destroy = watch_destroy,
     .descriptor = watch_descriptor,
     .take_id = watch_take_id,
-    .tell_id = watch_tell_id,
+    .fill_record = watch_fill_record,
     .is_over = watch_is_over,
     .asks = watch_asks,
     .reports_end = watch_tells,
@@ -411,7 +411,7 @@ static void say_row(char text[WORLD_TEXT], const struct record *record)
         say(text, separator, cell(record, column));
 }
 
-static void take_told(struct sink *sink, const struct record *record)
+static void take_name_part(struct sink *sink, const struct record *record)
 {
     assert_ptr_equal(sink, &world.stream);
     say_row(world.told, record);
@@ -464,7 +464,7 @@ int world_tear_down(void **state)
 
 void world_stream(void)
 {
-    static const struct sink_ops ops = {.row = take_told};
+    static const struct sink_ops ops = {.row = take_name_part};
 
     world.stream = (struct sink){.ops = &ops, .writer = &world.writer};
 }
@@ -485,7 +485,7 @@ void world_create(void)
 /* Between two calls columns are computed as in no netns, where rows are of several. */
 static void check_netns(void)
 {
-    assert_true(!world.listing.all_netns || !engine_context(world.engine)->here.netns);
+    assert_true(!world.listing.all_netns || !engine_context(world.engine)->netns.netns);
 }
 
 void world_sample(void)
@@ -493,7 +493,7 @@ void world_sample(void)
     if (!world.live)
         world_create();
     world.report = (struct report){.partial = false};
-    live_choose(world.live, &world.view);
+    live_set_view(world.live, &world.view);
     assert_int_equal(live_sample(world.live, &world.report), 0);
     check_netns();
 }

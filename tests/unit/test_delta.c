@@ -578,11 +578,11 @@ static void a_row_that_was_just_seen_counts_as_unchanged(void **state)
 {
     struct delta *delta = delta_create((struct needs){.fields = UINT64_MAX});
 
-    delta->least = 1000000000;
+    delta->min_elapsed = 1000000000;
     delta_start(delta);
     for (uint64_t packets = 100; packets < 103; packets++) {
         assert_null(take(delta, "a", packets).before);
-        assert_int_equal(delta->waits, packets > 100);
+        assert_int_equal(delta->too_soon, packets > 100);
         assert_int_equal(delta->last->before[0], 100);
     }
     assert_int_equal(delta->count, 1);

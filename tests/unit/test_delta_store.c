@@ -467,22 +467,22 @@ static void a_row_within_the_least_time_keeps_its_numbers_and_its_time(void **st
     struct delta *delta = delta_create_for(counters, 1, 8);
 
     (void)state;
-    delta->least = CLOCK_SECOND / 2;
+    delta->min_elapsed = CLOCK_SECOND / 2;
     delta_start(delta);
     take_flow(delta, 1, 10);
-    assert_false(delta->waits);
+    assert_false(delta->too_soon);
     next_run(delta);
     assert_int_equal(take_flow(delta, 1, 30), 20);
-    clock_now += delta->least - 1000;
+    clock_now += delta->min_elapsed - 1000;
     delta_start(delta);
     assert_int_equal(take_flow(delta, 1, 40), NOTHING);
-    assert_true(delta->waits);
+    assert_true(delta->too_soon);
     assert_true(delta_is_of(delta->last, delta->run));
     assert_int_equal(delta->last->before[0], 30);
     assert_int_equal(delta->last->elapsed, 1000000);
     clock_now += 1000;
     assert_int_equal(take_flow(delta, 1, 40), 10);
-    assert_false(delta->waits);
+    assert_false(delta->too_soon);
     delta_destroy(delta);
 }
 

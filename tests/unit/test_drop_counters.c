@@ -27,7 +27,7 @@ static struct {
     int error;
 } world;
 
-void engine_move(struct engine *engine)
+void engine_change_netns(struct engine *engine)
 {
     (void)engine;
 }

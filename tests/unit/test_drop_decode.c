@@ -57,7 +57,7 @@ static void assert_ends(const struct record *record, const char *local, const ch
 
 static void each_counted_drop_is_a_row(void **state)
 {
-    const struct drop_key key = {.place = UINT64_C(0xffffffff81000000),
+    const struct drop_key key = {.location = UINT64_C(0xffffffff81000000),
                                  .inode = UINT64_C(5000000000),
                                  .reason = 3,
                                  .netns = 0xf0000001,
@@ -68,7 +68,7 @@ static void each_counted_drop_is_a_row(void **state)
 
     (void)state;
     drop_decode(&key, &seen, &drop);
-    assert_int_equal(drop.place, key.place);
+    assert_int_equal(drop.location, key.location);
     assert_int_equal(drop.netns, key.netns);
     assert_int_equal(drop.record.drop.drops, 3);
     assert_int_equal(drop.record.drop.source, DROP_BY_TRACEPOINT);

@@ -253,7 +253,7 @@ static void assert_key(const struct scene *scene, uint32_t netns, uint32_t uid, 
     const struct drop_key *key = only_key(scene);
 
     assert_int_equal(key->reason, REASON);
-    assert_int_equal(key->place, 0x1234567890);
+    assert_int_equal(key->location, 0x1234567890);
     assert_int_equal(key->netns, netns);
     assert_int_equal(key->uid, uid);
     assert_int_equal(key->inode, inode);

@@ -391,7 +391,7 @@ static void families_have_names(void **state)
 static void an_interface_is_its_name_or_else_its_index_and_0_is_none(void **state)
 {
     static const struct field interface = INTERFACE(a, route.interface, 0, "");
-    const struct context context = {.here.interfaces = interfaces_create()};
+    const struct context context = {.netns.interfaces = interfaces_create()};
     struct record record = full_record();
 
     (void)state;
@@ -402,7 +402,7 @@ static void an_interface_is_its_name_or_else_its_index_and_0_is_none(void **stat
     assert_written(&interface, &record, &context, "4294967295");
     record.route.interface = 0;
     assert_written(&interface, &record, &context, "-");
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
 }
 
 /* --- Everything else -------------------------------------------------------------------------- */

@@ -365,7 +365,7 @@ static void a_row_of_ss_has_the_path_of_its_group(void **state)
 
 #define RANGE "sys/net/ipv4/ip_local_port_range"
 
-static int read_range(const char *text, struct here *here)
+static int read_range(const char *text, struct netns_lookups *lookups)
 {
     static const char *const directories[] = {"sys", "sys/net", "sys/net/ipv4"};
     char path[PATH_MAX];
@@ -381,7 +381,7 @@ static int read_range(const char *text, struct here *here)
         snprintf(path, sizeof path, "../" RANGE);
         tree_puts(&tree, path, text);
     }
-    result = sysctl_numbers(tree.root, "net/ipv4/ip_local_port_range", here->ephemeral, 2);
+    result = sysctl_numbers(tree.root, "net/ipv4/ip_local_port_range", lookups->ephemeral, 2);
     if (text) {
         snprintf(path, sizeof path, "%s/" RANGE, tree.root);
         assert_int_equal(unlink(path), 0);
@@ -396,30 +396,30 @@ static int read_range(const char *text, struct here *here)
 
 static void the_kernel_chooses_from_a_range(void **state)
 {
-    struct here here = {.interfaces = NULL};
+    struct netns_lookups lookups = {.interfaces = NULL};
 
     (void)state;
-    assert_int_equal(read_range("32768\t60999\n", &here), 0);
-    assert_false(port_is_ephemeral(&here, 32767));
-    assert_true(port_is_ephemeral(&here, 32768));
-    assert_true(port_is_ephemeral(&here, 60999));
-    assert_false(port_is_ephemeral(&here, 61000));
+    assert_int_equal(read_range("32768\t60999\n", &lookups), 0);
+    assert_false(port_is_ephemeral(&lookups, 32767));
+    assert_true(port_is_ephemeral(&lookups, 32768));
+    assert_true(port_is_ephemeral(&lookups, 60999));
+    assert_false(port_is_ephemeral(&lookups, 61000));
 }
 
 static void without_a_range_nothing_is_known(void **state)
 {
-    struct here here = {.interfaces = NULL};
+    struct netns_lookups lookups = {.interfaces = NULL};
     const struct record record = {.kind = &kind_socket,
                                   .has = SOCKET_ADDRESSES,
                                   .socket = {.family = 2, .protocol = 6, .local.port = 40000}};
 
     (void)state;
-    assert_int_equal(read_range(NULL, &here), -ENOENT);
-    assert_int_equal(read_range("32768\n", &here), -EBADMSG);
-    assert_int_equal(read_range("", &here), -EBADMSG);
-    assert_int_equal(read_range("32768\t60999", &here),
+    assert_int_equal(read_range(NULL, &lookups), -ENOENT);
+    assert_int_equal(read_range("32768\n", &lookups), -EBADMSG);
+    assert_int_equal(read_range("", &lookups), -EBADMSG);
+    assert_int_equal(read_range("32768\t60999", &lookups),
                      -EBADMSG); /* more digits may have followed */
-    assert_int_equal(here.ephemeral[1], 0);
+    assert_int_equal(lookups.ephemeral[1], 0);
     assert_string_equal(text_of("autobound", &record, &no_names), "-");
 }
 
@@ -431,7 +431,7 @@ static void a_socket_shows_whether_its_port_may_be_chosen(void **state)
     struct context context = {0};
 
     (void)state;
-    assert_int_equal(read_range("32768 60999\n", &context.here), 0);
+    assert_int_equal(read_range("32768 60999\n", &context.netns), 0);
     assert_string_equal(text_of("autobound", &record, &context), "yes");
     record.socket.local.port = 22;
     assert_string_equal(text_of("autobound", &record, &context), "no");

@@ -157,7 +157,7 @@ static void link_layer_addresses_of_0_to_32_bytes_are_in_full(void **state)
 
 static void an_interface_that_has_gone_is_its_index(void **state)
 {
-    struct context context = {.here.interfaces = interfaces_create()};
+    struct context context = {.netns.interfaces = interfaces_create()};
     struct record record = proxy();
 
     (void)state;
@@ -165,13 +165,13 @@ static void an_interface_that_has_gone_is_its_index(void **state)
     record.has &= ~NEIGHBOUR_HARDWARE;
     assert_string_equal(written(&bsd_style, &context, &record),
                         "? (192.0.2.10) at <from_interface> PERM PUB on 2000000001\n");
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
 }
 
 static void an_index_has_another_name_in_another_namespace(void **state)
 {
     const struct netns blue = {.id = 1}, red = {.id = 2};
-    struct context context = {.here = {.interfaces = one_interface("one"), .netns = &blue}};
+    struct context context = {.netns = {.interfaces = one_interface("one"), .netns = &blue}};
     struct record record = proxy();
     struct output output;
     struct sink *sink = sink_create(&sink_arp, &bsd_style, output_begin(&output), &context);
@@ -180,11 +180,11 @@ static void an_index_has_another_name_in_another_namespace(void **state)
     record.neighbour.interface = 7;
     sink_begin(sink);
     sink->ops->row(sink, &record);
-    interfaces_destroy(context.here.interfaces);
-    context.here = (struct here){.interfaces = one_interface("two"), .netns = &red};
+    interfaces_destroy(context.netns.interfaces);
+    context.netns = (struct netns_lookups){.interfaces = one_interface("two"), .netns = &red};
     sink->ops->row(sink, &record);
     sink_end(sink);
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
     assert_string_equal(output_end(&output, sink),
                         "? (192.0.2.10) at <from_interface> PERM PUB on one\n"
                         "? (192.0.2.10) at <from_interface> PERM PUB on two\n");

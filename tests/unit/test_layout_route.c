@@ -136,7 +136,7 @@ static void an_index_has_another_name_in_another_namespace(void **state)
 {
     const struct route_layout layout = {.numeric = true};
     const struct netns blue = {.id = 1}, red = {.id = 2};
-    struct context context = {.here = {.interfaces = one_interface("one"), .netns = &blue}};
+    struct context context = {.netns = {.interfaces = one_interface("one"), .netns = &blue}};
     struct record record = route_record("10.1.0.0", 16, RTF_UP, NULL);
     struct output output;
     struct sink *sink = sink_create(&sink_route, &layout, output_begin(&output), &context);
@@ -145,10 +145,10 @@ static void an_index_has_another_name_in_another_namespace(void **state)
     record.has = ROUTE_FLAGS | ROUTE_METRIC | ROUTE_INTERFACE;
     record.route.interface = 7;
     sink->ops->row(sink, &record);
-    interfaces_destroy(context.here.interfaces);
-    context.here = (struct here){.interfaces = one_interface("two"), .netns = &red};
+    interfaces_destroy(context.netns.interfaces);
+    context.netns = (struct netns_lookups){.interfaces = one_interface("two"), .netns = &red};
     sink->ops->row(sink, &record);
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
     assert_string_equal(
         output_end(&output, sink),
         "10.1.0.0        0.0.0.0         255.255.0.0     U         0 0          0 one\n"

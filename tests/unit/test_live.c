@@ -47,7 +47,7 @@ static struct {
     size_t count;
 } seen;
 
-static void take_told(struct sink *sink, const struct record *record)
+static void take_name_part(struct sink *sink, const struct record *record)
 {
     (void)sink;
     assert_int_equal(record->socket.event, LIVE_CHANGED);
@@ -58,7 +58,7 @@ static void take_told(struct sink *sink, const struct record *record)
 /* Its counters count as unchanged, but nobody tells the new state later. */
 static void a_state_that_changes_within_a_dump_is_reported(void **state)
 {
-    static const struct sink_ops ops = {.row = take_told};
+    static const struct sink_ops ops = {.row = take_name_part};
     struct listing listing = of_tcp;
     struct writer writer = {.error = 0};
     struct sink stream = {.ops = &ops, .writer = &writer};
@@ -81,7 +81,7 @@ static void a_state_that_changes_within_a_dump_is_reported(void **state)
     struct engine *engine = engine_create(netlink_create(&peer.netlink));
     struct live *live = live_create(engine, &listing, &socket_tracker, &stream, 0, &error);
     assert_non_null(live);
-    live_choose(live, &(struct live_view){.interval = CLOCK_SECOND});
+    live_set_view(live, &(struct live_view){.interval = CLOCK_SECOND});
     assert_int_equal(live_sample(live, &report), 0);
     assert_int_equal(seen.count, 1);
     assert_int_equal(seen.states[0], TCP_CLOSE_WAIT);
@@ -135,7 +135,7 @@ static void the_first_of_many_rows_are_those_of_all(void **state)
     struct engine *engine = engine_create(netlink_create(&peer.netlink));
     struct live *live = live_create(engine, &listing, &socket_tracker, NULL, 0, &error);
     assert_non_null(live);
-    live_choose(live, &view);
+    live_set_view(live, &view);
     assert_int_equal(live_sample(live, &report), 0);
     assert_int_equal(live_show(live, &view, &taker, &summary, &report), 0);
     assert_int_equal(shown.count, view.count);
@@ -233,7 +233,7 @@ static void look(struct looks *looks)
         looks->live = live_create(looks->engine, &looks->listing, &socket_tracker, NULL, 0, &error);
         assert_non_null(looks->live);
     }
-    live_choose(looks->live, &looks->view);
+    live_set_view(looks->live, &looks->view);
     assert_int_equal(live_sample(looks->live, &report), 0);
 }
 
@@ -401,7 +401,7 @@ static void assert_order(struct looks *looks, const char *by)
     for (size_t i = 0; i < 2; i++) {
         const size_t rows = looks->summary.rows;
         looks->view.order.descending = i;
-        live_choose(looks->live, &looks->view);
+        live_set_view(looks->live, &looks->view);
         assert_int_equal(live_sample(looks->live, &(struct report){.partial = false}), 0);
         show(looks);
         assert_true(looks->count > 1 && (!rows || looks->count == rows));
@@ -462,14 +462,14 @@ static void unknown_values_come_after_all_numbers(void **state)
         add_socket(looks, (uint16_t)(i + 1), sent[i]);
     look(looks);
     looks->view.order = (struct sort_key){field_named(&kind_socket, "bytes_sent"), true};
-    live_choose(looks->live, &looks->view);
+    live_set_view(looks->live, &looks->view);
     assert_int_equal(live_sample(looks->live, &(struct report){.partial = false}), 0);
     show(looks);
     assert_int_equal(looks->count, 5);
     for (size_t i = 0; i < COUNT(sent); i++)
         assert_int_equal(looks->rows[i].socket.local.port, i + 1);
     looks->view.order.descending = false;
-    live_choose(looks->live, &looks->view);
+    live_set_view(looks->live, &looks->view);
     assert_int_equal(live_sample(looks->live, &(struct report){.partial = false}), 0);
     show(looks);
     for (size_t i = 0; i < COUNT(sent); i++)

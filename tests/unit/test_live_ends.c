@@ -203,15 +203,15 @@ static void ended_rows_go_when_totals_are_chosen(void **state)
     world_end(80);
     world_sample();
     world.view.interval = 0;
-    live_choose(world.live, &world.view);
+    live_set_view(world.live, &world.view);
     world_wait(LIVE_AGE + 1);
     world_end(81); /* it is in the newer list, and the other one in the older list */
     world_read_ends();
     world.view.interval = 10 * (uint64_t)CLOCK_SECOND;
-    live_choose(world.live, &world.view);
+    live_set_view(world.live, &world.view);
     assert_shown("80 closed, 81 closed");
     world.view.totals = true;
-    live_choose(world.live, &world.view);
+    live_set_view(world.live, &world.view);
     assert_shown("");
 }
 

@@ -150,7 +150,7 @@ static void rows_that_come_after_the_view_are_counted(void **state)
     assert_int_equal(world.summary.rows, ROWS);
     world.view.order.descending = true;
     world.view.first = 1;
-    live_choose(world.live, &world.view);
+    live_set_view(world.live, &world.view);
     assert_shown("3332, 3331");
     assert_int_equal(world.summary.listed, ROWS);
     world.view.first = ROWS - 1;

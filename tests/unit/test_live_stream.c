@@ -131,7 +131,7 @@ static void owners_are_asked_for_if_rows_are_ordered_or_grouped_by_them(void **s
     for (size_t i = 0; i < COUNT(cases); i++) {
         world.view.order.field = cases[i].order ? world_field(cases[i].order) : NULL;
         world.view.group = cases[i].group ? world_field(cases[i].group) : NULL;
-        live_choose(world.live, &world.view);
+        live_set_view(world.live, &world.view);
         assert_int_equal(world.listing.live->needs_owners(world.live), cases[i].asks);
     }
 }

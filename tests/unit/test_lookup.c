@@ -543,7 +543,7 @@ static void interfaces_that_could_not_settle_are_never_asked_for(void **state)
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
     none = (struct rlimit){.rlim_cur = 0, .rlim_max = limit.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    interfaces_settle(interfaces);
+    interfaces_fix_netns(interfaces);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
     assert_null(interfaces_name(interfaces, 1));
     assert_int_equal(asked, 0);

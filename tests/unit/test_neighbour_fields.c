@@ -50,14 +50,14 @@ static struct context names;
 static int make_names(void **state)
 {
     (void)state;
-    names.here.interfaces = interfaces_create();
-    return names.here.interfaces ? 0 : -1;
+    names.netns.interfaces = interfaces_create();
+    return names.netns.interfaces ? 0 : -1;
 }
 
 static int drop_names(void **state)
 {
     (void)state;
-    interfaces_destroy(names.here.interfaces);
+    interfaces_destroy(names.netns.interfaces);
     return 0;
 }
 

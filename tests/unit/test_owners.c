@@ -184,15 +184,15 @@ static void who_made_a_socket_has_its_name(void **state)
     owners = walk(true, 1);
     add_process(43, "curl\n");
     add_file(43, "cmdline", "curl-8.1", 9);
-    assert_owner(owners_maker(owners, 42, "sshd"), 42, -1, "sshd");
-    assert_string_equal(owners_maker(owners, 42, "sshd")->process->command, "sshd");
-    assert_owner(owners_maker(owners, 43, "curl"), 43, -1, "curl");
-    assert_string_equal(owners_maker(owners, 43, "curl")->process->command, "curl-8.1");
-    assert_owner(owners_maker(owners, 43, "wget"), 43, -1, "wget");
-    assert_string_equal(owners_maker(owners, 43, "wget")->process->command, "wget");
-    assert_owner(owners_maker(owners, 42, "older"), 42, -1, "older");
-    assert_owner(owners_maker(owners, 4444, "gone"), 4444, -1, "gone");
-    assert_owner(owners_maker(owners, 42, "sshd"), 42, -1, "sshd");
+    assert_owner(owners_creator(owners, 42, "sshd"), 42, -1, "sshd");
+    assert_string_equal(owners_creator(owners, 42, "sshd")->process->command, "sshd");
+    assert_owner(owners_creator(owners, 43, "curl"), 43, -1, "curl");
+    assert_string_equal(owners_creator(owners, 43, "curl")->process->command, "curl-8.1");
+    assert_owner(owners_creator(owners, 43, "wget"), 43, -1, "wget");
+    assert_string_equal(owners_creator(owners, 43, "wget")->process->command, "wget");
+    assert_owner(owners_creator(owners, 42, "older"), 42, -1, "older");
+    assert_owner(owners_creator(owners, 4444, "gone"), 4444, -1, "gone");
+    assert_owner(owners_creator(owners, 42, "sshd"), 42, -1, "sshd");
     owners_destroy(owners);
 }
 

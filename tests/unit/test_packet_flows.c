@@ -293,7 +293,7 @@ static void flows_without_packets_are_kept_for_a_while(void **state)
     assert_int_equal(flow_of(second, IPPROTO_UDP, 2)->frames, 1);
     const struct flow *kept = flow_of(second, IPPROTO_UDP, 1);
     assert_non_null(kept);
-    packet_flow_tell(kept, UINT64_C(10000000000), &record);
+    packet_flow_fill_record(kept, UINT64_C(10000000000), &record);
     assert_int_equal(record.traffic.packets + record.traffic.frames + record.traffic.bytes, 0);
     assert_int_equal(record.traffic.last, UINT64_C(9700000000));
     packet_flows_reset(first);

@@ -153,9 +153,9 @@ static void assert_order(bool descending, const uint64_t *netns_walk)
 {
     const struct listing listing = {
         .sort = {{field_find(&kind_neighbour, "interface", 9), descending}}};
-    const struct here seen[] = {{.interfaces = one_interface("mid")},
-                                {.interfaces = one_interface("zulu")},
-                                {.interfaces = one_interface("alpha")}};
+    const struct netns_lookups seen[] = {{.interfaces = one_interface("mid")},
+                                         {.interfaces = one_interface("zulu")},
+                                         {.interfaces = one_interface("alpha")}};
     struct record record = {.kind = &kind_neighbour, .has = NEIGHBOUR_INTERFACE};
     struct rows rows = {0};
 

@@ -151,14 +151,14 @@ static void a_name_counts_once_however_many_there_are(void **state)
 
 static void enter(struct context *context, const struct netns *netns)
 {
-    context->here.netns = netns;
+    context->netns.netns = netns;
 }
 
 /* The row that ends an object is of the next namespace. */
 static void objects_of_two_namespaces_are_not_one(void **state)
 {
     const struct netns blue = {.id = 1, .name = "blue"}, red = {.id = 2, .name = "red"};
-    struct context context = {.here.netns = &blue};
+    struct context context = {.netns.netns = &blue};
     const struct field *const columns[] = {
         field_named(&kind_counter, "netns"), field_named(&kind_counter, "protocol"),
         field_named(&kind_counter, "name"), field_named(&kind_counter, "value")};

@@ -607,12 +607,12 @@ static void without_lookups_numbers_mean_names(void **state)
 
 static void users_and_interfaces_are_shown_by_name(void **state)
 {
-    struct context context = {.users = users_create(), .here.interfaces = interfaces_create()};
+    struct context context = {.users = users_create(), .netns.interfaces = interfaces_create()};
     struct record record = tcp_record();
 
     (void)state;
     assert_non_null(context.users);
-    assert_non_null(context.here.interfaces);
+    assert_non_null(context.netns.interfaces);
     record.socket.uid = 0;
     assert_string_equal(text_of("user", &record, &context), "root");
     record.socket.uid = 4294967293U;
@@ -620,7 +620,7 @@ static void users_and_interfaces_are_shown_by_name(void **state)
     record.socket.interface = 1; /* the first of every namespace */
     assert_string_equal(text_of("interface", &record, &context), "lo");
     users_destroy(context.users);
-    interfaces_destroy(context.here.interfaces);
+    interfaces_destroy(context.netns.interfaces);
 }
 
 /* A captured tree in which one process holds the socket 123456 twice and another once. */
@@ -704,12 +704,12 @@ static void a_socket_without_owners_has_none_and_no_first(void **state)
 
 static void the_other_end_shows_its_owners_and_its_name(void **state)
 {
-    const struct context context = {.owners = owners_of_tree(), .here.peers = peers_create()};
+    const struct context context = {.owners = owners_of_tree(), .netns.peers = peers_create()};
     struct record record = unix_record(), other = unix_record();
 
     (void)state;
     other.socket.inode = 123456;
-    assert_int_equal(peers_add(context.here.peers, &other), 0);
+    assert_int_equal(peers_add(context.netns.peers, &other), 0);
     assert_string_equal(text_of("peer_processes", &record, &context), "-");
     record.socket.peer = 123456;
     assert_string_equal(text_of("peer_pid", &record, &context), "17");
@@ -719,7 +719,7 @@ static void the_other_end_shows_its_owners_and_its_name(void **state)
     record.socket.peer = 123457;
     assert_string_equal(text_of("peer_pid", &record, &context), "-");
     assert_string_equal(text_of("peer_path", &record, &context), "-");
-    peers_destroy(context.here.peers);
+    peers_destroy(context.netns.peers);
     owners_destroy(context.owners);
 }
 

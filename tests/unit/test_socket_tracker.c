@@ -135,7 +135,7 @@ static void an_id_completes_a_record(void **state)
     row.socket.remote.port = 5001;
     assert_true(socket_tracker.is_over(&row));
     socket_tracker.take_id(&id, &row); /* that has no inode any more */
-    socket_tracker.tell_id(&id, &again);
+    socket_tracker.fill_record(&id, &again);
     assert_int_equal(again.has, SOCKET_STATE | SOCKET_COOKIE | SOCKET_INTERFACE | SOCKET_INODE |
                                     SOCKET_ADDRESSES | SOCKET_BYTES | SOCKET_UID);
     assert_int_equal(again.socket.uid, 33);
@@ -146,17 +146,17 @@ static void an_id_completes_a_record(void **state)
     assert_int_equal(again.socket.remote.port, 5001);
     assert_true(address_equal(&again.socket.local.address, &row.socket.local.address));
     assert_false(socket_tracker.is_over(&again));
-    socket_tracker.tell_id(&id, &end); /* which has the rest */
+    socket_tracker.fill_record(&id, &end); /* which has the rest */
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE | SOCKET_UID);
     assert_int_equal(end.socket.uid, 33);
     assert_int_equal(end.identity, 0);
     end.has = SOCKET_STATE;
     socket_tracker.take_id(&unseen, &row); /* never seen with a file: its user is not known */
-    socket_tracker.tell_id(&unseen, &end);
+    socket_tracker.fill_record(&unseen, &end);
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE);
     end.socket.protocol = IPPROTO_TCP; /* a reset clears the peer and the counters */
     end.has |= SOCKET_BYTES | SOCKET_TCP_INFO | SOCKET_QUEUES;
-    socket_tracker.tell_id(&id, &end);
+    socket_tracker.fill_record(&id, &end);
     assert_int_equal(end.has, SOCKET_STATE | SOCKET_INODE | SOCKET_UID);
     assert_int_equal(end.socket.remote.port, 5001);
     assert_true(address_equal(&end.socket.remote.address, &row.socket.remote.address));
@@ -165,7 +165,7 @@ static void an_id_completes_a_record(void **state)
     of_unix.family = AF_UNIX;
     id = socket_row_id(&of_unix);
     again.has = 0;
-    socket_tracker.tell_id(&id, &again);
+    socket_tracker.fill_record(&id, &again);
     assert_false(again.has & SOCKET_ADDRESSES);
 }
 

@@ -111,12 +111,12 @@ static struct record record_of(const struct made *made)
 enum { HOME = 99 }; /* stands in for a descriptor */
 
 /* "host" has two addresses. */
-static int resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
+static int resolve(const char *name, uint8_t family, int own_netns, unsigned milliseconds,
                    struct address addresses[], size_t most)
 {
     int count = 0;
 
-    assert_int_equal(home, HOME);
+    assert_int_equal(own_netns, HOME);
     assert_in_range(milliseconds, 1, 60000);
     assert_true(most >= 2);
     if (strcmp(name, "late") == 0)
@@ -169,7 +169,7 @@ static void parse(struct filtering *filtering, const char *text)
                                  .selection = &filtering->options.selection,
                                  .words = &filtering->words,
                                  .resolve = resolve,
-                                 .home = HOME,
+                                 .own_netns = HOME,
                                  .foreign = of_all_netns};
     filtering->predicate = ss_filter_parse(filter);
 }

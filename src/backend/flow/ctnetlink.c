@@ -401,13 +401,13 @@ static void ctnetlink_explain(const struct query *query, struct explanation *exp
         explanation_add(explanation, query->table->kind == &kind_flow
                                          ? offsetof(struct record, flow.family)
                                          : offsetof(struct record, expectation.family));
-        explanation_say(explanation, "%s", family == AF_INET ? "IPv4" : "IPv6");
+        explanation_describe(explanation, "%s", family == AF_INET ? "IPv4" : "IPv6");
     }
     if (reading.source->dump != ctnetlink_dump_flows)
         return;
     ctnetlink_explain_filter(put_dump(&reading, each ? AF_INET : family, &filtered), explanation);
     if (each)
-        explanation_say(explanation, "one request for each family");
+        explanation_describe(explanation, "one request for each family");
 }
 
 static const char *ctnetlink_remedy(const struct table *table, int error)

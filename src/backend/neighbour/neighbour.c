@@ -245,7 +245,7 @@ static void explain_request(const struct nlmsghdr *message, struct explanation *
             continue;
         explanation_add(explanation, master ? offsetof(struct record, neighbour.master)
                                             : offsetof(struct record, neighbour.interface));
-        explanation_say(explanation, "%s %u", master ? "master" : "interface", index);
+        explanation_describe(explanation, "%s %u", master ? "master" : "interface", index);
     }
 }
 
@@ -260,10 +260,10 @@ static void neighbour_explain(const struct query *query, struct explanation *exp
     if (!entries)
         explanation_add(explanation, offsetof(struct record, neighbour.flags));
     if (!entries || !proxies)
-        explanation_say(explanation, "%s",
-                        entries   ? "no proxies"
-                        : proxies ? "proxies only"
-                                  : "no request is sent");
+        explanation_describe(explanation, "%s",
+                             entries   ? "no proxies"
+                             : proxies ? "proxies only"
+                                       : "no request is sent");
 }
 
 const struct backend backend_neighbour = {

@@ -73,7 +73,7 @@ struct netlink *netlink_create(const struct netlink_peer *peer)
     return netlink;
 }
 
-void netlink_spare(struct netlink *netlink)
+void netlink_receive_inline(struct netlink *netlink)
 {
     netlink->saves_cpu = true;
 }

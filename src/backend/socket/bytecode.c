@@ -481,6 +481,6 @@ void bytecode_explain(struct text program, struct explanation *explanation)
             explanation_add(explanation, compared[op.code]);
         instructions++;
     }
-    explanation_say(explanation, "program of %zu instruction%s", instructions,
-                    instructions == 1 ? "" : "s");
+    explanation_describe(explanation, "program of %zu instruction%s", instructions,
+                         instructions == 1 ? "" : "s");
 }

@@ -54,8 +54,8 @@ int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, stru
  * (hashed, and 0 under kptr_restrict) is not enough, because a new socket may get the address of a
  * socket that has just gone. In a line without a newline the inode may have lost digits, so it
  * becomes unknown. */
-static inline void proc_settle(struct record *record, const struct line *line, uint64_t address,
-                               uint64_t name)
+static inline void proc_identify(struct record *record, const struct line *line, uint64_t address,
+                                 uint64_t name)
 {
     uint64_t hash = hash_word(hash_word(hash_word(0, address), record->socket.inode), name);
 

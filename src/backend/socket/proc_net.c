@@ -119,7 +119,7 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
 }
 
 /* Sets members that a line does not have, or not always. address: in the kernel; 0: hidden. */
-static void settle_inet(struct record *record, const struct table *table, uint64_t address)
+static void inet_set_rest(struct record *record, const struct table *table, uint64_t address)
 {
     struct socket_record *sock = &record->socket;
 
@@ -153,7 +153,7 @@ int proc_net_decode_words(const struct line *line, const struct table *table, st
         scan_spaces(&scan);
         scan_hex(&scan, &address, 16);
     }
-    settle_inet(record, table, address);
+    inet_set_rest(record, table, address);
     return 0;
 }
 
@@ -222,7 +222,7 @@ bool proc_net_decode_columns(const struct line *line, const struct table *table,
     if (!scan_decimal(&scan, &sock->inode, UINT64_MAX) || !scan_char(&scan, ' ') ||
         !scan_pass_decimal(&scan) || !scan_char(&scan, ' ') || !take_pointer(&scan, &address))
         return false;
-    settle_inet(record, table, address);
+    inet_set_rest(record, table, address);
     return true;
 }
 

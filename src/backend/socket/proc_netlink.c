@@ -70,7 +70,7 @@ int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, stru
     rest->groups = (unsigned long)bits;
     sock->groups = (struct text){(const char *)&rest->groups, sizeof rest->groups};
     sock->memory = (struct text){(const char *)rest->memory, sizeof rest->memory};
-    proc_settle(record, line, address, (uint64_t)sock->netlink_protocol << 32 | sock->portid);
+    proc_identify(record, line, address, (uint64_t)sock->netlink_protocol << 32 | sock->portid);
     return 0;
 }
 

@@ -46,7 +46,7 @@ int proc_packet_decode(const struct line *line, struct record *record)
     sock->protocol = PROTOCOL_PACKET;
     sock->state = TCP_CLOSE;
     record->has = FIELDS;
-    proc_settle(record, line, address, (uint64_t)sock->interface << 16 | sock->ether_protocol);
+    proc_identify(record, line, address, (uint64_t)sock->interface << 16 | sock->ether_protocol);
     return 0;
 }
 

@@ -173,8 +173,8 @@ void sock_diag_explain_states(uint32_t states, struct explanation *explanation)
         if (named >> state & 1 && socket_state_name(state))
             length += (size_t)snprintf(names + length, sizeof names - length, "%s%s",
                                        length ? "," : "", socket_state_name(state));
-    explanation_say(explanation, "%s %s", refused ? "all states except" : "states",
-                    states ? names : "none");
+    explanation_describe(explanation, "%s %s", refused ? "all states except" : "states",
+                         states ? names : "none");
 }
 
 static void sock_diag_explain(const struct query *query, struct explanation *explanation)

@@ -270,7 +270,7 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
     int result;
 
     if (query->needs & FIELDS_ORIGIN && query->connects &&
-        connects_watch(query->connects, namespace_own_id(), &refusal) < 0 &&
+        connects_begin(query->connects, namespace_own_id(), &refusal) < 0 &&
         query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
                     "owners are looked up once a second, so connections shorter than that have no "

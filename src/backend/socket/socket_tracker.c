@@ -55,7 +55,7 @@ static void take_id(struct row_id *row, const struct record *record)
 
 /* Fills members that the record lacks. The bytes of a TCP socket are set to unknown, because no
  * other counter has them; the caller may remember them. */
-static void tell_id(const struct row_id *row, struct record *record)
+static void tracker_fill_record(const struct row_id *row, struct record *record)
 {
     const struct socket_id id = socket_id_of(row);
     struct socket_record *sock = &record->socket;
@@ -252,7 +252,7 @@ const struct row_tracker_ops socket_tracker = {
     .destroy = tracker_destroy,
     .descriptor = descriptor,
     .take_id = take_id,
-    .tell_id = tell_id,
+    .fill_record = tracker_fill_record,
     .is_over = is_over,
     .asks = asks,
     .reports_end = tracker_reports_end,

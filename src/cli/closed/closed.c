@@ -81,7 +81,7 @@ static int closed_list(struct closed_command *command)
                     .table_count = 1,
                     /* SOCKET_AGE: sockets are read, too, because a reset clears addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
-        .after_each_pass = stream_sum_up,
+        .after_each_run = stream_sum_up,
         .arg = &stream,
     };
     struct listing_table tables[WHICH_TABLES];

@@ -168,7 +168,7 @@ static int conntrack_list(struct conntrack *conntrack)
         .layout_ops = &sink_conntrack,
         .layout = layout,
         .layout_needs = conntrack_layout_needs(conntrack),
-        .after_each_pass = conntrack_sum_up,
+        .after_each_run = conntrack_sum_up,
         .arg = conntrack,
     };
     const unsigned all = 1u << FLOW_NEW | 1u << FLOW_UPDATE | 1u << FLOW_DESTROY;

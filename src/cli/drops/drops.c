@@ -76,9 +76,9 @@ static void note_totals(const void *arg, struct report *report)
                     "%" PRIu64
                     " harmless drop%s, such as data left in closed sockets: -a lists them",
                     summary->harmless, summary->harmless == 1 ? "" : "s");
-    if (summary->elsewhere)
+    if (summary->unlisted)
         report_note(report, "%" PRIu64 " packet%s dropped in other network namespaces%s",
-                    summary->elsewhere, summary->elsewhere == 1 ? " was" : "s were",
+                    summary->unlisted, summary->unlisted == 1 ? " was" : "s were",
                     command->common.all_netns ? ", which are not listed"
                                               : ": --all-netns lists them");
 }
@@ -110,7 +110,7 @@ static int drops_list_rows(const struct drops_command *command)
                     .table_count = 1,
                     .maker = &maker,
                     .compare = drops_most_first},
-        .after_each_pass = note_totals,
+        .after_each_run = note_totals,
         .arg = command,
     };
 

@@ -206,7 +206,7 @@ static int list_sockets(struct netstat *netstat)
         .layout = layout,
         .layout_needs = netstat_layout_needs(netstat),
         .verbose = options->verbose,
-        .after_each_pass = check_other_tables,
+        .after_each_run = check_other_tables,
         .arg = options,
     };
     if (layout->show != SHOW_LISTENING)

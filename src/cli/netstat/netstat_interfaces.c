@@ -126,7 +126,7 @@ int netstat_interfaces(const struct netstat_options *options)
         .layout_ops = &sink_interface,
         .layout = &layout,
         .layout_needs.fields = INTERFACE_MTU | INTERFACE_COUNTERS | INTERFACE_ADDRESSES,
-        .after_each_pass = check_listed,
+        .after_each_run = check_listed,
         .arg = options,
     };
 

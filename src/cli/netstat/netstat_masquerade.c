@@ -53,7 +53,7 @@ int netstat_masquerade(const struct netstat_options *options)
         .layout_needs = {.fields = FLOW_ORIG | FLOW_REPLY | FLOW_TIMEOUT | FLOW_STATUS | FLOW_ID,
                          .lookups = (options->layout.numeric_hosts ? 0 : NEED_HOSTS) |
                                     (options->layout.numeric_ports ? 0 : NEED_SERVICES)},
-        .after_each_pass = masquerade_report_missing,
+        .after_each_run = masquerade_report_missing,
     };
 
     masquerade_choose_rows(&where, options);

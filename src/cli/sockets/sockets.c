@@ -203,7 +203,7 @@ static int list_with_letters(struct sockets_options options)
     snprintf(columns, sizeof columns, "%s", chosen);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
         if (letters[i].typed && !options.common.count_by)
-            said_add(columns, sizeof columns, "%s", letters[i].columns + !*columns);
+            message_append(columns, sizeof columns, "%s", letters[i].columns + !*columns);
     if (*columns)
         options.common.columns = columns;
     return sockets_list(&options);

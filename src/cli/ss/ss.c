@@ -40,10 +40,10 @@ static int read_words(struct ss *ss)
                                           : strerror(-error));
 }
 
-static int ss_resolve(const char *name, uint8_t family, int home, unsigned milliseconds,
+static int ss_resolve(const char *name, uint8_t family, int netns, unsigned milliseconds,
                       struct address addresses[], size_t most)
 {
-    return hosts_addresses(name, family, home, milliseconds, addresses, most, common_waiting());
+    return hosts_addresses(name, family, netns, milliseconds, addresses, most, common_waiting());
 }
 
 static int parse_filter(struct ss *ss, const struct predicate **predicate)
@@ -53,7 +53,7 @@ static int parse_filter(struct ss *ss, const struct predicate **predicate)
                                .words = &ss->words,
                                .foreign =
                                    ss->options.common.all_netns || ss->options.common.proc_root,
-                               .home = ss->options.common.home,
+                               .own_netns = ss->options.common.own_netns,
                                .saved = ss->diag_file != NULL,
                                .resolve = ss_resolve};
     int status = read_words(ss);
@@ -201,7 +201,7 @@ static int list_events(const struct listing_command *listed)
     listing->tables = &table;
     listing->table_count = 1;
     command.unknown = ~backends_fields(&table_socket_events);
-    command.after_each_pass = stream_sum_up;
+    command.after_each_run = stream_sum_up;
     command.arg = &stream;
     if (!status)
         status = command_run(&command);
@@ -242,7 +242,7 @@ static int summarise(const struct ss_options *options)
         .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
         .another_follows = options->listed,
-        .after_each_pass = note_mixture,
+        .after_each_run = note_mixture,
         .arg = &mixed,
     };
 

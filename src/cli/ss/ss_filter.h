@@ -13,7 +13,7 @@
 #include "cli/where/where.h"
 
 /* A function like hosts_addresses(), which tests replace. */
-typedef int (*ss_resolve_fn)(const char *name, uint8_t family, int home, unsigned milliseconds,
+typedef int (*ss_resolve_fn)(const char *name, uint8_t family, int netns, unsigned milliseconds,
                              struct address addresses[], size_t most);
 
 struct ss_filter {
@@ -21,9 +21,9 @@ struct ss_filter {
     struct ss_selection *selection; /* a family before an address limits it */
     struct ss_words *words;
     ss_resolve_fn resolve;
-    int home; /* descriptor of the network namespace in which hosts are looked up; 0: the current */
-    bool foreign; /* compare names: indexes may be of another machine or netns */
-    bool saved;   /* rows come from a file; as in ss, a mark that the file lacks is 0 */
+    int own_netns; /* descriptor of the netns in which hosts are looked up; 0: the current */
+    bool foreign;  /* compare names: indexes may be of another machine or netns */
+    bool saved;    /* rows come from a file; as in ss, a mark that the file lacks is 0 */
     /* Set by ss_filter_parse(). */
     bool mixed;  /* an `and` follows an `or` without parentheses */
     bool failed; /* the filter has an error */

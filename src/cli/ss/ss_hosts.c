@@ -275,7 +275,7 @@ static struct predicate *is_host(struct ss_parser *parser, enum ss_end end, cons
     int count = -ENOENT;
 
     for (size_t i = 0; i < tries && may_be_name(name) && count <= 0 && count != -ETIMEDOUT; i++)
-        count = filter->resolve(name, tried[i], filter->home, HOSTS_MILLISECONDS, addresses,
+        count = filter->resolve(name, tried[i], filter->own_netns, HOSTS_MILLISECONDS, addresses,
                                 COUNT(addresses));
     if (count == -ETIMEDOUT)
         return ss_fail_value(parser, "no name server answers");

@@ -43,7 +43,7 @@ struct ss_parser {
 /* Sets the message, with the position of the word, unless an earlier error set it. Returns NULL. */
 struct predicate *ss_refuse(struct ss_parser *parser, struct misuse misuse);
 /* Like ss_refuse(), with a message that is formatted as by printf(3). */
-#define ss_fail(parser, ...) ss_refuse(parser, (struct misuse){.wrong = SAID(__VA_ARGS__)})
+#define ss_fail(parser, ...) ss_refuse(parser, (struct misuse){.wrong = MESSAGE_TEXT(__VA_ARGS__)})
 
 /* Like ss_fail(), for the current word: "'WORD': WHAT". */
 struct predicate *ss_fail_value(struct ss_parser *parser, const char *what);

@@ -152,7 +152,7 @@ const struct field *screen_group_column(struct screen_state *state)
             field_compared(command->kind, command->shown[i]->name, strlen(command->shown[i]->name));
     if (is_key(by))
         return by;
-    screen_say(state, true, "cannot group: no shown column has text to group by");
+    screen_note(state, true, "cannot group: no shown column has text to group by");
     return NULL;
 }
 
@@ -166,7 +166,7 @@ static int type_filter(struct screen_state *state)
 static int set_filter(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    struct where where = {.interfaces_are_here = command->where.interfaces_are_here};
+    struct where where = {.interfaces_are_own = command->where.interfaces_are_own};
     const struct predicate *typed = NULL, *both = state->where;
 
     if (*state->typed)
@@ -174,7 +174,7 @@ static int set_filter(struct screen_state *state)
     if (typed)
         both = where_both(&where, state->where, typed);
     if (*state->typed && (!typed || !both)) {
-        screen_say(state, true, where.message);
+        screen_note(state, true, where.message);
         where_finish(&where);
         return 0;
     }

@@ -26,7 +26,7 @@ static void note_problem(struct screen_state *state)
         return;
     const char *line = state->report.lines[state->noted++]; /* not escaped */
     *escape_text(escaped, line, strlen(line), NULL) = '\0';
-    screen_say(state, state->report.partial, escaped);
+    screen_note(state, state->report.partial, escaped);
     state->noted_at = now;
 }
 

@@ -28,14 +28,15 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
     snprintf(text, sizeof text, "fastnet %s, every %g s%s", what, *state->interval_ms / 1000.0,
              how_often);
     if (*state->filter)
-        said_add(text, sizeof text, "   filter: %s", TYPED(state->filter));
+        message_append(text, sizeof text, "   filter: %s", TYPED(state->filter));
     if (view->group)
-        said_add(text, sizeof text, "   by %s", view->group->name);
+        message_append(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
-        said_add(text, sizeof text, "   the first %" PRIu64, state->command->listing.most);
-    said_add(text, sizeof text, "%s%s%s%s%s", view->totals ? "   totals since top was started" : "",
-             view->idle ? "   with idle sockets" : "", state->paused ? "   PAUSED" : "",
-             *note ? "   " : "", note);
+        message_append(text, sizeof text, "   the first %" PRIu64, state->command->listing.most);
+    message_append(text, sizeof text, "%s%s%s%s%s",
+                   view->totals ? "   totals since top was started" : "",
+                   view->idle ? "   with idle sockets" : "", state->paused ? "   PAUSED" : "",
+                   *note ? "   " : "", note);
     screen_line(state->sink, SCREEN_BOLD, text);
 }
 
@@ -251,9 +252,9 @@ int screen_draw(struct screen_state *state)
                       "up and down scroll, any other key goes back");
 }
 
-void screen_say(struct screen_state *state, bool is_problem, const char *text)
+void screen_note(struct screen_state *state, bool is_problem, const char *text)
 {
     *state->message = '\0';
-    said_add(state->message, sizeof state->message, "%s", text);
+    message_append(state->message, sizeof state->message, "%s", text);
     state->is_problem = is_problem;
 }

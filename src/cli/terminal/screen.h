@@ -106,7 +106,7 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
                       const char *note);
 
 /* Shows a message at the bottom, until the next key. */
-void screen_say(struct screen_state *state, bool is_problem, const char *text);
+void screen_note(struct screen_state *state, bool is_problem, const char *text);
 
 /* Formats an amount with a unit prefix, as in "1.5 M". */
 enum { SCREEN_AMOUNT = 32 };

@@ -101,7 +101,7 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     if (!top->live)
         return error;
     top->view.interval = top->interval_ms * CLOCK_MILLISECOND;
-    live_choose(top->live, &top->view);
+    live_set_view(top->live, &top->view);
     error = top_sample(top, true, report);
     top_start_budget(top);
     return error;

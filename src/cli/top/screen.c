@@ -101,8 +101,8 @@ static void put_states(const struct screen_state *state)
     for (size_t i = 0; i < LIVE_STATES; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
         if (name)
-            said_add(text, sizeof text, ", %zu %s", summary->states[i],
-                     synonym_of(kind_socket.synonym, as_text(name)).data);
+            message_append(text, sizeof text, ", %zu %s", summary->states[i],
+                           synonym_of(kind_socket.synonym, as_text(name)).data);
     }
     screen_line(state->sink, SCREEN_PLAIN, text);
 }
@@ -173,7 +173,7 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
     error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->netns_index,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
     if (error || !state->page_count)
-        screen_say(state, true, "this socket no longer exists");
+        screen_note(state, true, "this socket no longer exists");
     return 0;
 }
 
@@ -184,7 +184,7 @@ static int top_screen_sample(struct screen_state *state, bool all)
     struct top *top = top_screen_of(state)->top;
     int error;
 
-    live_choose(top->live, &top->view);
+    live_set_view(top->live, &top->view);
     error = top_sample(top, all, &state->report);
     if (error >= 0)
         machine_rates_read(top_screen_of(state)->rates, top->live, top->view.interval / 2);

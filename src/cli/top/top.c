@@ -151,7 +151,7 @@ static int top_stream(struct top *top, struct sink *sink)
 
 /* --- The listing ------------------------------------------------------------------------------ */
 
-static int top_go_on(struct listing_command *command, struct engine *engine, struct sink *sink)
+static int top_endless(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct top *top = (struct top *)(uintptr_t)command->arg;
     struct listing *listing = &command->listing;
@@ -212,7 +212,7 @@ static int top_run_screen(struct top *top)
                           "process processes owner_by age age_at_least"},
         .without = NEED_NAMES,
         .listing = {.tables = top->tables, .byte_counts = counts},
-        .go_on = top_go_on,
+        .run_endless = top_endless,
         .arg = top,
     };
     int status;

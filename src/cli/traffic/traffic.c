@@ -128,8 +128,8 @@ static int traffic_list_rows(struct traffic_command *command)
                     .table_count = 1,
                     .maker = &maker,
                     .compare = traffic_most_first},
-        .go_on = command->screen ? traffic_screen_run : NULL,
-        .after_each_pass = note_shares,
+        .run_endless = command->screen ? traffic_screen_run : NULL,
+        .after_each_run = note_shares,
         .arg = command,
     };
     return command_run(&command->listing);
@@ -153,7 +153,7 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
         .milliseconds = command->milliseconds ? command->milliseconds
                         : common->interval_ms ? common->interval_ms
                                               : FOR_MS,
-        .live = command->screen,
+        .screen = command->screen,
         .how = {.interface = interface,
                 .threads = command->threads ? (unsigned)command->threads : usual,
                 .flows = command->flows ? (size_t)command->flows : FLOWS,

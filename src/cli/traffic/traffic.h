@@ -25,7 +25,7 @@ void traffic_put_share(const struct traffic_share *share, const struct predicate
  * flows are added up before owners are known. */
 const char *traffic_count_prefix(const struct predicate *where);
 
-/* Runs the screen; a listing_command.go_on. */
+/* Runs the screen; a listing_command.run_endless. */
 int traffic_screen_run(struct listing_command *command, struct engine *engine, struct sink *sink);
 
 #endif

@@ -66,7 +66,7 @@ struct predicate *parser_refuse(struct where_parser *parser, const struct token 
                                 struct misuse misuse);
 /* Like parser_refuse(), with a message that is formatted as by printf(3). */
 #define parser_fail(parser, token, ...)                                                            \
-    parser_refuse(parser, token, (struct misuse){.wrong = SAID(__VA_ARGS__)})
+    parser_refuse(parser, token, (struct misuse){.wrong = MESSAGE_TEXT(__VA_ARGS__)})
 
 /* The token's text, escaped, for a message. */
 #define TOKEN_TYPED(token) TYPED_BYTES((token)->text.data, (token)->text.length)

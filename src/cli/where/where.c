@@ -33,7 +33,7 @@ static bool where_join(struct where_parser *parser, enum predicate_operator oper
 {
     struct predicate *all = *whole;
 
-    if (all && part && all->operation == operation && !all->next && !all->said.length)
+    if (all && part && all->operation == operation && !all->next && !all->typed.length)
         predicate_add(all, part);
     else
         *whole = all ? parser_join(parser, operation, all, part) : part;
@@ -234,7 +234,7 @@ static struct predicate *parse_comparison(struct where_parser *parser)
     if (negated)
         result = parser_negate(parser, result);
     if (result)
-        result->said = (struct text){first, (size_t)(parser->before - first)};
+        result->typed = (struct text){first, (size_t)(parser->before - first)};
     return result;
 }
 
@@ -314,7 +314,7 @@ static struct predicate *parse_column(struct where_parser *parser, const struct 
     snprintf(typed, size, "%s %s %.*s", field->name,
              one->operation == PREDICATE_EQUAL || one->operation == PREDICATE_MASKED ? "=" : "in",
              length, values);
-    one->said = (struct text){typed, strlen(typed)};
+    one->typed = (struct text){typed, strlen(typed)};
     return one;
 }
 
@@ -376,8 +376,8 @@ const struct predicate *where_parse_list(struct where *where, const struct kind 
     return negated ? parser_negate(&parser, all) : all;
 }
 
-const struct predicate *where_moved(struct where *where, const struct field *const *fields,
-                                    size_t count)
+const struct predicate *where_any_rate(struct where *where, const struct field *const *fields,
+                                       size_t count)
 {
     struct where_parser parser = {.where = where};
     struct predicate *any = NULL;

@@ -20,7 +20,7 @@ struct option_table;
 struct where {
     struct where_part *parts;
     const struct option_table *options; /* options whose names users take for columns; or NULL */
-    bool interfaces_are_here;    /* an address may only name interfaces of the current netns */
+    bool interfaces_are_own;     /* an address may only name interfaces of the current netns */
     char message[WHERE_MESSAGE]; /* the error: one line, escaped */
     size_t size;                 /* bytes of the parts */
 };
@@ -39,8 +39,8 @@ const struct predicate *where_text(struct where *where, const struct kind *kind,
 
 /* Makes a condition: one of the fields that are rates is above 0. Returns NULL if no field is a
  * rate, or if memory is exhausted. */
-const struct predicate *where_moved(struct where *where, const struct field *const *fields,
-                                    size_t count);
+const struct predicate *where_any_rate(struct where *where, const struct field *const *fields,
+                                       size_t count);
 
 /* Joins two conditions by and; NULL is always true. Returns NULL, after a message, on errors. */
 const struct predicate *where_both(struct where *where, const struct predicate *one,

@@ -579,7 +579,7 @@ static struct predicate *parse_interface(const struct constant *constant, const 
     if (!interface.field)
         return parser_fail(parser, &constant->token, "%s have no interface: %s", parser->kind->name,
                            "type the address without '%'");
-    const bool digits = form_digits(name, &number), own = parser->where->interfaces_are_here;
+    const bool digits = form_digits(name, &number), own = parser->where->interfaces_are_own;
     const bool missing = own && interfaces_find(name, &index) < 0;
     if (missing && !digits)
         return parser_fail(parser, &constant->token, "no interface has the name '%s'", TYPED(name));

@@ -118,7 +118,7 @@ static void where_text_put(FILE *stream, const struct predicate *predicate,
                            enum predicate_operator inside)
 {
     const struct predicate *part = predicate->parts;
-    const bool typed = predicate->said.length, any = predicate->operation == PREDICATE_OR;
+    const bool typed = predicate->typed.length, any = predicate->operation == PREDICATE_OR;
     const bool flags = predicate->constant.type == VALUE_FLAGS;
     const bool joined = any || predicate->operation == PREDICATE_AND || flags;
     const bool parentheses =
@@ -126,12 +126,12 @@ static void where_text_put(FILE *stream, const struct predicate *predicate,
 
     fputs(parentheses ? "(" : "", stream);
     if (typed)
-        put_typed(stream, predicate->said);
+        put_typed(stream, predicate->typed);
     else if (flags)
         put_flags(stream, predicate);
     else if (predicate->field)
         put_comparison(stream, predicate, false);
-    else if (predicate->operation == PREDICATE_NOT && part->field && !part->said.length &&
+    else if (predicate->operation == PREDICATE_NOT && part->field && !part->typed.length &&
              part->constant.type != VALUE_FLAGS)
         put_comparison(stream, part, true);
     else

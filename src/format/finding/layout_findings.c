@@ -175,8 +175,8 @@ static void line_row(struct sink *sink, const struct record *record)
         line->length =
             finding->summary.length < SUMMARY_MAX ? finding->summary.length : SUMMARY_MAX;
         memcpy(line->worst, finding->summary.data, line->length);
-        if (sink->context->here.netns && !finding->machine)
-            line->netns = *sink->context->here.netns;
+        if (sink->context->netns.netns && !finding->machine)
+            line->netns = *sink->context->netns.netns;
     }
 }
 

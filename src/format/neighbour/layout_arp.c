@@ -85,16 +85,16 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const uint32_t interface = neighbour->interface;
-    const struct here *here = &arp->sink.context->here;
+    const struct netns_lookups *lookups = &arp->sink.context->netns;
     struct device *device = &arp->last;
     const char *name, *stop;
     int type;
 
-    if (interface && interface == device->interface && here->netns == device->netns)
+    if (interface && interface == device->interface && lookups->netns == device->netns)
         return device;
     if (interface) { /* shown by its name, or by its number if it has ended */
-        name = interfaces_name(here->interfaces, interface);
-        type = interfaces_get(here->interfaces, interface)->hardware;
+        name = interfaces_name(lookups->interfaces, interface);
+        type = interfaces_get(lookups->interfaces, interface)->hardware;
     } else { /* named by /proc; a proxy entry for all interfaces has no interface */
         name = (record->has & NEIGHBOUR_INTERFACE) ? neighbour->interface_name : "*";
         type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
@@ -102,7 +102,7 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     stop = name ? escape_text(device->name, name, strnlen(name, INTERFACE_NAME_SIZE), NULL)
                 : text_u64(device->name, interface);
     device->interface = interface;
-    device->netns = here->netns;
+    device->netns = lookups->netns;
     device->hardware = net_tools_name(type);
     device->is_radio = type == ARPHRD_AX25 || type == ARPHRD_NETROM;
     device->length = (size_t)(stop - device->name);

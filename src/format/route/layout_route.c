@@ -113,19 +113,19 @@ static char *layout_route_put_device(char *dst, struct route_sink *routes,
                                      const struct record *record)
 {
     const struct route_record *route = &record->route;
-    const struct here *here = &routes->sink.context->here;
+    const struct netns_lookups *lookups = &routes->sink.context->netns;
 
     if (record->has & ROUTE_DEVICE)
         return escape_text(dst, route->device.data, route->device.length, " ");
     if (!(record->has & ROUTE_INTERFACE))
         return put_string(dst, route->destination.family == AF_INET ? "*" : "");
-    if (is_known(&routes->device, route->interface) && routes->netns == here->netns)
+    if (is_known(&routes->device, route->interface) && routes->netns == lookups->netns)
         return put_remembered(dst, &routes->device);
     const char *name =
-        here->interfaces ? interfaces_name(here->interfaces, route->interface) : NULL;
+        lookups->interfaces ? interfaces_name(lookups->interfaces, route->interface) : NULL;
     char *end = name ? put_escaped(dst, name, " ") : text_u64(dst, route->interface);
     layout_route_remember(&routes->device, route->interface, dst, end);
-    routes->netns = here->netns;
+    routes->netns = lookups->netns;
     return end;
 }
 

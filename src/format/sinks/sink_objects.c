@@ -75,7 +75,7 @@ static bool begin_object(struct objects *objects, struct text name)
     const struct record empty = {.kind = &kind_count};
     bool added;
 
-    objects->netns = objects->sink.context->here.netns;
+    objects->netns = objects->sink.context->netns.netns;
     objects->name = strndup(name.data, name.length);
     added = objects->name;
     for (size_t i = 0; i <= objects->leading + COLUMN_OBJECT && added; i++) {
@@ -140,7 +140,7 @@ static void objects_row(struct sink *sink, const struct record *record)
         return;
     /* tables of several network namespaces have objects with equal names */
     if (!objects->name || !text_is(object.text, objects->name) ||
-        objects->netns != sink->context->here.netns)
+        objects->netns != sink->context->netns.netns)
         kept = end_object(objects) && begin_object(objects, object.text);
     if (!kept || !add_member(objects, column, name.text, rate ? RATE_SUFFIX : "", &value))
         sink_lacks_memory(sink);

@@ -28,7 +28,7 @@ const char *ss_sctp_state(uint32_t state)
 
 static char *ss_columns_put_device(char *dst, const struct ss_row *row, uint32_t index)
 {
-    struct interfaces *interfaces = row->context->here.interfaces;
+    struct interfaces *interfaces = row->context->netns.interfaces;
     const char *name = interfaces ? interfaces_name(interfaces, index) : NULL;
 
     return name ? put_escaped(dst, name, ":") : text_u64(PUT(dst, "if"), index);
@@ -65,7 +65,7 @@ put_service_port(char *dst, const struct ss_row *row, uint16_t port)
     const uint16_t protocol = row->record->socket.protocol;
     const struct services *services = row->layout->numeric ? NULL : row->context->services;
 
-    if (protocol != IPPROTO_RAW && port_is_ephemeral(&row->context->here, port))
+    if (protocol != IPPROTO_RAW && port_is_ephemeral(&row->context->netns, port))
         services = NULL;
     /* the port of a raw socket is its protocol */
     if (services && protocol == IPPROTO_RAW && port && !services_name(services, protocol, port))

@@ -166,7 +166,7 @@ const char *drop_reason_word(uint64_t i)
 #define QUEUE "it was left in the queue of a socket that was closed: "
 
 /* Functions that drop packets without a reason. */
-static const struct drop_reason places[] = {
+static const struct drop_reason functions[] = {
     POLICY("ip_error", "its route is a black hole, or no route leads to its destination"),
     POLICY("dst_discard", "its route is a black hole"),
     POLICY("dst_discard_out", "its route is a black hole"),
@@ -194,9 +194,9 @@ static const struct drop_reason places[] = {
 
 const struct drop_reason *drop_reason_find(struct text reason, struct text function)
 {
-    for (size_t i = 0; i < COUNT(places) && text_is(reason, "NOT_SPECIFIED"); i++)
-        if (text_is(function, places[i].name))
-            return &places[i];
+    for (size_t i = 0; i < COUNT(functions) && text_is(reason, "NOT_SPECIFIED"); i++)
+        if (text_is(function, functions[i].name))
+            return &functions[i];
     for (size_t i = 0; i < COUNT(reasons); i++)
         if (text_is(reason, reasons[i].name))
             return &reasons[i];

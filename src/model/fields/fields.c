@@ -70,11 +70,11 @@ struct value info_member(const struct cell *cell)
 
     if (!part)
         return unknown;
-    const uint64_t told = bytes_number(part, cell->field->part.size);
+    const uint64_t raw = bytes_number(part, cell->field->part.size);
     if (type == VALUE_BOOLEAN)
-        return boolean(told);
+        return boolean(raw);
     return (struct value){.type = type == VALUE_DECIMAL || type == VALUE_FINE ? type : VALUE_NUMBER,
-                          .number = told};
+                          .number = raw};
 }
 
 struct value text_member(const struct cell *cell)
@@ -149,7 +149,8 @@ struct value interface_named(const struct context *context, uint32_t index)
 {
     if (index == 0)
         return unknown;
-    return name(context->here.interfaces ? interfaces_name(context->here.interfaces, index) : NULL,
+    return name(context->netns.interfaces ? interfaces_name(context->netns.interfaces, index)
+                                          : NULL,
                 index);
 }
 

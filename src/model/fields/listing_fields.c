@@ -28,16 +28,16 @@ static struct value host(const struct cell *cell)
 
 static struct value listing_netns(const struct cell *cell)
 {
-    const struct netns *here = cell->context->here.netns;
+    const struct netns *netns = cell->context->netns.netns;
 
-    return here ? name(*here->name ? here->name : NULL, here->id) : unknown;
+    return netns ? name(*netns->name ? netns->name : NULL, netns->id) : unknown;
 }
 
 static struct value netns_id(const struct cell *cell)
 {
-    const struct netns *here = cell->context->here.netns;
+    const struct netns *netns = cell->context->netns.netns;
 
-    return here ? number(here->id) : unknown;
+    return netns ? number(netns->id) : unknown;
 }
 
 static const struct field fields[] = {

@@ -20,9 +20,9 @@ static WORDS(state_name, "UNKNOWN", "NOTPRESENT", "DOWN", "LOWERLAYERDOWN", "TES
 
 static struct value interface_master(const struct cell *cell)
 {
-    if (!cell->context->here.interfaces)
+    if (!cell->context->netns.interfaces)
         return unknown;
-    return string(interfaces_name(cell->context->here.interfaces, cell->record->interface.master));
+    return string(interfaces_name(cell->context->netns.interfaces, cell->record->interface.master));
 }
 
 /* The first address of the family at field->index. */

@@ -37,9 +37,9 @@ static int hardware_of(const struct cell *cell)
 {
     if (cell->record->has & NEIGHBOUR_HARDWARE)
         return cell->record->neighbour.hardware;
-    if (index_of(cell) == 0 || !cell->context->here.interfaces)
+    if (index_of(cell) == 0 || !cell->context->netns.interfaces)
         return -1;
-    return interfaces_get(cell->context->here.interfaces, index_of(cell))->hardware;
+    return interfaces_get(cell->context->netns.interfaces, index_of(cell))->hardware;
 }
 
 /* The link-layer address of a tunnel is an IP address, and is shown as ip-neighbour(8) does. Only
@@ -99,8 +99,8 @@ static struct value neighbour_netns(const struct cell *cell)
 
     if (cell->record->has & NEIGHBOUR_NETNS)
         netns = cell->record->neighbour.netns;
-    else if (index_of(cell) != 0 && cell->context->here.interfaces)
-        netns = interfaces_get(cell->context->here.interfaces, index_of(cell))->netns;
+    else if (index_of(cell) != 0 && cell->context->netns.interfaces)
+        netns = interfaces_get(cell->context->netns.interfaces, index_of(cell))->netns;
     return netns >= 0 ? number((uint64_t)netns) : unknown;
 }
 
@@ -110,8 +110,8 @@ static struct value neighbour_master(const struct cell *cell)
 
     if (cell->record->has & NEIGHBOUR_MASTER)
         index = cell->record->neighbour.master;
-    else if (index_of(cell) != 0 && cell->context->here.interfaces)
-        index = interfaces_get(cell->context->here.interfaces, index_of(cell))->master;
+    else if (index_of(cell) != 0 && cell->context->netns.interfaces)
+        index = interfaces_get(cell->context->netns.interfaces, index_of(cell))->master;
     return interface_named(cell->context, index);
 }
 

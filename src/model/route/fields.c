@@ -49,9 +49,9 @@ static struct value route_interface(const struct cell *cell)
 
     if (cell->record->has & ROUTE_DEVICE)
         return (struct value){.type = VALUE_TEXT, .text = route->device};
-    if (!(cell->record->has & ROUTE_INTERFACE) || !cell->context->here.interfaces)
+    if (!(cell->record->has & ROUTE_INTERFACE) || !cell->context->netns.interfaces)
         return unknown;
-    return string(interfaces_name(cell->context->here.interfaces, route->interface));
+    return string(interfaces_name(cell->context->netns.interfaces, route->interface));
 }
 
 /* The order of --columns=help. Names and meanings never change after a release. */

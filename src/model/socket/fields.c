@@ -124,7 +124,7 @@ static bool is_chosen_name(const struct text *path)
 static struct value autobound(const struct cell *cell)
 {
     enum { RESERVED_MOST = 1023 }; /* LAST_RESERVED_PORT of the kernel's af_vsock.c */
-    const struct here *here = &cell->context->here;
+    const struct netns_lookups *netns = &cell->context->netns;
     const struct socket_record *sock = &cell->record->socket;
     const uint64_t has = cell->record->has;
 
@@ -139,9 +139,9 @@ static struct value autobound(const struct cell *cell)
         return (has & SOCKET_VSOCK) ? boolean(sock->vsock_port > RESERVED_MOST) : unknown;
     case AF_INET:
     case AF_INET6:
-        if (!here->ephemeral[1] || !(has & SOCKET_ADDRESSES))
+        if (!netns->ephemeral[1] || !(has & SOCKET_ADDRESSES))
             return unknown;
-        return boolean(sock->protocol != IPPROTO_RAW && port_is_ephemeral(here, sock->local.port));
+        return boolean(sock->protocol != IPPROTO_RAW && port_is_ephemeral(netns, sock->local.port));
     default:
         return boolean(false);
     }

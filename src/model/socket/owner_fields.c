@@ -15,7 +15,7 @@ static uint64_t owner_inode_of(const struct cell *cell)
     uint64_t inode;
 
     if (cell->field->index == OTHER_END)
-        return peers_inode(cell->context->here.peers, cell->record);
+        return peers_inode(cell->context->netns.peers, cell->record);
     memcpy(&inode, (const char *)cell->record + cell->record->kind->inode, sizeof inode);
     return inode;
 }
@@ -66,7 +66,7 @@ static size_t owner_find_owners(const struct cell *cell, const struct owner **fi
     const struct socket_origin origin = origin_of(cell->record);
     if (origin.pid) {
         *by = OWNER_BY_CONNECT;
-        *first = owners_maker(owners, (pid_t)origin.pid, origin.name);
+        *first = owners_creator(owners, (pid_t)origin.pid, origin.name);
         return 1;
     }
     *by = OWNER_BY_LISTENER;
@@ -157,10 +157,10 @@ static bool is_in_container(const struct cgroup *group)
 /* Returns the current group's path of the first owner; NULL: no owner, or the path was not read. */
 static const char *owners_group(const struct cell *cell)
 {
-    const struct field here = {.index = 0};
+    const struct field field = {.index = 0};
     const struct owner *first;
 
-    return owner_find_owners(&(struct cell){&here, cell->record, cell->context}, &first, NULL)
+    return owner_find_owners(&(struct cell){&field, cell->record, cell->context}, &first, NULL)
                ? first->process->cgroup
                : NULL;
 }
@@ -172,7 +172,7 @@ static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;
     const struct record *record = cell->record;
-    const bool told = record->has & record->kind->cgroup; /* only sockets have this bit */
+    const bool has_cgroup = record->has & record->kind->cgroup; /* only sockets have this bit */
     const struct cgroups_summary *summary;
     const struct cgroup *made_in = NULL;
 
@@ -180,15 +180,15 @@ static const struct cgroup *group_of(const struct cell *cell)
         return NULL;
     summary = cgroups_summary(cgroups);
     const char *path = owners_group(cell);
-    const bool is_elsewhere = path && summary->inside && cgroup_is_outside(path);
-    if (told && cgroups_tell(summary) && !is_elsewhere)
+    const bool is_outside = path && summary->inside && cgroup_is_outside(path);
+    if (has_cgroup && cgroups_identify(summary) && !is_outside)
         made_in = cgroups_by_id(cgroups, record->socket.cgroup);
     if (made_in && (!path || !summary->mixed || is_in_container(made_in)))
         return made_in;
     const struct cgroup *held_in = path ? cgroups_by_path(cgroups, path) : NULL;
     if (held_in && (!made_in || is_in_container(held_in)))
         return held_in;
-    return made_in || !told || summary->error || cgroups_tell(summary)
+    return made_in || !has_cgroup || summary->error || cgroups_identify(summary)
                ? made_in
                : cgroups_by_id(cgroups, record->socket.cgroup);
 }
@@ -214,7 +214,7 @@ struct value owner_group(const struct cell *cell)
 
 struct value owner_peer_path(const struct cell *cell)
 {
-    const struct text path = peers_path(cell->context->here.peers, owner_inode_of(cell));
+    const struct text path = peers_path(cell->context->netns.peers, owner_inode_of(cell));
 
     return path.length ? (struct value){.type = VALUE_SOCKET_NAME, .text = path} : unknown;
 }

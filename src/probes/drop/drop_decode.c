@@ -22,7 +22,7 @@ static void take_header(const struct drop_seen *seen, uint8_t family, size_t len
     struct drop_record *drop = &record->drop;
     struct endpoint *source = seen->received ? &drop->remote : &drop->local,
                     *destination = seen->received ? &drop->local : &drop->remote;
-    const bool elsewhere =
+    const bool no_ports =
         family == AF_INET
             ? packet_read16(seen->network + offsetof(struct iphdr, frag_off)) & IP_OFFMASK
             : seen->network[offsetof(struct ip6_hdr, ip6_nxt)] == IPPROTO_HOPOPTS;
@@ -30,7 +30,7 @@ static void take_header(const struct drop_seen *seen, uint8_t family, size_t len
     source->address = address_make(family, seen->network + from);
     destination->address = address_make(family, seen->network + to);
     record->has |= DROP_ADDRESSES | DROP_PROTOCOL;
-    if (!flow_has_ports(drop->protocol) || elsewhere || seen->length < length + sizeof seen->ports)
+    if (!flow_has_ports(drop->protocol) || no_ports || seen->length < length + sizeof seen->ports)
         return;
     source->port = packet_read16(seen->ports);
     destination->port = packet_read16(seen->ports + 2);
@@ -44,7 +44,7 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
     const unsigned version = seen->network[0] >> 4;
 
     record_begin(record, &kind_drop, sizeof record->drop);
-    drop->place = key->place;
+    drop->location = key->location;
     drop->netns = key->netns;
     record->drop.drops = seen->count;
     record->drop.source = DROP_BY_TRACEPOINT;

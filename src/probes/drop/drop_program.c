@@ -29,32 +29,32 @@ static bool points_to_nothing(const struct btf *btf, uint32_t id)
 static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
 {
     struct btf_type prototype, type;
-    bool has_place = false;
+    bool has_location = false;
 
     if (!btf_resolve(btf, kernel_pointed_to(btf, layout->tracepoint), &prototype) ||
         prototype.kind != BTF_PROTOTYPE)
         return false;
     for (uint32_t i = 1; i < prototype.count; i++) {
-        const struct kernel_member here = {.offset = (int16_t)(8 * (i - 1)), .size = BPF_DW};
+        const struct kernel_member member = {.offset = (int16_t)(8 * (i - 1)), .size = BPF_DW};
         struct btf_parameter parameter;
         if (!btf_parameter(btf, &prototype, i, &parameter))
             return false;
         if (kernel_points_to(btf, parameter.type, "sk_buff")) {
-            layout->skb = here;
+            layout->skb = member;
             layout->of_skb = kernel_pointed_to(btf, parameter.type);
         } else if (points_to_nothing(btf, parameter.type)) {
-            layout->place = here;
-            has_place = true;
+            layout->location = member;
+            has_location = true;
         } else if (kernel_points_to(btf, parameter.type, "sock")) {
-            layout->receiver = here;
+            layout->receiver = member;
             layout->has_receiver = true;
         } else if (btf_resolve(btf, parameter.type, &type) && type.kind == BTF_ENUM &&
                    text_is(type.name, "skb_drop_reason")) {
-            layout->reason = here;
+            layout->reason = member;
             layout->reasons = parameter.type;
         }
     }
-    return layout->of_skb && has_place && layout->reasons;
+    return layout->of_skb && has_location && layout->reasons;
 }
 
 /* Finds a member that is a pointer, and the type that it points to. */
@@ -158,7 +158,7 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_end_if(to, BPF_JEQ, REASON, (int)layout->consumed);
     assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
-    assembly_copy(to, CONTEXT, layout->place, KEY_AT(place));
+    assembly_copy(to, CONTEXT, layout->location, KEY_AT(location));
     assembly_load(to, BPF_FIRST, CONTEXT, layout->skb);
     assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
 }

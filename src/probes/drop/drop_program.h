@@ -11,7 +11,7 @@
 
 /* Packets with equal keys are counted in one slot. In a slot, the reason is written last. */
 struct drop_key {
-    uint64_t place;     /* address in the kernel's code, after the call that dropped the packet */
+    uint64_t location;  /* address in the kernel's code, after the call that dropped the packet */
     uint64_t inode;     /* inode of the socket; 0: no socket, or unknown */
     uint32_t interface; /* interface that the packet came in by, or else its way out */
     uint32_t uid;       /* user of the socket */
@@ -56,7 +56,7 @@ struct drop_layout {
     uint32_t consumed;        /* number of the reason SKB_CONSUMED */
     uint32_t cast;            /* number of bpf_rdonly_cast(), for assembly_cast() */
     uint32_t of_skb, of_sock; /* numbers of the types struct sk_buff and struct sock */
-    struct kernel_member skb, place, reason, receiver; /* arguments of the tracepoint */
+    struct kernel_member skb, location, reason, receiver; /* arguments of the tracepoint */
     bool has_receiver; /* since Linux 6.11: receiver is the socket that the packet was for */
     struct kernel_member sender, device, arrival, head, network, tail, ethertype; /* in sk_buff */
     struct kernel_member state, uid, net, socket; /* members of struct sock */

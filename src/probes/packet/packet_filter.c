@@ -444,6 +444,6 @@ void packet_filter_explain(const struct query *query, struct explanation *explan
         if (compiler.judged[i])
             explanation_add(explanation, members[i].offset);
     if (compiler.count > 1)
-        explanation_say(explanation, "program of %zu instructions", compiler.count);
+        explanation_describe(explanation, "program of %zu instructions", compiler.count);
     free(compiler.code);
 }

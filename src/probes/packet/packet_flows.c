@@ -276,7 +276,7 @@ void packet_flows_join(struct packet_flows *const *tables, size_t count)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *record)
+void packet_flow_fill_record(const struct flow *flow, uint64_t origin, struct record *record)
 {
     const struct flow_key *key = &flow->key;
     struct traffic_record *traffic = &record->traffic;

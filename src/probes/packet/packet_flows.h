@@ -135,6 +135,6 @@ void packet_flows_join(struct packet_flows *const *tables, size_t count);
 
 /* Fills the row of a flow, except elapsed, lost and undescribed. origin: origin of the flow's
  * times, nanoseconds since 1970. */
-void packet_flow_tell(const struct flow *flow, uint64_t origin, struct record *record);
+void packet_flow_fill_record(const struct flow *flow, uint64_t origin, struct record *record);
 
 #endif

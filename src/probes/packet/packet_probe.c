@@ -431,7 +431,7 @@ int packet_probe_list(const struct packet_probe *probe, record_fn fn, void *arg)
     for (unsigned i = 0; i < probe->options.threads; i++)
         for (size_t j = 0; j < probe->taken[i]->count && result >= 0; j++) {
             struct record record;
-            packet_flow_tell(&probe->taken[i]->flows[j], probe->totals.from, &record);
+            packet_flow_fill_record(&probe->taken[i]->flows[j], probe->totals.from, &record);
             record.traffic.elapsed = probe->totals.elapsed;
             record.traffic.lost = probe->totals.lost;
             record.traffic.undescribed = probe->totals.undescribed;
