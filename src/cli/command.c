@@ -290,16 +290,15 @@ static int resolve_metrics(struct listing_command *command)
     if (!common_is_metrics(common))
         return 0;
     if (!common->count_by && !kind->metric) {
-        common_misuse_bare(common,
-                           "%s: too many %s for a metric each; count them instead (--count-by=%s)",
+        common_misuse_bare(common, "%s: %s have no metrics except counts (try --count-by=%s)",
                            option, kind->name, kind->count_by);
         return STATUS_REFUSED;
     }
     if (common->interval_ms && !common->output && common->format == FORMAT_PROMETHEUS)
-        return common_misuse_bare(common,
-                                  "%s: -c prints many listings without a mark between them (try "
-                                  "--output=FILE or --openmetrics)",
-                                  option);
+        return common_misuse_bare(
+            common,
+            "%s: -c prints listings without an end mark (try --output=FILE or --openmetrics)",
+            option);
     return 0;
 }
 
@@ -311,7 +310,7 @@ static int resolve_output(struct listing_command *command)
     if (command->open_output)
         conflict = "cannot be combined with -D, which writes its own file";
     else if (command->listing.events)
-        conflict = "events never end, so the file would never be replaced (try >FILE)";
+        conflict = "the file is replaced at the end, but events never end (try >FILE)";
     else if (common->explain)
         conflict = "cannot be combined with --explain";
     else if (command_is_untrusted(command) && common->delta)

@@ -57,8 +57,7 @@ static const struct option options[] = {
          .newer = true),
     LONG(THIS_ROW, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
          OF("auto always never"), SETS(color), .form = FORM_WORD, .newer = true),
-    LONG(THIS_ROW, "exact", SOURCE, "read twice, so that nothing that stays is missed",
-         SETS(exact)),
+    LONG(THIS_ROW, "exact", SOURCE, "read twice, to miss no row that stays", SETS(exact)),
     LONG(THIS_ROW, "explain", SOURCE, "show the filter, and which part the kernel applies",
          SETS(explain)),
     LONG(THIS_ROW, "backend", SOURCE, "use only netlink or proc; default auto", TAKES("NAME"),
@@ -78,7 +77,7 @@ const struct option_table common_options = {groups, COUNT(groups), options, COUN
 /* No title: in --help these options follow the group before. */
 static const char *const untitled[] = {NULL};
 static const struct option owners_options[] = {
-    LONG(THIS_ROW, "owners", 0, "find owners only by bpf or in proc; default auto", TAKES("NAME"),
+    LONG(THIS_ROW, "owners", 0, "how to find owners: bpf or proc; default auto", TAKES("NAME"),
          OF("auto bpf proc"), SETS(owners), .form = FORM_WORD),
 };
 

@@ -376,7 +376,7 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
     for (size_t i = 0; commands && grammars[i]; i++)
         completion_put(&offer, offer.word, grammars[i]->name, grammars[i]->help);
     if (commands && count == 2) {
-        completion_put(&offer, offer.word, "help", "what can be typed");
-        completion_put(&offer, offer.word, "version", "which version this is");
+        completion_put(&offer, offer.word, "help", "list the words to complete");
+        completion_put(&offer, offer.word, "version", "print the version");
     }
 }

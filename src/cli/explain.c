@@ -113,7 +113,7 @@ static void explain_put_table(const struct explained *explained, void *arg)
     fprintf(stream, "  read by: ");
     for (size_t i = 0; i < explained->backend_count; i++)
         fprintf(stream, "%s%s", i ? ", else by " : "", explained->backends[i]->name);
-    fprintf(stream, explained->backend_count ? "\n" : "no backend that is allowed\n");
+    fprintf(stream, explained->backend_count ? "\n" : "no backend (check --backend)\n");
     put_shares(explaining, explained);
 }
 
@@ -132,7 +132,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
     /* options of personalities may compare fields that --where does not know */
     list_fields(unknown, listing->where, command->kind, NULL);
     if (*unknown)
-        fprintf(explaining.stream, "  not columns, so --where does not take them: %s\n", unknown);
+        fprintf(explaining.stream, "  internal fields, which --where does not know: %s\n", unknown);
     error = engine_explain(engine, listing, sink, explain_put_table, &explaining);
     if (listing->needs.lookups & NEED_PEERS) /* separate requests find the other ends */
         fputs(listing->backend == BACKEND_PROC || listing->diag_file

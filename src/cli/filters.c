@@ -20,8 +20,8 @@ static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
     "dst"
 
 #define WHERE(example)                                                                             \
-    OPTION_ROW(OPTION_FILTER, 'X', "where", 0, "rows for which this is true: " example,            \
-               TAKES("EXPR"), OF(CHOICES_COLUMNS))
+    OPTION_ROW(OPTION_FILTER, 'X', "where", 0, "rows that match EXPR: " example, TAKES("EXPR"),    \
+               OF(CHOICES_COLUMNS))
 /* A short form of --where: it compares its value with those columns in `of` that rows have. */
 #define LETTER(letter, name, metavar, of, ...)                                                     \
     OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), COMPARES(of))
@@ -198,6 +198,6 @@ int filters_misuse_operand(const struct common *common, const struct kind *kind,
              isalpha((unsigned char)*word))
         snprintf(meant, FILTERS_MEANT, "--process=%s", TYPED(word));
     return common_misuse_of(
-        common, .wrong = MESSAGE_TEXT("%s takes options only, not '%%s'", common->grammar->name),
+        common, .wrong = MESSAGE_TEXT("%s takes only options, not '%%s'", common->grammar->name),
         .typed = as_text(word), .meant = as_text(*meant ? meant : NULL));
 }

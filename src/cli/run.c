@@ -62,7 +62,7 @@ static void hint_at_patterns(const struct listing *listing, struct report *repor
     if (length)
         report_note(
             report,
-            "a pattern matches the whole text, and no text is '%.*s'; try '%.*s*' or '*%.*s*'",
+            "a pattern must match the whole text; no text is '%.*s' (try '%.*s*' or '*%.*s*')",
             length, pattern->text.data, length, pattern->text.data, length, pattern->text.data);
 }
 
@@ -82,8 +82,8 @@ static void report_groups(const struct predicate *typed, struct report *report)
     for (size_t i = 0; i < COUNT(groups); i++)
         if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
             strcmp(typed->field->name, groups[i].field) == 0)
-            report_note(report, "no listed row belongs to a %s '%.*s'", groups[i].described,
-                        (int)constant->text.length, constant->text.data);
+            report_note(report, "no row of this listing belongs to a %s '%.*s'",
+                        groups[i].described, (int)constant->text.length, constant->text.data);
     for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
          part = part->next)
         report_groups(part, report);

@@ -105,7 +105,7 @@ void stream_sum_up(const void *arg, struct report *report)
     const struct stream *stream = arg;
 
     if (stream->most && report->listed + report->unshown == stream->most)
-        report_loss(report, "--sort keeps at most %d events: later events are missing",
+        report_loss(report, "later events are missing, because --sort keeps at most %d events",
                     EVENTS_KEPT_MAX);
 }
 

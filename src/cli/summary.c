@@ -25,7 +25,7 @@ int summary_list(const struct common *common, bool chosen)
     };
 
     if (chosen)
-        return common_misuse(common, "--summary shows all sockets: it cannot be combined with "
-                                     "options that choose some of them");
+        return common_misuse(common,
+                             "--summary counts all sockets, so it cannot be combined with filters");
     return command_run(&command);
 }

@@ -48,8 +48,7 @@ void which_require(const struct which *which, const char *proc_root, struct list
 
     for (size_t i = 0; i < count && which_is_named(which) && !which->all; i++)
         if (!may_be_missing(tables[i].table, ipv6)) {
-            tables[i].missing =
-                "the kernel has no table for a type of socket that the options name";
+            tables[i].missing = "the kernel lacks a socket type that the options ask for";
             tables[i].if_missing = MISSING_COSTS_STATUS;
         }
 }

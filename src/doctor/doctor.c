@@ -205,7 +205,7 @@ static void wait_until(struct doctor *doctor, uint64_t when)
 static void report_rules(struct report *report, const char *how, const char *names)
 {
     if (*names)
-        report_loss(report, "rules %s, because their data is missing: %s", how, names);
+        report_loss(report, "these rules were %s, because their data is missing: %s", how, names);
 }
 
 /* Tries each rule with the readings that exist; an unknown number is not a fault. A captured tree,
@@ -251,7 +251,7 @@ static int doctor_examine_netns(struct doctor *doctor, const struct examined_net
 
     try_rules(doctor, &examination, examined->entry.cookie);
     if (examination.owners && owners_summary(examination.owners)->error)
-        report_note(report, "owners: some are missing: %s",
+        report_note(report, "some owners are unknown: %s",
                     strerror(owners_summary(examination.owners)->error));
     owners_destroy(examination.owners);
     owners_program_destroy(examination.program);

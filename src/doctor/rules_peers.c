@@ -61,7 +61,7 @@ static void emit_peers(struct examination *examination, enum suspicion suspicion
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {
         char address[ENDPOINT_TEXT];
-        finding.record.finding.advice = as_text("first see the finding of the rule gateway");
+        finding.record.finding.advice = as_text("first follow the advice of the rule gateway");
         finding_evidence(&finding, "the gateway %s does not answer",
                          address_text(address, &now->silent[worst->silent_gateway - 1].address));
     }
@@ -96,7 +96,7 @@ void rule_peer_gone(struct examination *examination)
 {
     if (peers_are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
         emit_peers(examination, SILENT_PEERS,
-                   "it has been silent for more than 10 s, and acknowledges nothing",
+                   "the peer has sent nothing for more than 10 s, not even an ACK",
                    "bytes not acknowledged");
 }
 

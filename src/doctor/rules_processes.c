@@ -144,7 +144,7 @@ static void emit_clients(struct examination *examination)
                     worst->waiting, address_text(server, &worst->server));
     finding_evidence(&finding, "the queries were UNREPLIED flows in both readings");
     if (count > 1)
-        finding_evidence(&finding, "%" PRIu64 " more like this", count - 1);
+        finding_evidence(&finding, "%" PRIu64 " more queries without an answer", count - 1);
     finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
     finding_emit(&finding, examination, worst->waiting, ABSENT, ABSENT);
 }
@@ -227,12 +227,12 @@ void rule_descriptors(struct examination *examination)
                     missed.denied == 1 ? "process does" : "processes do",
                     missed.denied == 1 ? "it has" : "they have");
     if (missed.unlisted)
-        report_loss(report, "descriptors: %s lacks those of %zu process%s", root, missed.unlisted,
+        report_loss(report, "%s lacks the descriptors of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
     if (missed.none)
-        report_loss(report, "descriptors: not tried, because %s has no processes", root);
+        report_loss(report, "the rule descriptors was skipped, because %s has no processes", root);
     else if (missed.hidden)
         report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))", root);
     if (missed.error)
-        report_loss(report, "descriptors: some are not known: %s", strerror(-missed.error));
+        report_loss(report, "some descriptors were not counted: %s", strerror(-missed.error));
 }

@@ -84,9 +84,9 @@ static void emit_unknown(struct examination *examination, enum severity severity
     finding_begin(&finding, examination, severity, "%s", counter);
     finding_summary(&finding, "%" PRIu64 " %s%s dropped in %.7g s because %s%s", dropped, what,
                     dropped == 1 ? " was" : "s were", seconds_between(examination), why,
-                    unread ? "" : ", which is closed by now");
+                    unread ? "" : " that is closed now");
     finding_evidence(&finding, "%s grew by %" PRIu64 "%s", counter, dropped,
-                     unread ? "" : ", but the drops of no socket did");
+                     unread ? "" : ", but no open socket counted a drop");
     finding.record.finding.command = as_text(command);
     finding_emit(&finding, examination, ABSENT, ABSENT, dropped);
 }

@@ -12,7 +12,7 @@
 #include "fastnet/netlink.h"
 
 _Static_assert(sizeof(struct remembered) + sizeof(struct live_row) <= 104,
-               "with two counters a row takes 152 bytes, and some 5 to 10 to be found");
+               "a row with two counters takes 152 bytes, and its hash slots 5 to 10");
 
 enum {
     ASKED_MAX = 2000, /* active rows that are asked for between two samples: some 5 ms */

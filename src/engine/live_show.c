@@ -377,7 +377,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
     if (ended)
         count = rank_ended(live, count);
     if (live->ended_lost)
-        report_note(report, "some %s that have ended are not shown, because there were too many",
+        report_note(report, "some ended %s are not shown, because too many ended",
                     live->kind->name);
     error = sort_best(live, &count);
     if (!error)

@@ -33,9 +33,9 @@ static struct owners_program *load_program(struct engine *engine, const struct l
 
     reason = listing->owners == OWNERS_PROC ? ""
              : !proc_tree_is_own(processes)
-                 ? listing->processes ? "BPF numbers processes as /proc does, not as this directory"
-                                      : "a captured tree has no kernel"
-             : (listing->needs.lookups & NEED_THREADS) ? "BPF finds no threads"
+                 ? listing->processes ? "BPF reports process ids of /proc, not of this directory"
+                                      : "a captured tree has files only"
+             : (listing->needs.lookups & NEED_THREADS) ? "BPF does not report threads"
                                                        : NULL;
     if (!reason && !engine->owners_program && !(engine->owners_program = owners_program_create()))
         reason = strerror(ENOMEM);
@@ -73,8 +73,8 @@ static int names_search_owners(struct run *run, struct owners **owners)
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->new_searches)
-        report_note(run->report, "owners: found in %s, not by BPF: %s", options.proc_root,
-                    refusal.reason);
+        report_note(run->report, "owners were read from %s, because BPF cannot be used: %s",
+                    options.proc_root, refusal.reason);
     return owners_create(owners, &options);
 }
 
@@ -104,7 +104,8 @@ void run_walk_owners(struct run *run)
     if (error < 0)
         report_note(run->report, "owners: %s: %s", run_processes(run), strerror(-error));
     if (owners && owners_summary(owners)->none) {
-        report_note(run->report, "owners: %s shows no processes", run_processes(run));
+        report_note(run->report, "owners are unknown, because %s has no processes",
+                    run_processes(run));
         owners_destroy(owners);
         owners = NULL;
     }
@@ -178,7 +179,7 @@ void run_search_unowned_again(struct run *run)
 
     error = owners ? owners_refresh(owners) : 0;
     if (error < 0)
-        report_note(run->report, "owners: cannot read %s a second time: %s", run_processes(run),
+        report_note(run->report, "owners may be old: cannot read %s again: %s", run_processes(run),
                     strerror(-error));
 }
 
@@ -352,12 +353,12 @@ void run_report_owners(struct run *run)
         return;
     if (filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
         are_owners_missing(run, owners))
-        report_loss(run->report, "owners: some are unknown, so rows may be missing");
+        report_loss(run->report, "some owners are unknown, so rows may be missing");
     if (!owners)
         return;
     summary = owners_summary(owners);
     if (summary->error)
-        report_note(run->report, "owners: some are missing: %s", strerror(summary->error));
+        report_note(run->report, "some owners are unknown: %s", strerror(summary->error));
     if (summary->hidden)
         report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))",
                     run_processes(run));
@@ -538,9 +539,9 @@ static int read_peers(struct run *run)
             error = peers_dump(run->engine->netlink, listing->tables[i].table, add_peer,
                                context->netns.peers, &details);
     if (error < 0 || details.count)
-        report_peers(run, "not all known", error ? strerror(-error) : details.lines[0]);
+        report_peers(run, "partly unknown", error ? strerror(-error) : details.lines[0]);
     else if (peers_are_ambiguous(context->netns.peers))
-        report_peers(run, "not all known", "some connections have the same addresses and ports");
+        report_peers(run, "partly unknown", "some connections have the same addresses and ports");
     return 0;
 }
 
@@ -640,16 +641,16 @@ static void report_cgroups(struct run *run)
         report_add(run->report, what, "control groups are unknown: %s%s", strerror(summary->error),
                    suffix);
     else if (summary->closed && (filtered || summary->unknown))
-        report_add(run->report, what, "control groups: not allowed to read some of them%s%s",
+        report_add(run->report, what,
+                   "control groups are partly unknown: not allowed to read some of them%s%s",
                    rights_advice(), suffix);
     else if (!summary->error && summary->inside && (named || summary->unknown))
         report_add(run->report, what,
-                   "control groups: groups outside of this cgroup namespace are unknown%s", suffix);
+                   "control groups outside of this cgroup namespace are unknown%s", suffix);
     else if (named && summary->unknown)
-        report_add(
-            run->report, what,
-            "control groups: the groups of some sockets were removed, so their names are unknown%s",
-            suffix);
+        report_add(run->report, what,
+                   "control groups of some sockets were removed, so their names are unknown%s",
+                   suffix);
 }
 
 /* Reports names in the filter that do not exist: the user may have mistyped them. */

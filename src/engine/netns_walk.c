@@ -84,7 +84,7 @@ static int read_pass(struct run *run)
         (run->netns_walk.count < PASS_MIN && !run_owners_program(run)))
         return 0;
     if (!engine->pass && socket_pass_create(&engine->pass, &refusal) < 0) {
-        report_detail(run->report, "sockets of all namespaces are not read by BPF: %s",
+        report_detail(run->report, "cannot use BPF to read all namespaces at once: %s",
                       refusal.reason);
         return 0;
     }
@@ -232,7 +232,7 @@ int run_return(struct run *run)
                                                 : " (needs CAP_SYS_ADMIN)");
     if (run->listing->all_netns && !run->netns_walk.wanted &&
         !run->limits.stopped) /* the user may have mistyped a name */
-        report_note(run->report, "the filter leaves out all %zu network namespaces",
+        report_note(run->report, "the filter matches none of the %zu network namespaces",
                     run->netns_walk.count);
     if (run->netns_walk.count > 1 &&
         run->netns_walk.shared_ns > CLOCK_SECOND) /* a listing of listeners alone is fast */

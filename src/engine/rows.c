@@ -18,7 +18,7 @@ enum {
 /* The first word of a packed row has a bit for each word of the record that differs from its base,
  * and the index of the base. */
 enum { NUMBER_BITS = 4, BASE_SHIFT = 64 - NUMBER_BITS, BASES = 1 << NUMBER_BITS };
-static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "a bit for each word");
+static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "each word has a bit");
 
 /* The first row with these fields. Later rows with the same fields store the difference to it. */
 struct base {

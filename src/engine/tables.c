@@ -234,12 +234,13 @@ static void read_again(const struct listing_table *table, const struct backend *
     else if (!done)
         report_loss(
             run->report,
-            "%s: --exact: the table changed each time, in %d readings by %s: rows may be missing",
+            "%s: rows may be missing: --exact read it %d times by %s, and it changed each time",
             table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
-        report_loss(run->report,
-                    "%s: --exact: %zu row%s cannot be distinguished: rows may be missing",
-                    table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
+        report_loss(
+            run->report,
+            "%s: rows may be missing: --exact cannot distinguish %zu row%s with equal values",
+            table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
 /* --exact: called after a successful first pass. */
@@ -251,13 +252,13 @@ static void make_exact(const struct listing_table *table, const struct backend *
     if (is_read_twice(run, table->table))
         read_again(table, backend, lane, pass);
     else if (run->listing->exact && cannot_change(run, table->table))
-        report_note(run->report, "--exact: %s may lack rows that its capture missed",
-                    is_saved(run, table->table) ? run->listing->diag_file
-                                                : run->listing->proc_root);
+        report_note(
+            run->report, "--exact has no effect on %s: rows that the capture missed stay missing",
+            is_saved(run, table->table) ? run->listing->diag_file : run->listing->proc_root);
     else if (run->listing->exact && table->table->unidentified)
         report_loss(
             run->report,
-            "%s: --exact has no effect: its rows cannot be distinguished, so some may be missing",
+            "%s: rows may be missing: --exact has no effect, because these rows have no unique key",
             table->table->name);
 }
 

@@ -84,7 +84,7 @@ static void owners_bpf_put_conditions(struct assembly *to, const struct kernel_l
 }
 
 _Static_assert(sizeof(struct holding) == 16 && offsetof(struct holding, inode) == 0,
-               "a holding is what the program writes");
+               "the BPF program writes this layout");
 
 size_t owners_program_make(const struct kernel_layout *layout,
                            struct bpf_insn program[OWNERS_PROGRAM_MAX])
@@ -205,7 +205,7 @@ int owners_program_load(struct owners_program *program, bool always, struct bpf_
         uint64_t files[3]; /* proc_sys_fs(5): open files are the first number */
         if (!always && (sysctl_numbers("/proc", "fs/file-nr", files, COUNT(files)) < 0 ||
                         files[0] < OPEN_FILES_WORTH))
-            return bpf_refuse(refusal, -EAGAIN, "few files are open");
+            return bpf_refuse(refusal, -EAGAIN, "so few files are open that /proc is fast");
         if (owners_check_bpf(&program->refusal) == 0)
             (void)owners_bpf_load(program);
     }

@@ -328,7 +328,7 @@ void traffic_report(const struct packet_totals *totals, struct report *report)
                     totals->undescribed == 1 ? "it" : "them");
     if (forgotten->flows)
         report_note(report,
-                    "%" PRIu64 " flow%s removed to make room for others, with %" PRIu64
+                    "%" PRIu64 " flow%s removed to make room for new flows, with %" PRIu64
                     " packet%s and %" PRIu64 " bytes (try a larger --flows)",
                     forgotten->flows, forgotten->flows == 1 ? " was" : "s were", forgotten->packets,
                     forgotten->packets == 1 ? "" : "s", forgotten->bytes);

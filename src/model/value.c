@@ -10,7 +10,7 @@
 #include "fastnet/text.h"
 #include "text/put.h"
 
-_Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "a piece fits the reserve");
+_Static_assert(TEXT_PIECE *ESCAPE_JSON_FACTOR <= WRITER_RESERVE_MAX, "the reserve holds a piece");
 
 /* Characters with a meaning in name/pid/fd,name/pid/fd. Also the quote, so that CSV needs no
  * doubling, and the semicolon, because some spreadsheets begin a new cell after it. */

@@ -81,7 +81,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
 /* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, OLD = BPF_REG_8, NEW = BPF_REG_9 };
 
-_Static_assert(sizeof(struct connect_note) % 8 == 0, "all of it is written");
+_Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
 _Static_assert(CONNECT_NAME == 16 && sizeof((struct connect_note){0}.v6) == 16, "for put_16()");
 
 /* Offsets on the stack. */

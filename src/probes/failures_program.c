@@ -59,7 +59,7 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
 /* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, ERROR = BPF_REG_7, NOTE = BPF_REG_8, ARGUMENT = BPF_REG_9 };
 
-_Static_assert(sizeof(struct failure_note) == 64, "for a shift by NOTE_BITS");
+_Static_assert(sizeof(struct failure_note) == 64, "NOTE_BITS is log2 of the size");
 _Static_assert(sizeof(struct sockaddr_in6) <= sizeof((struct failure_note){0}.address), "it fits");
 enum { NOTE_BITS = 6 };
 

@@ -36,7 +36,7 @@ int bpf_check_rights(struct bpf_refusal *refusal, const char *lent)
     if (!rights_elevated() || !lent)
         return bpf_refuse(refusal, -EPERM, RIGHTS_MISSING("CAP_BPF and CAP_PERFMON"));
     snprintf(reason, sizeof reason,
-             "rights of file capabilities or set-user-ID do not show other users' %s (try sudo)",
+             "file capabilities and set-user-ID do not permit showing other users' %s (try sudo)",
              lent);
     return bpf_refuse(refusal, -EPERM, reason);
 }

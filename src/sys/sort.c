@@ -54,7 +54,7 @@ int sort_stable(void *elements, size_t count, size_t size,
 
 enum { ELEMENT = 16, BYTE_VALUES = 256 };
 
-_Static_assert(sizeof(struct ranked) == ELEMENT, "it is sorted by sort_numbers()");
+_Static_assert(sizeof(struct ranked) == ELEMENT, "sort_numbers() sorts it");
 
 static uint64_t sort_number_of(const char *elements, size_t i, size_t offset)
 {

@@ -194,7 +194,7 @@ forgive() # FILE
     sed -i -E -e '/^[a-z]+: [0-9]+ network namespaces took [0-9.]+ s: /d' \
         -e '/^\(Not all processes could be identified,/,/ you would have to be root to see it all\.\)$/d' \
         -e '/^[a-z]+: no byte counts for [a-z, ]+: /d' \
-        -e '/^[a-z]+: owners: some are unknown, so rows may be missing$/d' \
+        -e '/^[a-z]+: some owners are unknown, so rows may be missing$/d' \
         -e '/^[a-z]+: owners: not allowed to read the open files of /d' "$1"
 }
 

@@ -62,7 +62,8 @@ static void only_the_first_answer_is_listed(void **state)
     assert_int_equal(stage->report.count, 0);
     stage->report.verbose = true;
     assert_int_equal(read_table(stage, &table_tcp_both), 0);
-    assert_true(report_says(&stage->report, "saved has several answers: only the first is listed"));
+    assert_true(report_says(&stage->report,
+                            "saved has several netlink dumps: as in ss, only the first is listed"));
     assert_int_equal(stage->report.count, 1);
     assert_false(stage->report.partial);
 }

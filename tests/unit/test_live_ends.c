@@ -188,7 +188,7 @@ static void too_many_ended_rows_are_cut_with_a_note(void **state)
     world_read_ends();
     world_show();
     assert_int_equal(world.summary.listed, MOST);
-    assert_true(report_says(&world.report, "some sockets that have ended are not shown"));
+    assert_true(report_says(&world.report, "some ended sockets are not shown"));
 }
 
 /* They could not be ranked with rates: their counters are of the other way of counting. */

@@ -105,8 +105,8 @@ static void lost_events_are_reported_and_listening_goes_on(void **state)
     assert_int_equal(listen_to(talk), 0);
     assert_int_equal(talk->messages, 3);
     assert_int_equal(talk->stage.report.count, 1);
-    assert_true(report_says(&talk->stage.report, "events were lost: they came faster than fastnet "
-                                                 "read them (wait)"));
+    assert_true(report_says(&talk->stage.report, "events were lost, because fastnet reads them "
+                                                 "too slowly (wait)"));
     assert_true(talk->stage.report.partial);
 }
 

@@ -278,7 +278,7 @@ static void errors_in_a_file_are_reported(void **state)
 
     list_text(stage, "", &table_arp);
     assert_true(stage->report.partial);
-    assert_true(report_says(&stage->report, "not even a heading"));
+    assert_true(report_says(&stage->report, "it lacks even the heading line"));
     snprintf(text, sizeof text, "%s%s\nbad\n%s\nworse\n\n", heading, whole, whole);
     list_text(stage, text, &table_arp);
     assert_int_equal(stage->kept.count, 2);

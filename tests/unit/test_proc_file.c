@@ -153,7 +153,7 @@ static void an_empty_file_is_a_loss_where_something_is_always_there(void **state
 
     assert_int_equal(read_text(stage, ""), 0);
     assert_true(stage->report.partial);
-    assert_true(report_says(&stage->report, "/net/rows is empty: not even a heading"));
+    assert_true(report_says(&stage->report, "/net/rows is empty: it lacks even the heading line"));
     assert_int_equal(read_file(stage, (struct proc_file){.counters = true}, ""), 0);
     assert_true(report_says(&stage->report, "/net/rows is empty"));
     assert_false(report_says(&stage->report, "heading"));

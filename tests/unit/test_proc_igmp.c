@@ -86,7 +86,7 @@ static void a_file_without_its_heading_is_a_loss(void **state)
     struct stage *stage = *state;
 
     assert_int_equal(list(stage, &table_groups, ""), 0);
-    assert_true(report_says(&stage->report, "/net/igmp is empty: not even a heading"));
+    assert_true(report_says(&stage->report, "/net/igmp is empty: it lacks even the heading line"));
     assert_true(stage->report.partial);
 }
 

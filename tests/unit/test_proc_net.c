@@ -741,7 +741,8 @@ static void an_empty_file_is_a_cut_one(void **state)
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         tree_puts(&stage->tree, tables[i]->name, "");
         assert_int_equal(list(stage, tables[i]), 0);
-        snprintf(told, sizeof told, "net/%s is empty: not even a heading", tables[i]->name);
+        snprintf(told, sizeof told, "net/%s is empty: it lacks even the heading line",
+                 tables[i]->name);
         assert_true(report_says(&stage->report, told));
         assert_true(stage->report.partial);
     }

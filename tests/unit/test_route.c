@@ -564,7 +564,8 @@ static void a_file_without_its_heading_is_a_loss(void **state)
     assert_int_equal(list_file(scene, &table_route6), 0);
     assert_int_equal(scene->stage.report.count, 0);
     assert_int_equal(list_file(scene, &table_route), 0);
-    assert_true(report_says(&scene->stage.report, "/net/route is empty: not even a heading"));
+    assert_true(
+        report_says(&scene->stage.report, "/net/route is empty: it lacks even the heading line"));
     assert_true(scene->stage.report.partial);
 }
 

@@ -560,7 +560,7 @@ static void packet_sockets_have_a_protocol_and_an_interface(void **state)
         {"src link:genl", "1: filter, word 2: 'link:genl': there is no such protocol"},
         {"src link:65536", "1: filter, word 2: 'link:65536': there is no such protocol"},
         {"src link:ip:nowhere", "1: filter, word 2: 'link:ip:nowhere': there is no such interface"},
-        {"-0 sport > *", "1: filter, word 3: '*': < <= > >= take only one port"},
+        {"-0 sport > *", "1: filter, word 3: '*': < <= > >= compare with one port only"},
     };
 
     (void)state;
@@ -866,7 +866,7 @@ static void wrong_values_are_distinguished_from_wrong_filters(void **state)
         {"sport = nonsense", "1: filter, word 3: 'nonsense': no such port or service"},
         {"-t sport = 65536", "1: filter, word 3: '65536': a port is a number from 0 to 65535"},
         {"-t sport = -1", "1: filter, word 3: '-1': no such port or service"},
-        {"sport > *", "1: filter, word 3: '*': < <= > >= take only one port"},
+        {"sport > *", "1: filter, word 3: '*': < <= > >= compare with one port only"},
         {"sport = 22x", "1: filter, word 3: '22x': no such port or service"},
         {"src 10.0.0.1:nonsense",
          "1: filter, word 2: '10.0.0.1:nonsense': no such port or service"},

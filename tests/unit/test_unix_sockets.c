@@ -596,7 +596,8 @@ static void a_file_that_is_empty_costs_no_socket_and_is_reported(void **state)
     scene->length = 0;
     list(scene);
     assert_once(scene, 2, 0);
-    assert_true(report_says(&scene->stage.report, "net/unix is empty: not even a heading"));
+    assert_true(
+        report_says(&scene->stage.report, "net/unix is empty: it lacks even the heading line"));
     assert_true(scene->stage.report.partial);
 }
 

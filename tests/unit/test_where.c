@@ -402,7 +402,8 @@ static void neighbours_and_flows_are_typed_as_tables_show_them(void **state)
         {"address = 10.0.0.1:80", "at 11: address has no port: '10.0.0.1:80'"},
     };
     static const struct meaning flows[] = {
-        {"orig_src = fe80::5%d0", "at 12: flows have no interface: type the address without '%'"},
+        {"orig_src = fe80::5%d0",
+         "at 12: flows have no column interface: type the address without '%'"},
         {"from = 10.0.0.1:80", "orig_src = 10.0.0.1 and orig_sport = 80"},
         {"protocol in igmp,ESP,ospf,2,ipsec-ah",
          "protocol = 2 or protocol = 50 or protocol = 89 or protocol = 2 or protocol = 51"},
@@ -568,7 +569,7 @@ static void errors_name_their_position(void **state)
         {"(uid = 1 2", "at 10: expected 'and', 'or' or a closing parenthesis, not '2'"},
         {"uid = 1 & uid = 2", "at 9: expected 'and', 'or' or the end, not '&'"},
         {"uid = 1 and", "at the end: expected a column"},
-        {"path = 'x", "at 9: this quote has no end"},
+        {"path = 'x", "at 9: this quote is not closed"},
         {"uid \x01 1", "at 5: expected = != < <= > >= ~ !~ ~~ !~~ or in, not '\\x01'"},
     };
 
@@ -594,8 +595,8 @@ static void a_value_may_be_another_column(void **state)
          "at 7: rtt cannot be compared with '2 *\\x0arecv_q': their units differ"},
         {"rtt > recv_q", "at 7: rtt cannot be compared with 'recv_q': their units differ"},
         {"rtt = state", "at 7: rtt cannot be compared with 'state': both must be numbers"},
-        {"uid = pid",
-         "at 7: uid cannot be compared with 'pid': a socket may have several processes"},
+        {"uid = pid", "at 7: uid cannot be compared with 'pid': a socket can have several "
+                      "processes, so this column is a list"},
         {"local_address = 2*local",
          "at 17: local_address cannot be compared with '2*local': both must be numbers"},
         {"local_address < local", "at 17: local_address: addresses cannot be compared with < or >"},

@@ -104,7 +104,7 @@ static bool take_tuple(struct decoding *decoding, struct attributes attributes, 
     return addresses;
 }
 
-_Static_assert(offsetof(struct flow_direction, tuple) == 0, "a direction begins with its tuple");
+_Static_assert(offsetof(struct flow_direction, tuple) == 0, "tuple is the first member");
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 

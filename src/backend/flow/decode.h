@@ -44,7 +44,7 @@ int proc_conntrack_decode_expectation(const struct line *line, struct record *re
 int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record);
 
 _Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
-               "the family of flows and of expectations is found at one place");
+               "flows and expectations have their family at the same offset");
 
 /* The identity (record.identity) of a flow: a hash of its family, original tuple, zones, and id if
  * known. Only one flow of the table has them at a time (nf_conntrack_core.c). Never 0.

@@ -98,7 +98,7 @@ static const struct {
     [WORD_SECMARK] = OF_FLOW("secmark=", secmark, FLOW_SECMARK),
 };
 
-_Static_assert(offsetof(struct flow_direction, tuple) == 0, "a tuple stands for its direction");
+_Static_assert(offsetof(struct flow_direction, tuple) == 0, "tuple is the first member");
 struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;

@@ -502,7 +502,7 @@ static int read_events(struct netlink *netlink, int fd, const struct netlink_lis
             return result;
     }
     if (left > 0)
-        report_loss(report, "events were lost: a netlink message is malformed");
+        report_loss(report, "events were lost, because a netlink message is malformed");
     return 0;
 }
 
@@ -526,7 +526,7 @@ static int listen_once(struct netlink *netlink, int fd, const struct netlink_lis
     int result = read_events(netlink, fd, listening, report);
 
     if (result == -ENOBUFS) {
-        report_loss(report, "events were lost: they came faster than fastnet read them%s",
+        report_loss(report, "events were lost, because fastnet reads them too slowly%s",
                     listening->remedy ? listening->remedy : "");
         return 0;
     }

@@ -40,7 +40,7 @@ static void report_empty(const struct proc_file *file)
 {
     if (file->heading || file->counters)
         report_loss(file->query->report, "%s/net/%s is empty%s", file->query->proc_root, file->name,
-                    file->heading ? ": not even a heading" : "");
+                    file->heading ? ": it lacks even the heading line" : "");
 }
 
 int proc_file_next(struct proc_file *file, struct line *line)
@@ -102,7 +102,7 @@ static bool machine_differs(struct proc_file *file, unsigned bit, const char *wh
 {
     if (file->machine.unsure & bit)
         report_note(file->query->report,
-                    "it is unknown on which CPU %s was captured: %s may be swapped" HINT,
+                    "%s does not show the CPU that it is from, so %s may be swapped" HINT,
                     file->query->proc_root, what);
     file->machine.unsure &= ~bit;
     return file->machine.differs & bit;

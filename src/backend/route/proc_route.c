@@ -195,7 +195,7 @@ static int proc_route_dump(const struct query *query, record_fn fn, void *arg)
     if (query->table == &table_route && query->needs & ROUTE_FURTHER_HOPS)
         report_loss(
             query->report,
-            "routes were read from %s/net/route, which has only the first of several next hops",
+            "routes were read from %s/net/route, which has only the first next hop of each route",
             query->proc_root);
     return proc_file_rows(&file, fn, arg);
 }

@@ -202,13 +202,14 @@ static void report_file(const struct diag_file_reading *reading)
                     "read",
                     path, reading->offset);
     else if (!reading->offset)
-        report_loss(report, "%s is empty: it has no answer from the kernel", path);
+        report_loss(report, "%s is empty: save the kernel's answers again (ss -D FILE)", path);
     else if (!reading->complete)
         report_loss(report,
                     "%s is truncated: the kernel's answer is incomplete, so rows may be missing",
                     path);
     else if (reading->more)
-        report_detail(report, "%s has several answers: only the first is listed, as ss does", path);
+        report_detail(report, "%s has several netlink dumps: as in ss, only the first is listed",
+                      path);
 }
 
 /* Reports a file that cannot be read. The caller cannot report it, because it does not know the

@@ -306,8 +306,8 @@ static void note_undecided(const struct query *query, const struct record *recor
         !predicate_may_be_met(query->where, record, NULL,
                               (struct needs){.fields = UINT64_MAX, .lookups = UINT64_MAX}))
         report_note(query->report,
-                    "%s: netlink does not report the users and counters of half-open connections: "
-                    "the filter leaves some of them out",
+                    "%s: the filter leaves out some half-open connections, because netlink does "
+                    "not report their users and counters",
                     query->table->name);
 }
 

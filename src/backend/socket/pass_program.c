@@ -108,7 +108,7 @@ int pass_layout_init(struct pass_layout *layout, const struct btf *btf)
 /* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, SOCK = BPF_REG_8, FAMILY = BPF_REG_9 };
 
-_Static_assert(sizeof(struct pass_socket) == 104, "it has no padding, which would not be written");
+_Static_assert(sizeof(struct pass_socket) == 104, "no padding, which BPF does not write");
 
 /* Offset of a member of struct pass_socket on the stack. */
 #define AT(member) ((int)offsetof(struct pass_socket, member) - (int)sizeof(struct pass_socket))

@@ -273,8 +273,8 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
         connects_begin(query->connects, namespace_own_id(), &refusal) < 0 &&
         query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
         report_note(query->report,
-                    "owners are looked up once a second, so connections shorter than that have no "
-                    "owner, and are missing if their program resets them: %s",
+                    "owners are searched only once a second (%s): connections that last less than "
+                    "a second have no owner, and are missing if their program resets them",
                     refusal.reason);
     if (remembers(query))
         events_sample(&reading);

@@ -31,7 +31,7 @@ static const struct table *const tables[] = {&table_tcp,  &table_tcp6,    &table
  * (MPTCP; SMC: IPPROTO_SMC of linux/in.h). NO_TABLE: all other sockets without a row. */
 enum { BOUND = COUNT(tables), BINDS = BOUND + 2, NO_TABLE, PROTOCOL_SMC = 256 };
 
-_Static_assert(COUNT(tables) == PASS_TABLES, "a number for each table");
+_Static_assert(COUNT(tables) == PASS_TABLES, "each table has a number");
 
 struct socket_pass {
     int program;             /* descriptor; -1: no program */

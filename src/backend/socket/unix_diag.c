@@ -77,9 +77,8 @@ static int unix_diag_finish(struct record *record)
 static void report_gaps(const struct query *query)
 {
     if (query->needs & SOCKET_PENDING)
-        report_loss(query->report,
-                    "unix: netlink does not list connections that are not accepted yet: these rows "
-                    "are missing");
+        report_loss(query->report, "unix: connections that are not accepted yet are missing, "
+                                   "because netlink does not list them");
 }
 
 const struct diag_family unix_diag = {

@@ -28,7 +28,7 @@ static const char *const groups[] = {"Which neighbours", "How they are shown", "
 /* Options whose names begin alike keep net-tools' order, because the message about an ambiguous
  * option lists them in this order. */
 static const struct option options_table[] = {
-    OPTION('v', "verbose", SHOW, "report the numbers of all and of found entries", SETS(verbose)),
+    OPTION('v', "verbose", SHOW, "also print how many entries exist and match", SETS(verbose)),
     OPTION('V', "version", OTHER, "version and build options"),
     OPTION('a', "all", SHOW, "in BSD style, without a heading", SETS(all)),
     OPTION('d', "delete", COMPATIBILITY, "delete an entry (refused)"),
@@ -49,11 +49,11 @@ static const struct option options_table[] = {
 
 static const struct example examples[] = {
     {"-n", "IPv4 neighbours, as numbers"},
-    {"-an", "the same, one sentence each"},
+    {"-an", "the same, a sentence for each"},
     {"-n -i eth0", "neighbours on one interface"},
     {"-n 192.0.2.1", "one neighbour"},
     {"-n --host=192.0.2.0/24", "neighbours in one network"},
-    {"--count-by=interface", "how many on each interface"},
+    {"--count-by=interface", "count of neighbours"},
     {"-n --json", "everything, for programs"},
     {NULL, NULL},
 };
@@ -67,7 +67,7 @@ const struct grammar arp_grammar = {
     .about = "The IPv4 neighbours of this machine, as arp lists them; fastnet neigh lists all.",
     .important = "n a i H v where host json columns sort",
     .examples = examples,
-    .version = "lists as arp of net-tools 2.10 does; backends: rtnetlink, /proc/net/arp",
+    .version = "output as in arp of net-tools 2.10; backends: rtnetlink, /proc/net/arp",
     .manner = {.status = STATUS_MISUSE},
 };
 

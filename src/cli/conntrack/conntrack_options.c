@@ -174,7 +174,7 @@ const struct grammar conntrack_grammar = {
     .about = "The flows that the kernel tracks, as conntrack lists them.",
     .important = "L E C S usage p s d where json",
     .examples = examples,
-    .version = "lists as conntrack of conntrack-tools 1.4.7 does; backends: ctnetlink, /proc/net",
+    .version = "output as in conntrack of conntrack-tools 1.4.7; backends: ctnetlink, /proc/net",
     .manner = {.help = "\nTry `%s -h' or '%s --help' for more information.", .above = true},
 };
 

@@ -38,7 +38,7 @@ static const struct example examples[] = {
     {"", "all neighbours"},
     {"-i eth0", "neighbours on one interface"},
     {"--state=FAILED,INCOMPLETE", "neighbours that do not answer"},
-    {"--count-by=interface,state", "how many in each state"},
+    {"--count-by=interface,state", "count of neighbours by state"},
     {"--host=192.0.2.0/24", "neighbours in one network"},
     {"--proxy", "proxies of this machine"},
     {"--usage", "how full the tables are"},
@@ -72,8 +72,8 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
     if (options->usage &&
         (filters_typed(filters, "device") || options->master || proxies || states))
         return common_misuse(&options->common,
-                             "--usage shows whole tables: it cannot be combined with -i, --state, "
-                             "--proxy or --master");
+                             "--usage cannot be combined with -i, --state, --proxy or --master, "
+                             "because it counts whole tables");
     return PARSED;
 }
 
@@ -127,7 +127,7 @@ static int list_usage(const struct neigh_options *options)
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {
         .table = &table_neighbour_usage,
-        .missing = "only /proc of the first network namespace shows how full the tables are",
+        .missing = "the sizes of the tables are only in /proc of the initial network namespace",
         .if_missing = MISSING_ENDS};
     const struct predicate of_family = predicate_number(
         field_named(&kind_neighbour_usage, "family"), options->inet ? AF_INET : AF_INET6);

@@ -239,7 +239,7 @@ static int list_groups(const struct netstat_options *options)
     if (options->named_protocols > 1 && !options->all_protocols)
         return common_misuse(
             &options->common,
-            "--groups: groups and sockets have different columns: list them separately");
+            "--groups: groups and sockets have different columns (list them separately)");
     return command_run(&command);
 }
 

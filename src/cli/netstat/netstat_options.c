@@ -93,12 +93,12 @@ static const struct listed listed[] = {
 static const struct example examples[] = {
     {"-tulpn", "listeners and their programs"},
     {"-tnp", "connections and programs"},
-    {"-tn --count-by=state", "how many in each state"},
+    {"-tn --count-by=state", "count of sockets by state"},
     {"-rn", "routes"},
     {"-tn --remote-port=443", "connections to port 443"},
     {"-tn --where='recv_q > 0'", "programs that read too slowly"},
     {"-tn --sort=-send_q", "longest send queues first"},
-    {"-tn --count-by=remote_address", "how many to each peer"},
+    {"-tn --count-by=remote_address", "count of sockets by peer"},
     {"-atnp --json", "everything, for programs"},
     {"-i --delta -c 5", "packets per second, every 5 s"},
     {"-s", "counters of the kernel"},
@@ -121,7 +121,7 @@ const struct grammar netstat_grammar = {
              "--help.\nfastnet ss lists sockets of every family, with the filters of ss.\nfastnet "
              "netstat is the same as fastnet, but leaves spaces in names as they are.",
     .page = "fastnet",
-    .version = "lists as netstat of net-tools 2.10 does; backends: sock_diag netlink, /proc/net",
+    .version = "output as in netstat of net-tools 2.10; backends: sock_diag netlink, /proc/net",
     .manner = {.status = STATUS_MISUSE},
 };
 

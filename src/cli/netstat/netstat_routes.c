@@ -17,7 +17,7 @@ struct routes {
     size_t table_count;
 };
 
-_Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "each table is a section");
+_Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "there are enough sections");
 
 /* Adds a table. If the kernel has no IPv6, netstat says so and ends. A missing cache is empty. */
 static void routes_add_table(struct routes *routes, uint8_t family, bool cache)

@@ -34,7 +34,7 @@ static const struct option options_table[] = {
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
-    OPTION('a', "all", WHICH, "all of these (default: all except unix sockets)", SETS(which.all)),
+    OPTION('a', "all", WHICH, "all these types (default: all but unix)", SETS(which.all)),
     OPTION('l', "listening", WHICH, "only listening sockets", SETS(listening)),
     LONG(THIS_ROW, "attention", WHICH, "only sockets that need attention, and why",
          .value = "attention != null"),
@@ -72,7 +72,7 @@ static const struct example examples[] = {
     {"--where 'recv_q > 0'", "processes that read too slowly"},
     {"-t --sort -rtt --limit 10", "the slowest connections"},
     {"--columns +user,-activity", "other columns"},
-    {"-t --count-by owners", "number for each process"},
+    {"-t --count-by owners", "count of sockets by process"},
     {"--summary", "number and memory of sockets"},
     {NULL, NULL},
 };
@@ -85,7 +85,7 @@ const struct grammar sockets_grammar = {
     .kind = &kind_socket,
     .listed = listed,
     .about = "The sockets of this machine: which process holds them, their peers and "
-             "queues.\nfastnet s is short for it.",
+             "queues.\nThe command fastnet s does the same.",
     .important = "t u x l c port host process columns sort",
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",

@@ -36,7 +36,7 @@ static int read_words(struct ss *ss)
     if (error >= 0)
         return 0;
     return common_misuse(&options->common, "-F: '%s': %s", TYPED(path),
-                         error == -EILSEQ ? "it has NUL bytes, but a filter is text"
+                         error == -EILSEQ ? "the file has NUL bytes, so it is not a text file"
                                           : strerror(-error));
 }
 
@@ -277,8 +277,8 @@ static int note_unused_filter(struct ss *ss)
 
     if (ss->options.filter_file && !status)
         fprintf(stderr,
-                "%s: -F: -s alone ignores the filter and counts all sockets; name a table or a "
-                "state to list sockets, too\n",
+                "%s: -F is ignored, because -s counts all sockets (to list sockets too, add a "
+                "table or a state)\n",
                 ss->options.common.program);
     return status;
 }

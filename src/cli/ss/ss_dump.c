@@ -56,7 +56,7 @@ const char *ss_diag_file(const struct ss_options *options)
     const char *ignored = common->proc_root                 ? "--proc-root was given"
                           : common->backend != BACKEND_AUTO ? "--backend was given"
                           : options->events                 ? "-E shows events, not a file"
-                          : rights_elevated() ? "the program has rights that its user lacks"
+                          : rights_elevated() ? "fastnet has more rights than its user"
                                               : NULL;
 
     if (!path || !*path)
@@ -65,7 +65,7 @@ const char *ss_diag_file(const struct ss_options *options)
         fprintf(stderr, "%s: TCPDIAG_FILE is ignored: %s\n", common->program, ignored);
     else if ((options->layout.processes || options->layout.threads) &&
              ss_selects(&options->selection, 1 << SS_TCP))
-        fprintf(stderr, "%s: processes are those of this machine, not of TCPDIAG_FILE\n",
+        fprintf(stderr, "%s: processes are from this machine, sockets from TCPDIAG_FILE\n",
                 common->program);
     return ignored ? NULL : path;
 }

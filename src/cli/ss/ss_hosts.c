@@ -53,7 +53,7 @@ static uint8_t ss_hosts_take_family(const struct ss_parser *parser, char **text)
     return family;
 }
 
-static const char one_port[] = "< <= > >= take only one port";
+static const char one_port[] = "< <= > >= compare with one port only";
 
 static bool is_inet(uint8_t family)
 {
@@ -243,7 +243,7 @@ static struct predicate *inet_port(struct ss_parser *parser, enum ss_end end,
     if (!ports.count)
         return ss_fail_value(parser, one_port);
     if (ports.count > 1)
-        return ss_fail_value(parser, "this service has several ports");
+        return ss_fail_value(parser, "this service has several ports: type one of the numbers");
     return is_one_port(parser, end, comparison, ports.ports[0]);
 }
 

@@ -118,7 +118,7 @@ static const struct example examples[] = {
     {"-ti dst 192.0.2.0/24", "TCP details of one network"},
     {"-tn '( sport = 22 or dport = 22 )'", "SSH, both ways"},
     {"-xp", "unix sockets, their processes"},
-    {"-tn --count-by=remote_address", "how many to each peer"},
+    {"-tn --count-by=remote_address", "count of sockets by peer"},
     {"-tn --where='rtt > 50ms'", "slow connections"},
     {"-tnp --json", "everything, for programs"},
     {NULL, NULL},
@@ -138,8 +138,8 @@ const struct grammar ss_grammar = {
     .examples = examples,
     .notes = "FILTER: src HOST, dst HOST, sport PORT, dport PORT, dev NAME, cgroup PATH,\n"
              "fwmark MARK[/MASK] and autobound, with = != < > <= >=, joined by and, or,\n"
-             "not, ( and ). It is read from left to right: and binds no closer than or.",
-    .version = "lists as ss of iproute2 7.1 does; backends: sock_diag netlink, /proc/net",
+             "not, ( and ). A filter is read from left to right: and, or have the same rank.",
+    .version = "output as in ss of iproute2 7.1; backends: sock_diag netlink, /proc/net",
     .manner = {.status = STATUS_SS_MISUSE},
 };
 
@@ -339,7 +339,7 @@ static int check_environment(const struct common *common)
             fprintf(stderr, "%s: %s is ignored: --proc-root=DIRECTORY reads all files of a tree\n",
                     common->program, files_of_ss[i]);
     if (root && rights_elevated()) {
-        fprintf(stderr, "%s: PROC_ROOT: the program has rights that its user lacks\n",
+        fprintf(stderr, "%s: PROC_ROOT: fastnet has more rights than its user (unset it)\n",
                 common->program);
         return STATUS_FAILURE;
     }
@@ -409,7 +409,7 @@ int ss_open_maps(struct ss_options *options)
         if (fd < 0) {
             fprintf(stderr, "%s: cannot get fd for BPF map ID %u: %s\n", program, id,
                     fd == -EPERM         ? "needs CAP_SYS_ADMIN"
-                    : fd == -EMEDIUMTYPE ? "it is not a map that stores values for sockets"
+                    : fd == -EMEDIUMTYPE ? "not a map of type BPF_MAP_TYPE_SK_STORAGE"
                                          : strerror(-fd));
             return STATUS_FAILURE;
         }

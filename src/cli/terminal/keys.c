@@ -288,7 +288,7 @@ const struct key_binding keys_of_order[] = {
     {KEY_LEFT, keys_sort_by, NULL},
     {KEY_RIGHT, keys_sort_by, NULL},
     {'r', reverse, "r|reverse the order"},
-    {'/', type_filter, "/|type a filter, as for --where; an empty filter shows all rows"},
+    {'/', type_filter, "/|type a filter in the syntax of --where; an empty filter shows all rows"},
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_position[] = {

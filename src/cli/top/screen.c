@@ -336,7 +336,7 @@ static const char *difference(const struct live_view *view, bool is_stream, bool
     if (is_stream)
         return " # events, as they happen";
     if (view->totals)
-        return " # shows rates, because only top has these totals";
+        return " # shows rates: only top can show totals";
     return rates || view->idle ? "" : " # with idle sockets";
 }
 

@@ -70,8 +70,7 @@ static int traffic_take_option(const struct option *option, const char *argument
     (void)option;
     if (command->interface)
         return common_misuse_typed(&command->common, TYPED(command->interface),
-                                   "only one interface can be watched, not also '%s'",
-                                   as_text(argument));
+                                   "expected only one interface, not also '%s'", as_text(argument));
     command->interface = argument;
     return 0;
 }

@@ -20,7 +20,7 @@ static struct predicate *where_fail_expected(struct where_parser *parser, const 
     const struct token *token = &parser->token;
 
     if (token->type == TOKEN_UNFINISHED)
-        return parser_fail(parser, token, "this quote has no end");
+        return parser_fail(parser, token, "this quote is not closed");
     if (token->type == TOKEN_END)
         return parser_fail(parser, token, "expected %s", expected);
     return parser_fail(parser, token, "expected %s, not '%s'", expected, TOKEN_TYPED(token));

@@ -577,8 +577,8 @@ static struct predicate *parse_interface(const struct constant *constant, const 
 
     interface.field = field_named(parser->kind, "interface");
     if (!interface.field)
-        return parser_fail(parser, &constant->token, "%s have no interface: %s", parser->kind->name,
-                           "type the address without '%'");
+        return parser_fail(parser, &constant->token, "%s have no column interface: %s",
+                           parser->kind->name, "type the address without '%'");
     const bool digits = form_digits(name, &number), own = parser->where->interfaces_are_own;
     const bool missing = own && interfaces_find(name, &index) < 0;
     if (missing && !digits)

@@ -19,7 +19,7 @@ enum {
 
 _Static_assert(NUMERIC_ROW_MAX + ESCAPE_FACTOR * (2 * HOST_MAX + 3 * NAME_MAX_SHOWN) <=
                    WRITER_RESERVE_MAX,
-               "a row with the names of two hosts and three services fits");
+               "the reserve holds a row with two host names and three services");
 
 struct masquerade_sink {
     struct sink sink;

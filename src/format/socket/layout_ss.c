@@ -66,7 +66,7 @@ struct ss_sink {
     bool keeping;
 };
 
-_Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "a part of a row fits");
+_Static_assert(PEER_BOUND + SS_ROOM <= WRITER_RESERVE_MAX, "the reserve holds this part");
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 

@@ -131,13 +131,14 @@ enum {
     SLOT = BPF_REG_4,
 };
 
-_Static_assert(sizeof(struct drop_key) == 32, "it has no padding, which would differ");
-_Static_assert(offsetof(struct drop_slot, key) == sizeof(struct drop_seen), "as on the stack");
+_Static_assert(sizeof(struct drop_key) == 32, "the key has no padding");
+_Static_assert(offsetof(struct drop_slot, key) == sizeof(struct drop_seen),
+               "same layout on the stack");
 _Static_assert(!offsetof(struct drop_slot, seen.count),
-               "lost packets are counted as those of a slot");
+               "the counter of lost packets has the offset of a slot's counter");
 _Static_assert(DROP_PAGE % sizeof(struct drop_slot) == 0 &&
                    offsetof(struct drop_table, slots) % DROP_PAGE == 0,
-               "parts of it are mapped");
+               "whole pages can be mapped");
 
 /* Offsets on the stack. */
 enum {

@@ -11,8 +11,8 @@
 #include "fastnet/hash.h"
 #include "fastnet/record/traffic.h"
 
-_Static_assert(sizeof(struct flow_key) == 60, "a key has padding");
-_Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "a flow is too large");
+_Static_assert(sizeof(struct flow_key) == 60, "a key has no padding");
+_Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "FLOW_BYTES holds a flow");
 
 enum { FRAGMENT_AGE = 30000 }; /* milliseconds: longer than any kernel waits */
 
