@@ -45,7 +45,7 @@ static const struct field fields[] = {
              "when the listing began; for an event, when it was received", .lookups = NEED_LISTING),
     COMPUTED(listing, VALUE_NUMBER, listing, 0, "with -c: number of the listing, from 1",
              .lookups = NEED_LISTING),
-    COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured one",
+    COMPUTED(host, VALUE_TEXT, host, 0, "name of this machine, or of the captured machine",
              .lookups = NEED_MACHINE, .key = true),
     COMPUTED(netns, VALUE_NAME, listing_netns, 0,
              "name of the network namespace; if it has none, its inode", .lookups = NEED_MACHINE,

@@ -95,7 +95,7 @@ static const struct field fields[] = {
     COMPUTED(lladdr, VALUE_LLADDR, interface_lladdr, INTERFACE_LLADDR,
              "MAC address (link-layer address)"),
     COMPUTED(master, VALUE_TEXT, interface_master, INTERFACE_MASTER,
-             "bridge, bond or other device that it belongs to", .lookups = NEED_INTERFACES),
+             "bridge, bond or other master of the interface", .lookups = NEED_INTERFACES),
     NUMBER(queue, interface.queue, INTERFACE_QUEUE, "packets that may wait to be sent",
            .unit = UNIT_PACKETS),
     COMPUTED(alias, VALUE_TEXT, text_unless_empty, INTERFACE_ALIAS,
