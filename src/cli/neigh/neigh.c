@@ -127,7 +127,7 @@ static int list_usage(const struct neigh_options *options)
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct listing_table table = {
         .table = &table_neighbour_usage,
-        .missing = "the sizes of the tables are only in /proc of the initial network namespace",
+        .missing = "the sizes of the tables are only in /proc of the first network namespace",
         .if_missing = MISSING_ENDS};
     const struct predicate of_family = predicate_number(
         field_named(&kind_neighbour_usage, "family"), options->inet ? AF_INET : AF_INET6);
