@@ -506,10 +506,10 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
 {
     const struct owner *first;
     const size_t count = owners_find(owners, inode, &first), start = owners->last.start;
-    struct holding *holdings = &owners->holdings.items[start];
 
     if (count == 0)
         return OWNERS_NONE;
+    struct holding *holdings = &owners->holdings.items[start];
     raise_right(owners);
     const size_t kept = move_holders_first(owners, start, count);
     rights_lower();
