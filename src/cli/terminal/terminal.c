@@ -245,10 +245,16 @@ int terminal_key(void)
     return KEY_NONE;
 }
 
+/* ppoll(2) returns a key before it delivers a signal that is pending. Deliver the signal first, or
+ * the key would be drawn upon a picture that is lost. */
 bool terminal_changed(void)
 {
-    const bool is_changed = changed;
+    bool is_changed;
+    sigset_t blocked;
 
+    sigprocmask(SIG_SETMASK, &waiting, &blocked);
+    sigprocmask(SIG_SETMASK, &blocked, NULL);
+    is_changed = changed;
     changed = 0;
     return is_changed;
 }
