@@ -83,7 +83,8 @@ struct cgroups_summary {
 /* Returns the summary, borrowed; calls of other functions change it. */
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);
 
-/* True if the ids of sockets lead to their groups: cgroup2 is mounted and in use. */
+/* True if the cgroup id of a socket can be resolved to a cgroup: not without cgroup2, and not where
+ * version 1 is used. */
 static inline bool cgroups_identify(const struct cgroups_summary *summary)
 {
     return !summary->error && !(summary->flat && summary->version1);

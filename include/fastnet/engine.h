@@ -67,7 +67,8 @@ struct listing {
     uint64_t limit;  /* endless tables: after this number of rows events->stop is set; 0: never */
     const struct record *key;          /* for a table of one row: see struct query */
     const struct query_events *events; /* for endless tables; the engine sets `idle` itself */
-    const struct maker *maker;         /* for tables that are made (query.h) */
+    const struct maker *
+        maker; /* makes the rows of tables of fastnet's own (drops, traffic, findings); else NULL */
     /* Reports, right after the search for owners, that processes hide their sockets from this user.
      * NULL: a note at the end. */
     void (*report_shut_out)(struct report *report, const struct owners_summary *summary);

@@ -103,8 +103,9 @@ struct sink *sink_openmetrics_create(const struct sink_options *options);
 
 /* Turns rows whose last three columns are an object, a name and a value into objects: consecutive
  * rows of one object become one row of the sink that `create` makes, with a column for each name.
- * If a name repeats within an object, the first counts. The columns before these three must need no
- * record. Returns NULL if that sink has no set_columns(), or memory is short. */
+ * If a name repeats within an object, its first value is used. The values of the columns before
+ * these three must not depend on the record. Returns NULL if that sink has no set_columns(), or
+ * memory is short. */
 typedef struct sink *(*sink_create_fn)(const struct sink_options *options);
 struct sink *sink_objects_create(const struct sink_options *options, sink_create_fn create);
 

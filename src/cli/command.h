@@ -49,7 +49,8 @@ struct listing_command {
     bool another_follows; /* another listing follows, so all rights are kept */
     /* The column that --count-by=host counts, with both ends of a row. NULL: the machine's name. */
     const char *both_ends;
-    bool objects; /* in JSON, rows of a thing, a name and a number become one object per thing */
+    bool objects; /* in JSON, rows (object, name, value) of one object are joined
+                     (sink_objects_create()) */
     /* Carries out a listing without end, instead of repeated runs; or NULL. Returns a status. */
     int (*run_endless)(struct listing_command *command, struct engine *engine, struct sink *sink);
     /* Called after each run whose output could be written; may be NULL. */

@@ -123,8 +123,8 @@ int common_complain(const struct common *common, enum misuse_help help, const ch
 #define common_misuse(common, ...)      common_complain(common, HELP_AFTER, __VA_ARGS__)
 #define common_misuse_bare(common, ...) common_complain(common, HELP_NONE, __VA_ARGS__)
 
-/* Returns the path of the original program `name`, which is not this program; `name` alone if it is
- * not installed. `path` has the text. */
+/* Finds the original program `name`, a file that is not this program. Returns its path, written to
+ * `path`; `name` alone if it is not installed. */
 enum { ORIGINAL_SIZE = 32 };
 const char *common_original(const char *name, char path[ORIGINAL_SIZE]);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that all personalities have; parses command lines and answers them. */
+/* The options that all personalities have: parses command lines, and prints --help and
+ * --version. */
 #include "cli/common.h"
 
 #include <ctype.h>

@@ -325,7 +325,8 @@ bool form_network(const char *text, enum form_dialect dialect, const struct fiel
     struct address *address = &masked.constant.address;
     if (!text[at] || take_length(text + at + 1, dialect, mapped, &network))
         masked = predicate_within(field, &network);
-    else if (dialect != FORM_OF_WHERE || /* a mask written as an address, with any bits */
+    else if (dialect != FORM_OF_WHERE || /* a mask in the form of an address; its 1 bits need not be
+                                            contiguous */
              inet_pton(address->family, text + at + 1, masked.mask.address) != 1)
         return false;
     for (size_t i = 0; i < address_size(address); i++)

@@ -79,9 +79,10 @@ struct netns_walk {
 
 /* How owners are searched for (names.c). */
 struct owner_search {
-    bool stand_ins;          /* owners' groups replace the groups of sockets */
-    bool reuse;              /* no new search: a maker's rows are of the same moment */
-    bool deferred;           /* search when it is known which rows pass the filter */
+    bool stand_ins; /* use the cgroups of the owners, because the cgroups of the sockets are unknown
+                     */
+    bool reuse;     /* no new search: a maker's rows are of the same moment */
+    bool deferred;  /* search when it is known which rows pass the filter */
     bool unsearched;         /* some waiting rows were not searched for, or have no owner */
     bool unowned;            /* after the second search a socket has no owner */
     unsigned early_searches; /* times that rows were passed on early: too many waited */

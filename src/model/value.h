@@ -28,7 +28,8 @@ static inline enum text_part value_part(const struct value *value)
     return value->type == VALUE_SOCKET_NAME ? PART_SOCKET_NAME : PART_TEXT;
 }
 
-/* Escapes a text of any length. Returns the part with which the next piece begins. */
+/* Writes a text of any length, escaped. A text may come in pieces: pass the returned part with the
+ * next piece. */
 enum text_part text_put(struct writer *writer, struct text text, const char *delimiters,
                         enum text_part part);
 

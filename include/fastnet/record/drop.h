@@ -14,7 +14,7 @@
 
 extern const struct kind kind_drop;
 
-/* The number, the reason and `harmless` are always known. */
+/* No bits for `drops`, `reason` and `harmless`: they are always known. */
 #define DROP_FUNCTION  (UINT64_C(1) << 0)
 #define DROP_PROTOCOL  (UINT64_C(1) << 1) /* protocol of IP */
 #define DROP_ADDRESSES (UINT64_C(1) << 2)

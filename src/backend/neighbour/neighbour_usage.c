@@ -90,7 +90,8 @@ static int neighbour_usage_take_message(const struct nlmsghdr *message, void *ar
     error = neighbour_usage_decode(message, &record);
     if (error)
         return error == -EBADMSG ? report_malformed(reading->query) : 0;
-    /* with many interfaces the kernel sends a table in parts, and each has its numbers */
+    /* with many interfaces the kernel sends a table in several messages, each with the same
+     * numbers */
     seen = record.neighbour_usage.family == AF_INET ? &reading->seen_ipv4 : &reading->seen_ipv6;
     if (*seen)
         return 0;

@@ -63,5 +63,6 @@ const struct backend backend_proc_packet = {
     .source = BACKEND_PROC,
     .provides = PROVIDES({&table_packet, FIELDS}),
     .dump = proc_packet_dump,
-    .counts_rows = THESE_TABLES(&table_packet), /* the kernel resumes by counting rows */
+    .counts_rows = THESE_TABLES(
+        &table_packet), /* a later read(2) continues at a row number, so it may miss a row */
 };

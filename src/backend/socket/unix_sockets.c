@@ -373,8 +373,8 @@ static struct unix_socket *find_longest(struct unix_reading *reading,
     return longest;
 }
 
-/* The row's address makes identities differ if names are equal. The listener's identity is added,
- * so that a listener of another name cannot forge one. */
+/* The identity is the socket's kernel address, so two connections with equal names differ. The
+ * listener's identity is added, so that a listener with another name cannot forge it. */
 static int add_pending(struct unix_reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {

@@ -236,7 +236,7 @@ static void ss_fit_columns(struct ss_sink *ss)
 /* A line that is being written. Spaces come before the next cell, so no line ends with them. */
 struct ss_line {
     const struct ss_sink *ss;
-    char *dst; /* end of the bytes in the writer's room */
+    char *dst; /* where the next byte goes, in the writer's reserved space */
     size_t blanks;
     bool glued; /* the column of processes has no space before it */
 };

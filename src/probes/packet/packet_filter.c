@@ -396,7 +396,8 @@ static void filter_compile(struct filter_compiler *compiler, const struct predic
     filter_set_label(compiler, done);
 }
 
-/* Makes a program without labels. It takes all packets if it can judge nothing. */
+/* Makes the program: labels become offsets. If no condition can be judged from a packet, it takes
+ * all packets. */
 static int filter_make(struct filter_compiler *compiler, const struct predicate *where,
                        unsigned snap)
 {

@@ -11,7 +11,7 @@
 /* The first 60 bytes have all members that a frame of IPv4 reads or writes. */
 struct flow {
     uint64_t packets, frames, bytes;
-    uint32_t first, last; /* milliseconds since an origin that the caller knows; may be negative */
+    uint32_t first, last; /* milliseconds since an origin that the caller knows, modulo 2^32 */
     uint8_t tcp_flags;    /* flags of all packets, in one byte */
     bool has_tcp;
     uint16_t idle; /* milliseconds that the flow was kept without packets */
