@@ -10,7 +10,6 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/containers.h"
 #include "fastnet/field.h"
-#include "fastnet/hosts.h"
 
 /* --- Scripts ---------------------------------------------------------------------------------- */
 

@@ -9,7 +9,6 @@
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 
 struct counted_group {

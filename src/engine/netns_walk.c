@@ -6,7 +6,6 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
-#include "fastnet/hosts.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/netlink.h"
 #include "fastnet/owners.h"

@@ -6,7 +6,6 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/rights.h"
 #include "fastnet/senders.h"

@@ -8,7 +8,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
-#include "fastnet/hosts.h"
 #include "lookup/cgroup_names.h"
 
 /* The meaning of a directory's name. */

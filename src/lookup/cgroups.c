@@ -19,7 +19,6 @@
 #include "fastnet/containers.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/hosts.h"
 #include "lookup/processes.h"
 
 /* Opens the directory where cgroup2 is mounted first. Returns the descriptor or -errno. Sets

@@ -14,7 +14,6 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/containers.h"
 #include "fastnet/hash.h"
-#include "fastnet/hosts.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "lookup/cgroup_names.h"

@@ -4,7 +4,6 @@
  * than a netlink dump of all interfaces, which sends a kilobyte for each. */
 #include "fastnet/interfaces.h"
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <net/if.h>

@@ -2,7 +2,6 @@
 /* Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
  * has a bit and a name. If two lines have the same bit or the same name, the first counts. */
 #include "fastnet/labels.h"
-#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "fastnet/field.h"
-#include "fastnet/hosts.h"
 #include "fastnet/machine.h"
 #include "fastnet/proc_tree.h"
 

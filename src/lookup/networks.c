@@ -2,7 +2,6 @@
 /* Names of networks, read from networks(5) itself. nsswitch.conf(5) can name other sources, but
  * only this file is in use, and other sources may not answer in a bounded time. */
 #include "fastnet/networks.h"
-#include "fastnet/hosts.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

@@ -3,7 +3,6 @@
  * sorted and indexed. The index is not a struct hash_table, because its slots point to the sorted
  * holdings: a hash_table would store the holdings twice. */
 #include "fastnet/owners.h"
-#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -18,7 +18,6 @@
 #include "fastnet/bpf_assembly.h"
 #include "fastnet/bpf_iterator.h"
 #include "fastnet/bpf_program.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/owners.h"
 #include "fastnet/rights.h"

@@ -9,7 +9,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_iterator.h"
-#include "fastnet/hosts.h"
 #include "fastnet/rights.h"
 #include "fastnet/thread.h"
 

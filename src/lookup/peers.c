@@ -8,7 +8,6 @@
 
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/hosts.h"
 #include "fastnet/peers.h"
 #include "fastnet/record.h"
 

@@ -14,7 +14,6 @@
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
-#include "fastnet/hosts.h"
 
 /* struct linux_dirent64 of getdents64(2): a 16-bit record length, a type, then the name. */
 enum { DIRENT_LENGTH = 16, DIRENT_NAME = 19, DIRENT_BUFFER = 8 * 1024 };

@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/proc_tree.h"
 

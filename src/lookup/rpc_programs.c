@@ -15,7 +15,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
-#include "fastnet/hosts.h"
 #include "fastnet/rpc_programs.h"
 #include "lookup/number_map.h"
 

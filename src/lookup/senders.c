@@ -3,7 +3,6 @@
  * af_netlink.c) has the inode of the port's socket, and PROC_ROOT/PID/fd shows which process holds
  * that socket. */
 #include "fastnet/senders.h"
-#include "fastnet/hosts.h"
 
 #include <fcntl.h>
 #include <limits.h>

@@ -4,7 +4,6 @@
  * net-tools. The port of a raw socket is its protocol, so protocols(5) overrides services(5)
  * there. */
 #include "fastnet/services.h"
-#include "fastnet/hosts.h"
 #include "fastnet/record/socket.h"
 
 #include <arpa/inet.h>

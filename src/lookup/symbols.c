@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/rights.h"
 #include "fastnet/symbols.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of users: each uid is looked up once, even if it has no name. */
 #include "fastnet/users.h"
-#include "fastnet/hosts.h"
 
 #include <errno.h>
 #include <fcntl.h>

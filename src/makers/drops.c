@@ -10,7 +10,6 @@
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/engine.h"
-#include "fastnet/hosts.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include "fastnet/hash.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
 

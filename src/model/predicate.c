@@ -4,7 +4,6 @@
 #include <fnmatch.h>
 
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
 

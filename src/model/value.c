@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/text.h"
 #include "text/put.h"

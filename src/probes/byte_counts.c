@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fastnet/bpf_iterator.h"
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
 #include "fastnet/hash.h"

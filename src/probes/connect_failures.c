@@ -10,7 +10,6 @@
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
 #include "probes/failures_program.h"

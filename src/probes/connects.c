@@ -9,9 +9,7 @@
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
-#include "fastnet/owners.h"
 #include "lookup/owners_bpf.h"
 #include "probes/connects_program.h"
 

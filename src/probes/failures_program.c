@@ -10,7 +10,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_assembly.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/kernel_types.h"
 

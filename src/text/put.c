@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 
 char *put_hex(char *dst, uint64_t number)
 {

@@ -14,7 +14,6 @@
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/hosts.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"

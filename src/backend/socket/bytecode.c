@@ -9,7 +9,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
-#include "fastnet/hosts.h"
 #include "fastnet/record.h"
 #include "model/explanation.h"
 

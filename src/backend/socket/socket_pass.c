@@ -14,7 +14,6 @@
 #include "fastnet/array.h"
 #include "fastnet/bpf_iterator.h"
 #include "fastnet/bpf_program.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/predicate.h"

@@ -3,7 +3,6 @@
 #ifndef BACKEND_SOCKET_SOCKET_PASS_H
 #define BACKEND_SOCKET_SOCKET_PASS_H
 
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/query.h"
 #include "fastnet/socket_pass.h"

@@ -13,7 +13,6 @@
 #include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/hosts.h"
 #include "fastnet/labels.h"
 #include "fastnet/rights.h"
 

@@ -8,7 +8,6 @@
 #include "cli/conntrack/conntrack_parsing.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/labels.h"
 
 enum {

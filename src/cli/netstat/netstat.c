@@ -6,7 +6,6 @@
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/proc_tree.h"
 

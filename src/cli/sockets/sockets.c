@@ -10,7 +10,6 @@
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/containers.h"
-#include "fastnet/hosts.h"
 
 enum { COMMAND_MAX = 512 };
 

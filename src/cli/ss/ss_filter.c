@@ -10,7 +10,6 @@
 #include "cli/ss/ss_parser.h"
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
-#include "fastnet/hosts.h"
 
 /* Nesting needs stack in the parser; changes between `and` and `or` need stack for every row. */
 enum { DEPTH_MAX = 64, CHANGES_MAX = 500 };

@@ -9,7 +9,6 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/command_line.h"
-#include "fastnet/hosts.h"
 
 enum { PAGE_NAME = 24, PAGE_LEAST = 20 /* smallest width of a value, also on a narrow terminal */ };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* milliseconds that keys can set */

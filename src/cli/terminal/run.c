@@ -91,11 +91,11 @@ static int terminal_run_step(struct screen_state *state)
 
 static int terminal_run_loop(struct screen_state *state)
 {
-    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC), millisecond = CLOCK_SECOND / 1000;
-    const uint64_t end = state->for_ms ? began + state->for_ms * millisecond : UINT64_MAX;
+    const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t end = state->for_ms ? began + state->for_ms * CLOCK_MILLISECOND : UINT64_MAX;
     int error = state->ops->begin(state);
 
-    state->next = began + *state->interval_ms * millisecond;
+    state->next = began + *state->interval_ms * CLOCK_MILLISECOND;
     note_problem(state);
     if (error >= 0)
         error = screen_draw(state);

@@ -12,9 +12,7 @@
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/hosts.h"
 #include "fastnet/interfaces.h"
-#include "fastnet/labels.h"
 #include "fastnet/services.h"
 
 /* Only numbers below this can have a name. */

@@ -3,7 +3,6 @@
 #include "format/flow/layout_conntrack_forms.h"
 
 #include "fastnet/clock.h"
-#include "fastnet/hosts.h"
 #include "fastnet/labels.h"
 #include "fastnet/senders.h"
 #include "model/value.h"

@@ -7,7 +7,6 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/layouts.h"
 #include "fastnet/networks.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "fastnet/sink.h"
 #include "fastnet/text.h"

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
-#include "fastnet/hosts.h"
 #include "fastnet/layouts.h"
 #include "fastnet/owners.h"
 #include "fastnet/services.h"

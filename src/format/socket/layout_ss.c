@@ -7,7 +7,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
-#include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "format/socket/layout_ss.h"
 

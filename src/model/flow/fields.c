@@ -5,7 +5,6 @@
 
 #include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/hosts.h"
 #include "fastnet/labels.h"
 #include "fastnet/senders.h"
 #include "model/fields/fields.h"

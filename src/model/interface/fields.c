@@ -6,7 +6,6 @@
 
 #include "fastnet/hardware.h"
 #include "fastnet/interfaces.h"
-#include "fastnet/labels.h"
 
 /* Names of the bits IFF_* (linux/if.h), lowest first. */
 static const struct flag_names flag_names =

@@ -6,7 +6,6 @@
 
 #include "fastnet/hardware.h"
 #include "fastnet/interfaces.h"
-#include "fastnet/labels.h"
 #include "model/fields/fields.h"
 
 /* Names of NUD_NONE, then of the NUD_* bits from NUD_INCOMPLETE on. */

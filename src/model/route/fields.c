@@ -3,7 +3,6 @@
 #include <linux/rtnetlink.h>
 
 #include "fastnet/interfaces.h"
-#include "fastnet/labels.h"
 #include "fastnet/route.h"
 #include "model/fields/fields.h"
 

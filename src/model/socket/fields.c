@@ -11,7 +11,6 @@
 
 #include "fastnet/cgroups.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/labels.h"
 #include "fastnet/live.h"
 #include "fastnet/services.h"
 #include "model/fields/fields.h"

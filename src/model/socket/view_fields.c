@@ -6,9 +6,7 @@
 #include <netinet/tcp.h>
 
 #include "fastnet/cgroups.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/labels.h"
 #include "fastnet/owners.h"
 #include "model/fields/fields.h"
 #include "model/socket/owner_fields.h"

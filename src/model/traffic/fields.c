@@ -2,8 +2,6 @@
 /* The fields of packets, counted by flow. */
 #include "model/fields/fields.h"
 #include "fastnet/flow_names.h"
-#include "fastnet/hosts.h"
-#include "fastnet/labels.h"
 #include "model/socket/owner_fields.h"
 #include "model/socket/view_fields.h"
 #include "text/put.h"

@@ -14,7 +14,6 @@
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
 #include "fastnet/clock.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/rights.h"
 #include "probes/drop/drop_decode.h"

@@ -9,7 +9,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_assembly.h"
-#include "fastnet/hosts.h"
 #include "fastnet/kernel_types.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
