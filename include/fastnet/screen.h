@@ -59,7 +59,8 @@ void screen_title(struct sink *sink, struct text title, const char *suffix,
 /* Returns the number of rows that fit below the lines so far, if `below` lines follow. */
 size_t screen_room(const struct sink *sink, size_t below);
 
-/* Ends a frame. sorted: the column whose heading is highlighted. chosen: the row that is
+/* Ends a frame. sorted: the column whose heading is highlighted; a pair highlights both of its
+ * rates. chosen: the row that is
  * highlighted, or SIZE_MAX. last: text at the bottom, in `style`, with as many lines as it needs,
  * or 1 if it is dim. Returns 0 or -errno. */
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
@@ -67,6 +68,12 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
 
 /* Draws the whole next frame: another program wrote to the terminal, or its size changed. */
 void screen_forget(struct sink *sink);
+
+/* Sets which columns are left out first, as sink_options.drop; borrowed. */
+void screen_drop(struct sink *sink, const char *drop);
+
+/* Whether the last frame had room for column number `column`. */
+bool screen_shows(const struct sink *sink, size_t column);
 
 /* Sets titles of columns from the next frame on, as in sink_options.titles; borrowed. */
 void screen_titles(struct sink *sink, const char *titles);
