@@ -43,6 +43,13 @@ bool screen_keep_rows(struct sink *sink, size_t count);
 /* Adds a line of text above the table. text: UTF-8 without control characters. */
 void screen_line(struct sink *sink, enum screen_style style, const char *text);
 
+/* As screen_line(), but a text that is too long continues on further lines, which begin with four
+ * spaces. It draws at most `most` lines; the last line is cut with a sign if the text is longer. */
+void screen_lines(struct sink *sink, enum screen_style style, const char *text, size_t most);
+
+/* Returns the number of lines that screen_lines() needs for the whole text, at least 1. */
+size_t screen_lines_of(const struct sink *sink, const char *text);
+
 /* Adds a row that is the sum of the rows after it. title: is cut if it is long. suffix: ASCII text
  * after the title, at most 32 bytes, never cut. text(): returns the text of a column, or NULL. */
 void screen_title(struct sink *sink, struct text title, const char *suffix,
@@ -52,7 +59,8 @@ void screen_title(struct sink *sink, struct text title, const char *suffix,
 /* Returns the number of rows that fit below the lines so far, if `below` lines follow. */
 size_t screen_room(const struct sink *sink, size_t below);
 
-/* Ends a frame. sorted: the column whose heading is highlighted. chosen: the row that is
+/* Ends a frame. sorted: the column whose heading is highlighted; a pair highlights both of its
+ * rates. chosen: the row that is
  * highlighted, or SIZE_MAX. last: text at the bottom, in `style`, with as many lines as it needs,
  * or 1 if it is dim. Returns 0 or -errno. */
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
@@ -60,6 +68,12 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
 
 /* Draws the whole next frame: another program wrote to the terminal, or its size changed. */
 void screen_forget(struct sink *sink);
+
+/* Sets which columns are left out first, as sink_options.drop; borrowed. */
+void screen_drop(struct sink *sink, const char *drop);
+
+/* Whether the last frame had room for column number `column`. */
+bool screen_shows(const struct sink *sink, size_t column);
 
 /* Sets titles of columns from the next frame on, as in sink_options.titles; borrowed. */
 void screen_titles(struct sink *sink, const char *titles);

@@ -26,17 +26,16 @@ static char *keys_add_line(struct screen_state *state)
     return page[state->page_count++];
 }
 
-/* Adds a name and a value. A long value continues on the next lines. */
-static void add_value(struct screen_state *state, const char *name, struct text value)
+void page_add(struct screen_state *state, size_t columns, const char *name, struct text value)
 {
-    const size_t width = state->width > PAGE_NAME + 1 ? state->width - PAGE_NAME - 1 : 0;
-    const struct text_room room = {PAGE_LINE - PAGE_NAME - 2,
-                                   width > PAGE_LEAST ? width : PAGE_LEAST, SIZE_MAX};
+    const size_t width = state->width > columns + 1 ? state->width - columns - 1 : 0;
+    const struct text_room room = {PAGE_LINE - columns - 2, width > PAGE_LEAST ? width : PAGE_LEAST,
+                                   SIZE_MAX};
     char *line;
 
     for (size_t length; value.length && (line = keys_add_line(state)); name = "") {
         length = text_cut(value, room, "").length;
-        snprintf(line, PAGE_LINE, "%-*s %.*s", PAGE_NAME, name, (int)length, value.data);
+        snprintf(line, PAGE_LINE, "%-*s %.*s", (int)columns, name, (int)length, value.data);
         value = (struct text){value.data + length, value.length - length};
     }
 }
@@ -54,14 +53,14 @@ static int keys_put_values(const struct record *record, void *arg)
         if (!text)
             continue;
         end = value_write_human(text, &value, field_shown_unit(field));
-        add_value(state, field->name, (struct text){text, (size_t)(end - text)});
+        page_add(state, PAGE_NAME, field->name, (struct text){text, (size_t)(end - text)});
         free(text);
         if (strcmp(field->name, "pid") == 0) {
             const char *processes = state->command->listing.processes;
             char words[1024];
-            add_value(state, "command line",
-                      as_text(process_command_line(processes ? processes : "/proc",
-                                                   (pid_t)value.number, words, sizeof words)));
+            page_add(state, PAGE_NAME, "command line",
+                     as_text(process_command_line(processes ? processes : "/proc",
+                                                  (pid_t)value.number, words, sizeof words)));
         }
     }
     return 0;
@@ -98,13 +97,21 @@ static int take_page_key(struct screen_state *state, int key)
     const size_t room = state->height > 1 ? state->height - 1 : 1;
     const long down = steps_of(key, room, state->page_count);
 
-    if (!down)
+    if (!down) {
         state->page_count = 0;
+        state->fill_page = NULL;
+    }
     state->page_first = clamp((long)state->page_first + down, (long)state->page_count - (long)room);
     return 0;
 }
 
 /* --- Order and filter ------------------------------------------------------------------------- */
+
+bool screen_can_group(const struct field *field)
+{
+    return field && !field->rate && !field->counter && !field->gauge &&
+           field->type != VALUE_DECIMAL && field->type != VALUE_FINE && field->type != VALUE_TIME;
+}
 
 int screen_choose(struct screen_state *state)
 {
@@ -121,13 +128,44 @@ int screen_choose(struct screen_state *state)
     return state->ops->choose(state);
 }
 
+/* Whether the heading of column i is highlighted while rows have the usual order. */
+static bool keys_is_usual(const struct screen_state *state, size_t i)
+{
+    const struct field *column = state->command->shown[i], *usual = state->usual;
+
+    return usual && column->rate && !column->pair &&
+           (strcmp(column->of->name, usual->of[0].name) == 0 ||
+            strcmp(column->of->name, usual->of[1].name) == 0);
+}
+
+/* Numbers that differ from row to row begin with the largest number, all other values with the
+ * smallest. */
+int screen_sort_by(struct screen_state *state, size_t column)
+{
+    const struct field *shown = state->command->shown[column];
+    const struct field *by = field_compared(state->command->kind, shown->name, strlen(shown->name));
+
+    state->sorted = column;
+    state->view->order.descending = by && !screen_can_group(by);
+    return screen_choose(state);
+}
+
+/* From the usual order, < chooses the first highlighted column, and > the last. */
 static int keys_sort_by(struct screen_state *state)
 {
     const size_t count = state->command->shown_count;
-    const bool right = state->key == '>' || state->key == KEY_RIGHT;
+    const size_t step = state->key == '>' || state->key == KEY_RIGHT ? 1 : count - 1;
+    size_t at = state->sorted < count ? state->sorted : step == 1 ? count - 1 : 0;
 
-    state->sorted = state->sorted < count ? (state->sorted + (right ? 1 : count - 1)) % count : 0;
-    return screen_choose(state);
+    for (size_t i = 0; i < count && state->sorted >= count; i++)
+        if (keys_is_usual(state, step == 1 ? i : count - 1 - i))
+            at = (step == 1 ? i : count - 1 - i) + count - step;
+    for (size_t i = 0; i < count; i++) {
+        at = (at + step) % count;
+        if (screen_shows(state->sink, at))
+            return screen_sort_by(state, at);
+    }
+    return 0;
 }
 
 static int reverse(struct screen_state *state)
@@ -136,20 +174,15 @@ static int reverse(struct screen_state *state)
     return screen_choose(state);
 }
 
-static bool is_key(const struct field *field)
-{
-    return field && !field->rate && !field->counter && !field->gauge;
-}
-
 const struct field *screen_group_column(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
     const struct field *by = state->view->order.field;
 
-    for (size_t i = 0; !is_key(by) && i < command->shown_count; i++)
+    for (size_t i = 0; !screen_can_group(by) && i < command->shown_count; i++)
         by =
             field_compared(command->kind, command->shown[i]->name, strlen(command->shown[i]->name));
-    if (is_key(by))
+    if (screen_can_group(by))
         return by;
     screen_note(state, true, "cannot group: no shown column has text to group by");
     return NULL;

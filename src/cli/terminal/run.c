@@ -85,6 +85,8 @@ static int terminal_run_step(struct screen_state *state)
     }
     if (error >= 0)
         error = terminal_run_sample(state);
+    if (error > 0 && state->page_count && state->fill_page)
+        error = state->fill_page(state) < 0 ? -ENOMEM : 1;
     note_problem(state);
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }

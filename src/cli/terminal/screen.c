@@ -43,8 +43,10 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
 static int put_bottom(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
-    const struct field *sorted =
-        state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
+    const struct field *sorted = state->sorted < command->shown_count
+                                     ? command->shown[state->sorted]
+                                 : state->view->order.field ? NULL
+                                                            : state->usual;
 
     if (state->typing) {
         char escaped[ESCAPE_FACTOR * FILTER_MAX + 1], text[2048];

@@ -43,15 +43,18 @@ struct screen_state {
     bool searching;               /* rows are only compared with the chosen row, not shown */
     size_t found;                 /* index of the chosen row; SIZE_MAX: not found */
     size_t sorted;                /* index of the sort column */
+    const struct field *usual;    /* the sort column without view->order.field: a pair, or NULL */
     int key;                      /* the pressed key (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
     char filter[FILTER_MAX + 1], typed[FILTER_MAX + 1];
     char message[512]; /* the bottom line; empty: screen_ops.bottom is shown */
     bool is_problem;
-    /* A page of text in place of the table. page_count 0: no page. */
+    /* A page of text in place of the table. page_count 0: no page. fill_page(): fills the page
+     * again after a sample; NULL: the page does not change. */
     char (*page)[PAGE_LINE];
     size_t page_count, page_capacity, page_first;
+    int (*fill_page)(struct screen_state *state);
     uint64_t next, events_read; /* next: time of the next sample. Both: CLOCK_MONOTONIC */
     struct report report;
     size_t noted;      /* lines of the report that were shown */
@@ -82,7 +85,8 @@ struct screen_ops {
     void (*put_lines)(struct screen_state *state);
     /* Passes the view's rows for which screen_add_row() returns true to the sink. Sets `listed`. */
     int (*show)(struct screen_state *state);
-    /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. */
+    /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. NULL: the
+     * screen has a key table with its own Enter. */
     int (*show_chosen)(struct screen_state *state, record_fn fn, void *arg);
     /* Descriptors to wait for between two samples, and the function that reads them. It returns 1
      * if a sample is needed. NULL: the screen has no events. */
@@ -112,12 +116,23 @@ void screen_note(struct screen_state *state, bool is_problem, const char *text);
 enum { SCREEN_AMOUNT = 32 };
 const char *screen_amount(char room[SCREEN_AMOUNT], double amount);
 
+/* --- Pages (keys.c) --------------------------------------------------------------------------- */
+
+/* Adds a name in `columns` columns, and a text that continues on further lines if it is long. */
+void page_add(struct screen_state *state, size_t columns, const char *name, struct text text);
+
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
 extern const struct key_binding keys_of_order[], keys_of_position[], keys_of_end[];
 
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);
+
+/* Sorts by a shown column. Returns 0 or -errno. */
+int screen_sort_by(struct screen_state *state, size_t column);
+
+/* Whether rows can be grouped by the field: it is not a number that differs from row to row. */
+bool screen_can_group(const struct field *field);
 
 /* The column to group by: the sort column or, if that is a number, the first other column that is
  * not a number. Numbers differ from row to row. NULL, with a message: all columns are numbers. */

@@ -7,8 +7,10 @@
 
 enum { HEADER_TEXT = 700 };
 
-/* Text: "retransmitted 0.30 % of segments, listen overflows 2/s", with "-" for unknown numbers. */
-void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT]);
+/* Text: "sent 1.2MB/s, received 310KB/s, opened 24/s, closed 23/s, retransmitted 0.30 % of
+ * segments, listen overflows 2/s", with "-" for unknown numbers. */
+void header_put_rates(const struct machine_rates *rates, const struct live_summary *summary,
+                      char text[HEADER_TEXT]);
 
 /* Text about an interface with traffic. i: below machine_rates_interfaces(). */
 void header_put_interface(const struct machine_rates *rates, size_t i, char text[HEADER_TEXT]);

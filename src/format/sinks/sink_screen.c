@@ -15,7 +15,8 @@ enum {
     CELL_BYTES = 96, /* bytes of a value; a longer value is cut */
     CELL_WIDTH = 64,
     CELL_MARKS = 4, /* accents per character; Vietnamese and Thai need two */
-    GUTTER = 2,     /* columns before a row: a sign for opened or closed */
+    WRAP_INDENT = 4,
+    GUTTER = 2, /* columns before a row: a sign for opened or closed */
 };
 
 /* A column of a line on the screen. length UINT8_MAX: second column of a wide character. */
@@ -325,6 +326,38 @@ void screen_line(struct sink *sink, enum screen_style style, const char *text)
     draw_cut(screen, screen->lines++, 0, screen->width, as_text(text), style_of(screen, style));
 }
 
+/* The columns that a line of a wrapped text has after its indentation. */
+static size_t columns_of_line(const struct screen *screen, size_t indent)
+{
+    return screen->width > 2 * indent ? screen->width - indent : screen->width;
+}
+
+void screen_lines(struct sink *sink, enum screen_style style, const char *text, size_t most)
+{
+    struct screen *screen = (struct screen *)sink;
+    struct text rest = as_text(text);
+    size_t indent = 0;
+
+    for (size_t i = 0; i < most && (rest.length || !i); i++, indent = WRAP_INDENT) {
+        const size_t room = columns_of_line(screen, indent);
+        const struct text line = i + 1 < most ? text_take_line(&rest, room) : rest;
+        draw_cut(screen, screen->lines++, screen->width - room, room, line,
+                 style_of(screen, style));
+    }
+}
+
+size_t screen_lines_of(const struct sink *sink, const char *text)
+{
+    const struct screen *screen = (const struct screen *)sink;
+    struct text rest = as_text(text);
+    size_t count = 0;
+
+    do
+        text_take_line(&rest, columns_of_line(screen, count ? WRAP_INDENT : 0));
+    while (count++, rest.length);
+    return count;
+}
+
 size_t screen_room(const struct sink *sink, size_t below)
 {
     const struct screen *screen = (const struct screen *)sink;
@@ -377,6 +410,15 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
     }
 }
 
+/* Whether rows are sorted by this column, or by a pair that it is a rate of. */
+static bool is_sorted(const struct field *column, const struct field *sorted)
+{
+    if (!sorted || !sorted->pair || !column->rate || column->pair)
+        return column == sorted;
+    return strcmp(column->of->name, sorted->of[0].name) == 0 ||
+           strcmp(column->of->name, sorted->of[1].name) == 0;
+}
+
 static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
     struct screen_position cursor = {GUTTER, GUTTER};
@@ -393,7 +435,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
         sink_screen_put_cell(
             screen, screen->lines, &cursor, i, (struct text){capitals, length}, length,
-            styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
+            styles[is_sorted(screen->options.columns[i], sorted) ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
 
@@ -469,6 +511,18 @@ void screen_forget(struct sink *sink)
     screen->whole = true;
     for (size_t i = 0; i < screen->options.count; i++)
         screen->columns[i] = (struct fit_column){.contents = 0};
+}
+
+void screen_drop(struct sink *sink, const char *drop)
+{
+    ((struct screen *)sink)->options.drop = drop;
+}
+
+bool screen_shows(const struct sink *sink, size_t column)
+{
+    const struct screen *screen = (const struct screen *)sink;
+
+    return column < screen->options.count && screen->columns[column].width;
 }
 
 void screen_titles(struct sink *sink, const char *titles)
