@@ -140,11 +140,12 @@ static void common_put_help(const struct common *common, FILE *stream)
     while (help->id != OPTION_HELP) /* its group, and later groups, are printed last */
         help++;
     common_put_usage(common, stream);
-    options_help(first, 0, help->group, grammar->important, stream);
+    options_help(first, 0, help->group, grammar->important, grammar->refused, stream);
     for (size_t i = 1; grammar->tables[i]; i++)
         options_help(grammar->tables[i], 0, grammar->tables[i]->group_count, grammar->important,
-                     stream);
-    options_help(first, help->group, first->group_count - help->group, grammar->important, stream);
+                     grammar->refused, stream);
+    options_help(first, help->group, first->group_count - help->group, grammar->important,
+                 grammar->refused, stream);
     if (grammar->notes)
         fprintf(stream, "\n%s\n", grammar->notes);
     put_examples(common, SIZE_MAX, stream);
@@ -304,12 +305,29 @@ static int common_take_other(const struct parsing *parsing, const struct option 
     }
 }
 
+/* Reports an option that the personality cannot use. Returns 0 if it can. */
+static int common_refuse_option(const struct common *common, const struct option *option,
+                                const char *argument)
+{
+    const struct refused *refused = options_refused(common->grammar->refused, option);
+
+    if (!refused || (argument && text_among(refused->accepted, argument)))
+        return 0;
+    return refused->accepted
+               ? common_misuse(common, "--%s=%s cannot be used here: %s", option->name,
+                               TYPED(argument), refused->why)
+               : common_misuse(common, "--%s cannot be used here: %s", option->name, refused->why);
+}
+
 static int common_take_option(const struct option *option, const char *argument, void *arg)
 {
     const struct parsing *parsing = arg;
     struct common *common = parsing->common;
     void *member = (char *)common + option->member;
+    const int refused = common_refuse_option(common, option, argument);
 
+    if (refused)
+        return refused;
     if (!option->member)
         return common_take_other(parsing, option, argument);
     if (option->form == FORM_WORD)

@@ -316,11 +316,12 @@ static void completion_put_options(const struct offer *offer)
     for (size_t i = 0; (option = options_at(offer->grammar->tables, i)); i++) {
         const bool required = option->argument == ARGUMENT_REQUIRED;
         const bool attached = option->argument == ARGUMENT_ATTACHED && option->choices;
-        if (option->help && option->letter) {
+        if (option->help && option->letter && !options_refused(offer->grammar->refused, option)) {
             snprintf(text, sizeof text, "-%c", option->letter);
             completion_put(offer, offer->word, text, option->help);
         }
-        if (!option->help || !option->name || !is_first(offer->grammar->tables, option))
+        if (!option->help || !option->name || !is_first(offer->grammar->tables, option) ||
+            options_refused(offer->grammar->refused, option))
             continue;
         snprintf(text, sizeof text, "--%s%s", option->name, required ? "=" : "");
         completion_put(offer, offer->word, text, option->help);

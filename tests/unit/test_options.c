@@ -258,7 +258,7 @@ static void help_shows_a_word_after_a_blank(void **state)
 
     (void)state;
     capture_begin(&capture, STDOUT_FILENO);
-    options_help(&word_table, 0, word_table.group_count, "", stdout);
+    options_help(&word_table, 0, word_table.group_count, "", NULL, stdout);
     capture_end(&capture);
     assert_string_equal(capture.text, "\nCommands:\n  -L, --dump [TABLE]          list\n");
 }
