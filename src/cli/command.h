@@ -110,6 +110,15 @@ int columns_resolve(struct listing_command *command);
 
 /* --columns=help: prints type, unit and meaning of each column. Returns the exit status. */
 int columns_help(struct listing_command *command);
+/* Prints a line for each column of the kind. */
+void columns_help_put(const struct kind *kind, FILE *stream);
+
+/* Parts of such a line: the type, named after the form that values have in JSON; the unit, or NULL;
+ * the meaning, which may be written to `text`. */
+enum { COLUMNS_HELP_MEANING = 160 };
+const char *columns_help_type(const struct field *field);
+const char *columns_help_unit(const struct field *field);
+const char *columns_help_meaning(const struct field *field, char text[COLUMNS_HELP_MEANING]);
 
 /* True if rows are shown in columns, instead of the personality's own layout. */
 bool columns_used(const struct listing_command *command);

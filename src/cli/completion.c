@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/help.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
@@ -351,6 +352,13 @@ static int completion_take(const struct option *option, const char *argument, vo
     return 0;
 }
 
+static void offer_help_word(const char *word, const char *help, void *arg)
+{
+    const struct offer *offer = arg;
+
+    completion_put(offer, offer->word, word, help);
+}
+
 void completion_offer(const struct grammar *grammar, const struct grammar *const grammars[],
                       bool commands, int count, char *const words[], FILE *stream)
 {
@@ -375,8 +383,11 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
         put_operands(&offer);
     for (size_t i = 0; commands && grammars[i]; i++)
         completion_put(&offer, offer.word, grammars[i]->name, grammars[i]->help);
+    if (commands && count > 2 && *offer.word) /* too many to list them without a first letter */
+        help_each_word(grammars, offer_help_word, &offer);
     if (commands && count == 2) {
-        completion_put(&offer, offer.word, "help", "list the words to complete");
+        completion_put(&offer, offer.word, "help",
+                       "what a command, column, state, rule or reason means");
         completion_put(&offer, offer.word, "version", "print the version");
     }
 }

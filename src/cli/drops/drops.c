@@ -52,7 +52,7 @@ static const struct refused refused[] = {
 
 const struct grammar drops_grammar = {
     .name = "drops",
-    .help = "packets that the kernel drops: why, where, and which process loses them",
+    .help = "packets that are dropped: why, where, and which process loses them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_drops, &common_options,
                &common_options_of_owners},
     .refused = refused,
