@@ -256,10 +256,9 @@ static void help_put_column(struct help *help, const struct kind *kind, const st
         help_put_tables_of(help, kind);
 }
 
-/* Writes the column of the kind, or the rate of its counter, and the group of columns. Returns the
- * column if every kind has it. */
-static const struct field *help_put_columns_of(struct help *help, const struct kind *kind,
-                                               struct rates *rates)
+/* Writes the column of the kind, or the rate of its counter, and the group of columns. Returns true
+ * if every kind has this column. */
+static bool help_put_columns_of(struct help *help, const struct kind *kind, struct rates *rates)
 {
     const size_t length = strlen(help->word);
     const struct field *field = field_find(kind, help->word, length);
@@ -274,30 +273,37 @@ static const struct field *help_put_columns_of(struct help *help, const struct k
     for (size_t i = 0; i < kind->group_count; i++)
         if (help_is_asked(help, kind->groups[i].name)) {
             help_begin(help, kind->groups[i].name, "a group of columns of ", kind->name);
-            help_put_text(help, "show it: --columns", kind->groups[i].name);
+            fprintf(help->stream, "  --columns=+%s shows them, too\n", kind->groups[i].name);
         }
-    return field && field == field_find(&kind_count, help->word, length) ? field : NULL;
+    return field && field == field_find(&kind_count, help->word, length);
 }
 
-/* Calls help_put_columns_of() with each kind once. */
-static void help_put_columns_named(struct help *help)
+/* Stores each kind that a command lists, once. Returns their number. */
+enum { HELP_KINDS = 32 };
+static size_t help_kinds(const struct grammar *const grammars[],
+                         const struct kind *kinds[HELP_KINDS])
 {
-    const struct kind *seen[32], *kind;
-    struct rates *rates = malloc(sizeof *rates);
+    const struct kind *kind;
     size_t count = 0, at;
 
-    for (size_t g = 0; rates && help->grammars[g]; g++)
-        for (size_t i = 0; (kind = help_table(help->grammars[g], i)); i++) {
-            for (at = 0; at < count && seen[at] != kind; at++)
+    for (size_t g = 0; grammars[g]; g++)
+        for (size_t i = 0; (kind = help_table(grammars[g], i)); i++) {
+            for (at = 0; at < count && kinds[at] != kind; at++)
                 ;
-            if (at < count || count == COUNT(seen))
-                continue;
-            seen[count++] = kind;
-            if (help_put_columns_of(help, kind, rates)) {
-                free(rates);
-                return;
-            }
+            if (at == count && count < HELP_KINDS)
+                kinds[count++] = kind;
         }
+    return count;
+}
+
+static void help_put_columns_named(struct help *help)
+{
+    const struct kind *kinds[HELP_KINDS];
+    const size_t count = help_kinds(help->grammars, kinds);
+    struct rates *rates = malloc(sizeof *rates);
+
+    for (size_t i = 0; rates && i < count && !help_put_columns_of(help, kinds[i], rates); i++)
+        ;
     free(rates);
 }
 
@@ -362,8 +368,9 @@ static void help_put_reason(struct help *help)
 
 void help_each_word(const struct grammar *const grammars[], help_word_fn *fn, void *arg)
 {
+    const struct kind *kinds[HELP_KINDS];
+    const size_t count = help_kinds(grammars, kinds);
     const struct field *field;
-    const struct kind *kind;
     const char *word;
 
     for (size_t i = 0; i < COUNT(topics); i++)
@@ -374,10 +381,11 @@ void help_each_word(const struct grammar *const grammars[], help_word_fn *fn, vo
         fn(states[i].name, "a state", arg);
     for (size_t i = 0; (word = drop_reason_word(i)); i++)
         fn(word, "a reason of dropped packets", arg);
-    for (size_t g = 0; grammars[g]; g++)
-        for (size_t table = 0; (kind = help_table(grammars[g], table)); table++)
-            for (size_t i = 0; (field = field_at(kind, i)); i++)
-                fn(field->name, field->help, arg);
+    for (size_t k = 0; k < count; k++)
+        for (size_t i = 0; i < kinds[k]->field_count; i++)
+            fn(kinds[k]->fields[i].name, kinds[k]->fields[i].help, arg);
+    for (size_t i = 0; (field = field_at(&kind_count, i)); i++)
+        fn(field->name, field->help, arg);
 }
 
 static void help_offer(const char *word, const char *help, void *arg)
