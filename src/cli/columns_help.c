@@ -51,13 +51,24 @@ const char *columns_help_unit(const struct field *field)
     return unit_names[field->unit];
 }
 
-const char *columns_help_meaning(const struct field *field, char text[COLUMNS_HELP_MEANING])
+static void add_other(char text[COLUMNS_HELP_MEANING], const char *other, size_t count)
 {
-    char other[FIELD_OTHER];
+    message_append(text, COLUMNS_HELP_MEANING, "%s%s", count ? ", " : "; also named ", other);
+}
 
-    if (!field_other_name(field, other))
-        return field->help;
-    snprintf(text, COLUMNS_HELP_MEANING, "%s; also named %s", field->help, other);
+const char *columns_help_meaning(const struct kind *kind, const struct field *field,
+                                 char text[COLUMNS_HELP_MEANING])
+{
+    const struct field_heading *heading;
+    char other[FIELD_OTHER];
+    size_t count = 0;
+
+    snprintf(text, COLUMNS_HELP_MEANING, "%s", field->help);
+    if (field_other_name(field, other))
+        add_other(text, other, count++);
+    for (size_t i = 0; (heading = field_heading(i)); i++)
+        if (strcmp(heading->name, field->name) == 0 && field_named(kind, heading->heading) == field)
+            add_other(text, heading->heading, count++);
     return text;
 }
 
@@ -78,7 +89,7 @@ static void columns_help_put_row(struct sink *sink, const struct kind *kind,
         text_value(columns_help_unit(field)),
         {.type = VALUE_BOOLEAN, .number = field->counter},
         text_value(group_name(kind, field)),
-        text_value(columns_help_meaning(field, meaning)),
+        text_value(columns_help_meaning(kind, field, meaning)),
     };
 
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
@@ -127,7 +138,7 @@ void columns_help_put(const struct kind *kind, FILE *stream)
         char meaning[COLUMNS_HELP_MEANING];
         fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name,
                 columns_help_type(field), unit ? unit : "-", group ? group : "-",
-                columns_help_meaning(field, meaning));
+                columns_help_meaning(kind, field, meaning));
     }
 }
 

@@ -249,7 +249,7 @@ static void help_put_column(struct help *help, const struct kind *kind, const st
                is_common ? "" : kind->name);
     fprintf(help->stream, "  %s%s%s%s%s\n", columns_help_type(field), unit ? ", " : "",
             unit ? unit : "", group ? ", in the group " : "", group ? group->name : "");
-    help_put_text(help, "", columns_help_meaning(field, meaning));
+    help_put_text(help, "", columns_help_meaning(kind, field, meaning));
     if (field->rate)
         help_put_text(help, "", "in a second; in top, and in other commands with -c --delta");
     else if (!is_common)

@@ -85,6 +85,7 @@ static int closed_list(struct closed_command *command)
         .drop = "time rtt resent connect_error",
         .shorten = "owners",
         .whole = "local remote",
+        .titles = "lived=age",
         .synonym = true,
         /* For every choice of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
