@@ -13,6 +13,9 @@ DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
 # Where zsh looks for completions; that of Debian has another place for packages.
 ZSHDIR     ?= $(DATADIR)/zsh/site-functions
+# What takes the symbols out of the installed program; STRIP=: keeps them. With DESTDIR they stay, because
+# makers of packages move them into another package.
+STRIP      ?= $(if $(DESTDIR),:,$(or $(patsubst %-gcc,%-strip,$(filter %-gcc,$(CC))),strip))
 # Further names for the program and its man pages, as symlinks: LINKS="netstat arp".
 LINKS      ?=
 # WERROR=1: warnings are errors. V=1: show the commands. SANITIZE: the sanitizers to build with.
@@ -408,8 +411,9 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 		esac; \
 		[ ! -e '$(bin)'/$$name ] && [ ! -L '$(bin)'/$$name ] || $(is_ours) || { \
 			echo "$(bin)/$$name exists and is not fastnet's; nothing was installed" >&2; exit 1; }; done
-	install -D -m 755 $(PROGRAM) '$(bin)/fastnet'
-	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
+	$(call say,INSTALL,$(bin)/fastnet)$(Q)install -D -m 755 $(PROGRAM) '$(bin)/fastnet' && \
+		$(STRIP) '$(bin)/fastnet'
+	$(call say,INSTALL,$(man))$(Q)$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
 	@for name in fastnet $(filter $(PERSONALITIES),$(LINKS)); do $(each_completion); \
 		if [ $$name = fastnet ]; then word=; else word=$$name; fi; \
@@ -422,6 +426,7 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 		if [ -n "$$there" ] && ! $(is_our_page); then \
 			echo "$$there is not fastnet's and stays"; continue; fi; \
 		ln -sfn $$page "$$file"; done
+	@$(if $(DESTDIR),:,echo 'installed: try "fastnet s", "fastnet doctor", man fastnet')
 
 uninstall: ## take back what install put there, with the same variables
 	rm -f '$(bin)/fastnet' $(foreach page,$(MAN_PAGES), \
