@@ -98,10 +98,9 @@ enum { OPTION_TABLES_MAX = 5 }; /* largest number of tables in a grammar */
 /* Options of shared tables that a command cannot use: --help and completions leave them out, and
  * the command refuses them. NULL as options ends a list. */
 struct refused {
-    const char *options; /* names, separated by spaces */
-    const char *
-        accepted; /* arguments that are accepted, separated by spaces; NULL: every one is refused */
-    const char *why; /* the message is "--NAME cannot be used here: WHY" */
+    const char *options;  /* names, separated by spaces */
+    const char *accepted; /* arguments that are accepted, separated by spaces, or NULL */
+    const char *why;      /* the message is "--NAME cannot be used here: WHY" */
 };
 
 /* Finds the option in the list, which may be NULL. Returns NULL if it can be used. */
