@@ -36,8 +36,9 @@ static const char help_sort[] =
     "  --sort=process,-rtt  rows with the same process are sorted by rtt\n"
     "  --count-by=process   sorted by the count; --sort=process: by name\n\n";
 
-static void help_put_columns(FILE *stream)
+static void help_put_columns(const struct grammar *some, FILE *stream)
 {
+    (void)some;
     fputs("Columns of sockets, for --columns, --where, --sort and --count-by:\n\n", stream);
     columns_help_put(&kind_socket, stream);
     fputs("\nColumns of other tables: --columns=help after their command, for example\n"
@@ -45,8 +46,9 @@ static void help_put_columns(FILE *stream)
           stream);
 }
 
-static void help_put_filters(FILE *stream)
+static void help_put_filters(const struct grammar *some, FILE *stream)
 {
+    (void)some;
     fputs("Options that choose rows of sockets; other commands have those that fit:\n", stream);
     options_help(&filters_of_sockets, 0, 1, "", NULL, stream);
     fputs("\nSeveral options are joined by and. Put !VALUE into quotes. The language of EXPR:\n"
@@ -54,23 +56,22 @@ static void help_put_filters(FILE *stream)
           stream);
 }
 
-static void help_put_sort(FILE *stream)
+static void help_put_sort(const struct grammar *some, FILE *stream)
 {
-    static const struct option_table *const tables[] = {&common_options, NULL};
-
     fputs(help_sort, stream);
-    options_help_some(tables, "sort limit count-by sum percent", stream);
+    options_help_some(some->tables, "sort limit count-by sum percent", stream);
     fputs("\nThe column can be any of: fastnet help columns.\n", stream);
 }
 
-static void help_put_where(FILE *stream)
+static void help_put_where(const struct grammar *some, FILE *stream)
 {
+    (void)some;
     fputs(help_where, stream);
 }
 
 static const struct help_topic {
     const char *name, *help;
-    void (*put)(FILE *stream);
+    void (*put)(const struct grammar *some, FILE *stream); /* some: a command with common options */
 } topics[] = {
     {"where", "the language of filters", help_put_where},
     {"filters", "options that filter", help_put_filters},
@@ -421,7 +422,7 @@ int help_word(const struct grammar *const grammars[], const char *word)
     drop_reasons_extend(drop_probe_kernel_word);
     for (size_t i = 0; i < COUNT(topics); i++)
         if (help_is_asked(&help, topics[i].name)) {
-            topics[i].put(help.stream);
+            topics[i].put(grammars[0], help.stream);
             help.found++;
         }
     help_put_states(&help);
