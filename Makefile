@@ -13,6 +13,9 @@ DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
 # Where zsh looks for completions; that of Debian has another place for packages.
 ZSHDIR     ?= $(DATADIR)/zsh/site-functions
+# What takes the symbols out of the installed program; STRIP=: keeps them. With DESTDIR they stay, because
+# makers of packages move them into another package.
+STRIP      ?= $(if $(DESTDIR),:,$(or $(patsubst %-gcc,%-strip,$(filter %-gcc,$(CC))),strip))
 # Further names for the program and its man pages, as symlinks: LINKS="netstat arp".
 LINKS      ?=
 # WERROR=1: warnings are errors. V=1: show the commands. SANITIZE: the sanitizers to build with.
@@ -284,9 +287,10 @@ columns: $(PROGRAM) ## write the tables of columns into fastnet-output(5)
 	$(Q)FASTNET='$(abspath $(PROGRAM))' man/columns <man/fastnet-output.5 >$(BUILD)/columns.5 && \
 		cat $(BUILD)/columns.5 >man/fastnet-output.5
 
-pages: columns ## ... and the paragraphs of man/pieces into all man pages
+pages: columns ## ... and the paragraphs of man/pieces, and the version, into all man pages
 	$(Q)for page in $(MAN_PAGES); do \
-		man/include <$$page >$(BUILD)/page && cat $(BUILD)/page >$$page || exit; \
+		man/include <$$page | sed 's/^\.Os .*/.Os fastnet $(VERSION)/' >$(BUILD)/page && \
+			cat $(BUILD)/page >$$page || exit; \
 	done
 
 bench: $(PROGRAM) $(BENCH) ## measure against ss, netstat and the kernel (QUICK=1, ONLY=ss, BASE=FILE: tests/bench/README.md)
@@ -360,10 +364,12 @@ lint-shell:
 	$(call say,LINT,shellcheck)$(Q)printf '%s\n' $(SCRIPTS) | \
 		xargs -n 4 -P "$$(nproc)" shellcheck -x -P SCRIPTDIR -e SC2317
 
-# Empty files replace changes of this machine to the macros.
+# Empty files replace changes of this machine to the macros. A page of an operating system has no name
+# after .Os, and mandoc takes these pages for such; without a name, groff writes BSD.
 lint-man:
 	$(Q)mkdir -p $(BUILD)/tmac && cd $(BUILD)/tmac && : >mdoc.local && : >man.local
-	$(call say,LINT,man pages)$(Q)out=$$(mandoc -T lint $(MAN_PAGES); for page in $(MAN_PAGES); do \
+	$(call say,LINT,man pages)$(Q)out=$$(mandoc -T lint $(MAN_PAGES) | \
+		grep -v 'STYLE: operating system explicitly specified: Os fastnet'; for page in $(MAN_PAGES); do \
 		GROFF_TMAC_PATH='$(abspath $(BUILD))/tmac' \
 		LC_ALL=C.UTF-8 MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 -Z $$page 2>&1 >/dev/null; \
 		done); test -z "$$out" || { printf '%s\n' "$$out" >&2; exit 1; }
@@ -405,8 +411,9 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 		esac; \
 		[ ! -e '$(bin)'/$$name ] && [ ! -L '$(bin)'/$$name ] || $(is_ours) || { \
 			echo "$(bin)/$$name exists and is not fastnet's; nothing was installed" >&2; exit 1; }; done
-	install -D -m 755 $(PROGRAM) '$(bin)/fastnet'
-	$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
+	$(call say,INSTALL,$(bin)/fastnet)$(Q)install -D -m 755 $(PROGRAM) '$(bin)/fastnet' && \
+		$(STRIP) '$(bin)/fastnet'
+	$(call say,INSTALL,$(man))$(Q)$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
 	@for name in fastnet $(filter $(PERSONALITIES),$(LINKS)); do $(each_completion); \
 		if [ $$name = fastnet ]; then word=; else word=$$name; fi; \
@@ -419,6 +426,7 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 		if [ -n "$$there" ] && ! $(is_our_page); then \
 			echo "$$there is not fastnet's and stays"; continue; fi; \
 		ln -sfn $$page "$$file"; done
+	@$(if $(DESTDIR),:,echo 'installed: try "fastnet s", "fastnet doctor", man fastnet')
 
 uninstall: ## take back what install put there, with the same variables
 	rm -f '$(bin)/fastnet' $(foreach page,$(MAN_PAGES), \

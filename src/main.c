@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/completion.h"
-#include "cli/misuse.h"
+#include "cli/help.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/rights.h"
@@ -40,9 +40,9 @@ static const struct personality {
 
 /* The words that may be the first argument of fastnet. */
 static const struct grammar *const words[] = {
-    &sockets_grammar, &netstat_grammar,   &ss_grammar,      &arp_grammar,
-    &neigh_grammar,   &conntrack_grammar, &doctor_grammar,  &drops_grammar,
-    &closed_grammar,  &top_grammar,       &traffic_grammar, NULL};
+    &sockets_grammar, &doctor_grammar, &top_grammar,   &traffic_grammar,
+    &closed_grammar,  &drops_grammar,  &neigh_grammar, &conntrack_grammar,
+    &netstat_grammar, &ss_grammar,     &arp_grammar,   NULL};
 
 static const struct personality *find_personality(const char *name)
 {
@@ -86,7 +86,7 @@ static int main_run(const struct personality *personality, int argc, char *argv[
 
 /* Changes argv: `fastnet help COMMAND` becomes `fastnet COMMAND --help`, and `fastnet version`
  * becomes `fastnet --version`. Further words do not change the help. Returns the number of
- * arguments that are left; 0: the command is unknown. */
+ * arguments that are left; 0: the word after help is not a command. */
 static int main_take_word(int argc, char *argv[])
 {
     static char help[] = "--help", version[] = "--version";
@@ -99,18 +99,8 @@ static int main_take_word(int argc, char *argv[])
         argv[1] = help;
         return 2;
     }
-    if (!find_personality(argv[2])) {
-        struct misuse misuse = {.subject = "help",
-                                .wrong = "there is no command '%s'",
-                                .typed = as_text(argv[2]),
-                                .before = "fastnet help "};
-        char message[MESSAGE_TEXT_MAX];
-        for (size_t i = 0; i < COUNT(personalities); i++)
-            misuse_offer(&misuse, personalities[i].name);
-        misuse_put(&misuse, message, sizeof message);
-        fprintf(stderr, "fastnet: %s (see fastnet --help)\n", message);
+    if (!find_personality(argv[2]))
         return 0;
-    }
     argv[1] = argv[2];
     argv[2] = help;
     return 3;
@@ -145,8 +135,10 @@ int main(int argc, char *argv[])
     }
     argv[0] = program;
     argc = main_take_word(argc, argv);
-    if (argc == 0)
-        return STATUS_REFUSED;
+    if (argc == 0) {
+        rights_limit(0);
+        return help_word(words, argv[2]);
+    }
     personality = argc > 1 ? find_personality(argv[1]) : NULL;
     if (!personality)
         return fastnet_run(argc, argv, words, FASTNET_COMMIT);

@@ -254,8 +254,16 @@ bool field_is_named(const struct field *field, const char *name, size_t length);
 enum { FIELD_OTHER = 16 };
 const char *field_other_name(const struct field *field, char name[FIELD_OTHER]);
 
-/* Finds a field by its name (`length` bytes). A rate can also be found by the name of its counter.
- * Returns NULL if the kind has no such field. */
+/* Short headings of tables and screens, which users may type instead of the column's name:
+ * field_heading(i) is number i of all fields, NULL after the last. It means the column `name`
+ * unless the kind has a column that is called like the heading. */
+struct field_heading {
+    const char *heading, *name;
+};
+const struct field_heading *field_heading(size_t i);
+
+/* Finds a field by its name (`length` bytes), or else by its heading. A rate can also be found by
+ * the name of its counter. Returns NULL if the kind has no such field. */
 const struct field *field_find(const struct kind *kind, const char *name, size_t length);
 
 /* Finds a field to compare or count by: for a view (VALUE_VIEW), the field that it begins with. */

@@ -78,7 +78,7 @@ struct sink_options {
      * line suggests for rows that need attention, or NULL. */
     const char *totals, *see;
     bool ascii;         /* tables, screens: use ASCII signs, because the locale has no UTF-8 */
-    const char *titles; /* screens: titles of columns, NAME=TITLE, separated by spaces; or NULL */
+    const char *titles; /* tables, screens: titles, NAME=TITLE, separated by spaces; or NULL */
 };
 
 /* These functions return NULL if memory is short. */

@@ -210,6 +210,19 @@ static const struct field *make_network(struct network_field *network, const str
     return &network->field;
 }
 
+/* A view is counted by the field that it begins with. In a table that field gets the heading that
+ * the user typed. An address keeps its own heading, because its view also has a port. */
+static void add_title(struct listing_command *command, struct text name, const struct field *field)
+{
+    const struct field *view = field_find(command->kind, name.data, name.length);
+
+    if (!view || view->type != VALUE_VIEW || field->type == VALUE_ADDRESS)
+        return;
+    message_append(command->counting->titles, sizeof command->counting->titles, "%s=%s ",
+                   field->name, view->name);
+    command->titles = command->counting->titles;
+}
+
 static int add_counted(struct listing_command *command, struct text word)
 {
     struct listing *listing = &command->listing;
@@ -224,6 +237,7 @@ static int add_counted(struct listing_command *command, struct text word)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
     if (columns_is_counted(command, field->name))
         return common_misuse_typed(command->common, "--count-by", "column named twice: '%s'", word);
+    add_title(command, (struct text){word.data, length}, field);
     if (slash)
         field = make_network(&command->counting->networks[at], field,
                              (struct text){slash, word.length - length});
@@ -235,6 +249,18 @@ static int add_counted(struct listing_command *command, struct text word)
     columns_show_value(command, field, at);
     command->counting->columns[at].key = true;
     return 0;
+}
+
+/* Adds a column that --count-by names. `local` is counted with its port, as it is shown: the port
+ * is that of a service. Peers choose their ports at random, so `remote` is counted without. */
+static int add_counted_word(struct listing_command *command, struct text word)
+{
+    static const char port[] = "local_port";
+    const bool has_port = text_is(word, "local") && field_named(command->kind, port) &&
+                          !text_has_word(command->common->count_by, port);
+    const int status = add_counted(command, word);
+
+    return status || !has_port ? status : add_counted(command, as_text(port));
 }
 
 static int add_sum(struct listing_command *command, struct text word)
@@ -287,8 +313,9 @@ static int resolve_counting(struct listing_command *command)
     struct text word;
     int status = 0;
 
+    *command->counting->titles = '\0';
     while (!status && text_next(&words, ',', &word))
-        status = add_counted(command, word);
+        status = add_counted_word(command, word);
     columns_show(command, &field_count);
     while (!status && text_next(&sums, ',', &word))
         status = add_sum(command, word);

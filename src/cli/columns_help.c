@@ -9,10 +9,7 @@
 #include "fastnet/array.h"
 #include "fastnet/writer.h"
 
-enum { MEANING = 160 };
-
-/* The type of a column, named after the form that its values have in JSON. */
-static const char *columns_help_type_name(enum value_type type)
+const char *columns_help_type(const struct field *field)
 {
     static const char *const names[] = {
         [VALUE_NUMBER] = "number",   [VALUE_SIGNED] = "number",   [VALUE_DECIMAL] = "decimal",
@@ -22,7 +19,7 @@ static const char *columns_help_type_name(enum value_type type)
         [VALUE_VIEW] = NULL,
     };
 
-    return names[type] ? names[type] : "string";
+    return names[field->type] ? names[field->type] : "string";
 }
 
 /* The columns of --columns=help itself, in the order of columns_help_put_row(). */
@@ -49,13 +46,29 @@ static const char *group_name(const struct kind *kind, const struct field *field
     return group ? group->name : NULL;
 }
 
-static const char *meaning_of(const struct field *field, char text[MEANING])
+const char *columns_help_unit(const struct field *field)
 {
-    char other[FIELD_OTHER];
+    return unit_names[field->unit];
+}
 
-    if (!field_other_name(field, other))
-        return field->help;
-    snprintf(text, MEANING, "%s; also named %s", field->help, other);
+static void add_other(char text[COLUMNS_HELP_MEANING], const char *other, size_t count)
+{
+    message_append(text, COLUMNS_HELP_MEANING, "%s%s", count ? ", " : "; also named ", other);
+}
+
+const char *columns_help_meaning(const struct kind *kind, const struct field *field,
+                                 char text[COLUMNS_HELP_MEANING])
+{
+    const struct field_heading *heading;
+    char other[FIELD_OTHER];
+    size_t count = 0;
+
+    snprintf(text, COLUMNS_HELP_MEANING, "%s", field->help);
+    if (field_other_name(field, other))
+        add_other(text, other, count++);
+    for (size_t i = 0; (heading = field_heading(i)); i++)
+        if (strcmp(heading->name, field->name) == 0 && field_named(kind, heading->heading) == field)
+            add_other(text, heading->heading, count++);
     return text;
 }
 
@@ -69,14 +82,14 @@ static struct value text_value(const char *string)
 static void columns_help_put_row(struct sink *sink, const struct kind *kind,
                                  const struct field *field)
 {
-    char meaning[MEANING];
+    char meaning[COLUMNS_HELP_MEANING];
     const struct value values[COUNT(help_fields)] = {
         text_value(field->name),
-        text_value(columns_help_type_name(field->type)),
-        text_value(unit_names[field->unit]),
+        text_value(columns_help_type(field)),
+        text_value(columns_help_unit(field)),
         {.type = VALUE_BOOLEAN, .number = field->counter},
         text_value(group_name(kind, field)),
-        text_value(meaning_of(field, meaning)),
+        text_value(columns_help_meaning(kind, field, meaning)),
     };
 
     sink->ops->row(sink, &(struct record){.kind = &kind_count, .count = {.values = values}});
@@ -112,26 +125,29 @@ static int columns_help_put_rows(struct listing_command *command)
     return output_status(command->common->program, error);
 }
 
-int columns_help(struct listing_command *command)
+void columns_help_put(const struct kind *kind, FILE *stream)
 {
-    const struct kind *kind = command->kind;
     const struct field *field;
-    struct page page;
-    FILE *stream;
     size_t width = 16;
 
-    if (command->common->format != FORMAT_PLAIN && !common_is_metrics(command->common))
-        return columns_help_put_rows(command);
-    stream = page_open(&page);
     for (size_t i = 0; i < kind->field_count; i++)
         if (strlen(kind->fields[i].name) > width)
             width = strlen(kind->fields[i].name);
     for (size_t i = 0; (field = field_at(kind, i)); i++) {
-        const char *unit = unit_names[field->unit], *group = group_name(kind, field);
-        char meaning[MEANING];
+        const char *unit = columns_help_unit(field), *group = group_name(kind, field);
+        char meaning[COLUMNS_HELP_MEANING];
         fprintf(stream, "%-*s %-7s %-7s %-8s %s\n", (int)width, field->name,
-                columns_help_type_name(field->type), unit ? unit : "-", group ? group : "-",
-                meaning_of(field, meaning));
+                columns_help_type(field), unit ? unit : "-", group ? group : "-",
+                columns_help_meaning(kind, field, meaning));
     }
+}
+
+int columns_help(struct listing_command *command)
+{
+    struct page page;
+
+    if (command->common->format != FORMAT_PLAIN && !common_is_metrics(command->common))
+        return columns_help_put_rows(command);
+    columns_help_put(command->kind, page_open(&page));
     return page_finish(&page, command->common->program);
 }

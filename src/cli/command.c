@@ -18,10 +18,13 @@
 /* Finds a column to sort by. With --count-by, it must be a column that is shown. */
 static const struct field *find_sort(const struct listing_command *command, struct text name)
 {
+    const struct field *compared = field_compared(command->kind, name.data, name.length);
+
     if (!command->common->count_by)
-        return field_compared(command->kind, name.data, name.length);
+        return compared;
     for (size_t i = 0; i < command->shown_count; i++)
-        if (field_is_named(command->shown[i], name.data, name.length))
+        if (field_is_named(command->shown[i], name.data, name.length) ||
+            (compared && strcmp(command->shown[i]->name, compared->name) == 0))
             return command->shown[i];
     return NULL;
 }
@@ -401,6 +404,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .shorten = command->shorten,
         .whole = command->whole,
         .keep = command->keep,
+        .titles = command->titles,
         .synonym = command->synonym ? command->kind->synonym : NULL,
         .attention = width || colour ? attention_of(command) : NULL,
         .attention_first = width && !common->sort,

@@ -16,6 +16,7 @@ struct counting {
     struct network_field networks[LISTING_COLUMNS_MAX];
     struct field columns[LISTING_COLUMNS_MAX];
     char names[1 + SUMS_MAX][64]; /* names of the columns of --percent */
+    char titles[512];             /* headings of views: a table says OWNERS if owners was typed */
 };
 
 struct listing_command {
@@ -28,7 +29,8 @@ struct listing_command {
      * or kept whole so that the table fits a terminal (struct sink_options). Then numbers are
      * short, and a last line has the totals. */
     const char *drop, *shorten, *whole;
-    bool synonym;    /* tables show the kind's synonym for a word */
+    const char *titles; /* headings of tables (struct sink_options), or NULL */
+    bool synonym;       /* tables show the kind's synonym for a word */
     const char *see; /* command for the totals, which lists the rows that need attention; or NULL */
     uint64_t unknown; /* fields that no row has; their columns are not default columns */
     uint64_t without; /* NEED_*: lookups to skip; their columns show plain numbers */
@@ -111,6 +113,16 @@ int columns_resolve(struct listing_command *command);
 
 /* --columns=help: prints type, unit and meaning of each column. Returns the exit status. */
 int columns_help(struct listing_command *command);
+/* Prints a line for each column of the kind. */
+void columns_help_put(const struct kind *kind, FILE *stream);
+
+/* Parts of such a line: the type, named after the form that values have in JSON; the unit, or NULL;
+ * the meaning, with other names of the column, which is written to `text`. */
+enum { COLUMNS_HELP_MEANING = 200 };
+const char *columns_help_type(const struct field *field);
+const char *columns_help_unit(const struct field *field);
+const char *columns_help_meaning(const struct kind *kind, const struct field *field,
+                                 char text[COLUMNS_HELP_MEANING]);
 
 /* True if rows are shown in columns, instead of the personality's own layout. */
 bool columns_used(const struct listing_command *command);

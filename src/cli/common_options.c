@@ -92,8 +92,23 @@ static void common_put_usage(const struct common *common, FILE *stream)
     char command[COMMON_COMMAND];
 
     fprintf(stream, "Usage: %s %s\n%s\n", common_command(common, command),
-            common->grammar->usage ? common->grammar->usage : "[OPTION]...",
+            common->words            ? "[COMMAND] [OPTION]..."
+            : common->grammar->usage ? common->grammar->usage
+                                     : "[OPTION]...",
             common->grammar->about);
+}
+
+/* Writes a line for each command, after `fastnet` alone. */
+static void put_commands(const struct common *common, FILE *stream)
+{
+    const struct grammar *const *words = common->words;
+
+    for (fputs("\nCommands:\n", stream); *words; words++) {
+        char names[PAGE_NAME];
+        snprintf(names, sizeof names, "%s%s%s", (*words)->alias ? (*words)->alias : "",
+                 (*words)->alias ? ", " : "", (*words)->name);
+        fprintf(stream, "  %-10s  %s\n", names, (*words)->help);
+    }
 }
 
 static const char *page_of(const struct grammar *grammar, char page[PAGE_NAME])
@@ -120,14 +135,15 @@ static void put_short_help(const struct common *common, FILE *stream)
     char command[COMMON_COMMAND], page[PAGE_NAME];
 
     common_put_usage(common, stream);
-    fputs("\n", stream);
-    options_help_some(common->grammar->tables, common->grammar->important, stream);
+    if (common->words) { /* commands and options do not both fit a screen */
+        put_commands(common, stream);
+    } else {
+        fputs("\n", stream);
+        options_help_some(common->grammar->tables, common->grammar->important, stream);
+    }
     put_examples(common, EXAMPLES_SHORT, stream);
-    fprintf(stream, "\nAll options: %s --help. More: man %s.\n", common_command(common, command),
-            page_of(common->grammar, page));
-    for (size_t i = 0; common->words && common->words[i]; i++)
-        fprintf(stream, "%s %s", i ? "" : "Also", common->words[i]->name);
-    fputs(common->words ? " (-h)\n" : "", stream);
+    fprintf(stream, "\nAll options: %s --help. More: man %s%s.\n", common_command(common, command),
+            page_of(common->grammar, page), common->words ? ", fastnet help WORD" : "");
 }
 
 static void common_put_help(const struct common *common, FILE *stream)
@@ -140,15 +156,19 @@ static void common_put_help(const struct common *common, FILE *stream)
     while (help->id != OPTION_HELP) /* its group, and later groups, are printed last */
         help++;
     common_put_usage(common, stream);
-    options_help(first, 0, help->group, grammar->important, stream);
+    if (common->words)
+        put_commands(common, stream);
+    options_help(first, 0, help->group, grammar->important, grammar->refused, stream);
     for (size_t i = 1; grammar->tables[i]; i++)
         options_help(grammar->tables[i], 0, grammar->tables[i]->group_count, grammar->important,
-                     stream);
-    options_help(first, help->group, first->group_count - help->group, grammar->important, stream);
+                     grammar->refused, stream);
+    options_help(first, help->group, first->group_count - help->group, grammar->important,
+                 grammar->refused, stream);
     if (grammar->notes)
         fprintf(stream, "\n%s\n", grammar->notes);
     put_examples(common, SIZE_MAX, stream);
-    fprintf(stream, "\nMore: man %s. Columns: man fastnet-output.\n", page_of(grammar, page));
+    fprintf(stream, "\nMore: man %s. A column, state, rule or filter: fastnet help WORD.\n",
+            page_of(grammar, page));
 }
 
 static void put_version(const struct common *common, FILE *stream)
@@ -304,12 +324,29 @@ static int common_take_other(const struct parsing *parsing, const struct option 
     }
 }
 
+/* Reports an option that the personality cannot use. Returns 0 if it can. */
+static int common_refuse_option(const struct common *common, const struct option *option,
+                                const char *argument)
+{
+    const struct refused *refused = options_refused(common->grammar->refused, option);
+
+    if (!refused || (argument && text_among(refused->accepted, argument)))
+        return 0;
+    return refused->accepted
+               ? common_misuse(common, "--%s=%s cannot be used here: %s", option->name,
+                               TYPED(argument), refused->why)
+               : common_misuse(common, "--%s cannot be used here: %s", option->name, refused->why);
+}
+
 static int common_take_option(const struct option *option, const char *argument, void *arg)
 {
     const struct parsing *parsing = arg;
     struct common *common = parsing->common;
     void *member = (char *)common + option->member;
+    const int refused = common_refuse_option(common, option, argument);
 
+    if (refused)
+        return refused;
     if (!option->member)
         return common_take_other(parsing, option, argument);
     if (option->form == FORM_WORD)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/help.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/cgroups.h"
@@ -316,11 +317,12 @@ static void completion_put_options(const struct offer *offer)
     for (size_t i = 0; (option = options_at(offer->grammar->tables, i)); i++) {
         const bool required = option->argument == ARGUMENT_REQUIRED;
         const bool attached = option->argument == ARGUMENT_ATTACHED && option->choices;
-        if (option->help && option->letter) {
+        if (option->help && option->letter && !options_refused(offer->grammar->refused, option)) {
             snprintf(text, sizeof text, "-%c", option->letter);
             completion_put(offer, offer->word, text, option->help);
         }
-        if (!option->help || !option->name || !is_first(offer->grammar->tables, option))
+        if (!option->help || !option->name || !is_first(offer->grammar->tables, option) ||
+            options_refused(offer->grammar->refused, option))
             continue;
         snprintf(text, sizeof text, "--%s%s", option->name, required ? "=" : "");
         completion_put(offer, offer->word, text, option->help);
@@ -350,6 +352,13 @@ static int completion_take(const struct option *option, const char *argument, vo
     return 0;
 }
 
+static void offer_help_word(const char *word, const char *help, void *arg)
+{
+    const struct offer *offer = arg;
+
+    completion_put(offer, offer->word, word, help);
+}
+
 void completion_offer(const struct grammar *grammar, const struct grammar *const grammars[],
                       bool commands, int count, char *const words[], FILE *stream)
 {
@@ -374,8 +383,11 @@ void completion_offer(const struct grammar *grammar, const struct grammar *const
         put_operands(&offer);
     for (size_t i = 0; commands && grammars[i]; i++)
         completion_put(&offer, offer.word, grammars[i]->name, grammars[i]->help);
+    if (commands && count > 2 && *offer.word) /* too many to list them without a first letter */
+        help_each_word(grammars, offer_help_word, &offer);
     if (commands && count == 2) {
-        completion_put(&offer, offer.word, "help", "list the words to complete");
+        completion_put(&offer, offer.word, "help",
+                       "what a command, column, state, rule or reason means");
         completion_put(&offer, offer.word, "version", "print the version");
     }
 }

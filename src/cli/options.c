@@ -276,8 +276,15 @@ static bool options_is_among(const struct option *option, const char *words)
     return false;
 }
 
+const struct refused *options_refused(const struct refused *list, const struct option *option)
+{
+    while (list && list->options && !(option->name && text_among(list->options, option->name)))
+        list++;
+    return list && list->options ? list : NULL;
+}
+
 void options_help(const struct option_table *table, size_t first, size_t count,
-                  const char *important, FILE *stream)
+                  const char *important, const struct refused *refused, FILE *stream)
 {
     const struct option *options = table->options;
 
@@ -287,7 +294,8 @@ void options_help(const struct option_table *table, size_t first, size_t count,
         for (int rest = 0; rest < 2; rest++)
             for (size_t i = 0; i < table->count; i++)
                 if (options[i].help && options[i].group == group &&
-                    options_is_among(&options[i], important) == !rest)
+                    options_is_among(&options[i], important) == !rest &&
+                    !options_refused(refused, &options[i]))
                     help_line(&options[i], stream);
     }
 }

@@ -95,6 +95,17 @@ struct option_table {
 
 enum { OPTION_TABLES_MAX = 5 }; /* largest number of tables in a grammar */
 
+/* Options of shared tables that a command cannot use: --help and completions leave them out, and
+ * the command refuses them. NULL as options ends a list. */
+struct refused {
+    const char *options;  /* names, separated by spaces */
+    const char *accepted; /* arguments that are accepted, separated by spaces, or NULL */
+    const char *why;      /* the message is "--NAME cannot be used here: WHY" */
+};
+
+/* Finds the option in the list, which may be NULL. Returns NULL if it can be used. */
+const struct refused *options_refused(const struct refused *list, const struct option *option);
+
 /* Handles one option with its argument (NULL: none). An operand is the argument of an option whose
  * id is OPTION_OPERAND. Returns 0 to continue, another value to stop. */
 enum { OPTION_OPERAND = 0 };
@@ -117,11 +128,11 @@ bool options_is(const struct option_table *const tables[], const char *word, int
 /* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 
-/* Prints `count` groups of options for --help, from group `first` on. In each, options that
- * `important` names (see options_help_some()) come first. A group without a title continues the
- * last. */
+/* Prints `count` groups of options for --help, from group `first` on, without options that are
+ * refused. In each, options that `important` names (see options_help_some()) come first. A group
+ * without a title continues the last. */
 void options_help(const struct option_table *table, size_t first, size_t count,
-                  const char *important, FILE *stream);
+                  const char *important, const struct refused *refused, FILE *stream);
 /* Prints options for -h; `words` are their letters or names, separated by spaces. */
 void options_help_some(const struct option_table *const tables[], const char *words, FILE *stream);
 

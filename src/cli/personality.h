@@ -41,11 +41,13 @@ struct manner {
 /* All that can be typed after the name of a personality: its options, for parsing, --help and the
  * completions; and more text for --help and --version. */
 struct grammar {
-    const char *name; /* its name as a program, and as the first word after fastnet */
-    const char *help; /* what it lists, in a few words */
+    const char *name;  /* its name as a program, and as the first word after fastnet */
+    const char *alias; /* another name as the first word after fastnet, or NULL */
+    const char *help;  /* what it lists, in a few words */
     const struct option_table *tables[OPTION_TABLES_MAX + 1]; /* NULL ends */
-    const struct kind *kind;     /* its columns are offered, except with an option in `listed` */
-    const struct listed *listed; /* or NULL; a kind of NULL ends */
+    const struct refused *refused; /* options of these tables that it refuses, or NULL */
+    const struct kind *kind;       /* its columns are offered, except with an option in `listed` */
+    const struct listed *listed;   /* or NULL; a kind of NULL ends */
     const struct operands *operands; /* or NULL */
 
     const char *usage;     /* after the name in -h and --help; NULL: "[OPTION]..." */

@@ -181,6 +181,47 @@ static void a_view_is_shown_by_its_name_and_means_a_column_elsewhere(void **stat
     assert_string_equal(resolved.shown, "process,local_address,count,recv_q");
 }
 
+static void a_counted_view_keeps_its_heading(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    resolve(&resolved, (struct common){.count_by = "owners,proto,state", .sort = "-owners"});
+    assert_string_equal(resolved.said.text, "");
+    assert_string_equal(resolved.shown, "process,protocol,state,count");
+    assert_string_equal(resolved.command.titles, "process=owners protocol=proto ");
+    assert_string_equal(resolved.command.listing.sort[0].field->name, "process");
+    resolve(&resolved, (struct common){.count_by = "state,remote"});
+    assert_string_equal(resolved.shown, "state,remote_address,count");
+    assert_null(resolved.command.titles);
+}
+
+static void a_local_end_is_counted_with_its_port(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    resolve(&resolved, (struct common){.count_by = "local,state"});
+    assert_string_equal(resolved.shown, "local_address,local_port,state,count");
+    resolve(&resolved, (struct common){.count_by = "local,local_port"});
+    assert_string_equal(resolved.shown, "local_address,local_port,count");
+}
+
+static void a_heading_means_its_column_unless_a_column_is_called_so(void **state)
+{
+    const struct field_heading *heading;
+
+    (void)state;
+    assert_shown("sent,Retrans%", "bytes_sent,resent_percent");
+    assert_shown("proto,flags", "proto,flags");
+    assert_refused((struct common){.columns = "tx/s"}, "no column 'tx/s'");
+    assert_string_equal(field_named(&kind_flow, "proto")->name, "protocol");
+    assert_string_equal(field_named(&kind_traffic, "FLAGS")->name, "tcp_flags");
+    for (size_t i = 0; (heading = field_heading(i)); i++) /* it leads to no other heading */
+        for (size_t other = 0; field_heading(other); other++)
+            assert_string_not_equal(heading->name, field_heading(other)->heading);
+}
+
 static void a_column_brings_its_needs(void **state)
 {
     struct resolved resolved;
@@ -321,6 +362,9 @@ int main(void)
         cmocka_unit_test(a_column_that_is_shown_already_can_be_added),
         cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
         cmocka_unit_test(a_view_is_shown_by_its_name_and_means_a_column_elsewhere),
+        cmocka_unit_test(a_counted_view_keeps_its_heading),
+        cmocka_unit_test(a_local_end_is_counted_with_its_port),
+        cmocka_unit_test(a_heading_means_its_column_unless_a_column_is_called_so),
         cmocka_unit_test(a_column_brings_its_needs),
         cmocka_unit_test(an_unknown_column_is_refused_with_the_nearest_name),
         cmocka_unit_test(columns_that_are_asked_for_stay_on_a_narrow_terminal),

@@ -258,9 +258,28 @@ static void help_shows_a_word_after_a_blank(void **state)
 
     (void)state;
     capture_begin(&capture, STDOUT_FILENO);
-    options_help(&word_table, 0, word_table.group_count, "", stdout);
+    options_help(&word_table, 0, word_table.group_count, "", NULL, stdout);
     capture_end(&capture);
     assert_string_equal(capture.text, "\nCommands:\n  -L, --dump [TABLE]          list\n");
+}
+
+static void help_leaves_out_refused_options(void **state)
+{
+    static const struct refused refused[] = {{"other dump", "conntrack", "why"},
+                                             {NULL, NULL, NULL}};
+    const struct option *dump = word_table.options;
+    struct capture capture;
+
+    (void)state;
+    while (!dump->name || strcmp(dump->name, "dump") != 0)
+        dump++;
+    assert_string_equal(options_refused(refused, dump)->why, "why");
+    assert_null(options_refused(&refused[1], dump));
+    assert_null(options_refused(NULL, dump));
+    capture_begin(&capture, STDOUT_FILENO);
+    options_help(&word_table, 0, word_table.group_count, "", refused, stdout);
+    capture_end(&capture);
+    assert_string_equal(capture.text, "\nCommands:\n");
 }
 
 static void an_abbreviation_may_be_as_short_as_it_is_clear(void **state)
@@ -537,6 +556,7 @@ int main(void)
         cmocka_unit_test(a_word_is_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(a_word_may_be_left_out),
         cmocka_unit_test(help_shows_a_word_after_a_blank),
+        cmocka_unit_test(help_leaves_out_refused_options),
         cmocka_unit_test(an_abbreviation_may_be_as_short_as_it_is_clear),
         cmocka_unit_test(names_of_one_meaning_make_no_abbreviation_ambiguous),
         cmocka_unit_test(newer_options_do_not_make_older_abbreviations_ambiguous),

@@ -42,11 +42,21 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
+static const struct refused refused[] = {
+    {"proc-root", NULL, "connections are only seen as they end"},
+    {"backend", "auto netlink", "connections are only seen as they end"},
+    {"exact", NULL, "it reads a table twice, but an event comes only once"},
+    {"output", NULL, "the file is replaced at the end, but events never end (try >FILE)"},
+    {"all-netns", NULL, "events come from one network namespace only (try --netns=NAME)"},
+    {NULL, NULL, NULL},
+};
+
 const struct grammar closed_grammar = {
     .name = "closed",
     .help = "connections as they end: their bytes, and which process had them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
                &common_options_of_owners},
+    .refused = refused,
     .kind = &kind_socket,
     .about = "Shows each connection when it ends: its bytes, its age, and its process.",
     .important = "for u a port host process where columns limit json",
@@ -75,6 +85,7 @@ static int closed_list(struct closed_command *command)
         .drop = "time rtt resent connect_error",
         .shorten = "owners",
         .whole = "local remote",
+        .titles = "lived=age",
         .synonym = true,
         /* For every choice of columns: a refused connection has forgotten its peer. */
         .listing = {.tables = &table,
@@ -100,18 +111,9 @@ int closed_run(int argc, char *const argv[])
 {
     struct closed_command command = {.milliseconds = 0};
     const int status = common_parse(&command.common, &closed_grammar, argc, argv, NULL, NULL);
-    const struct common *common = &command.common;
 
     if (status != PARSED)
         return status;
-    if (common->proc_root || common->backend == BACKEND_PROC)
-        return common_misuse(common,
-                             "%s cannot be used here: connections are only seen as they end",
-                             common->proc_root ? "--proc-root" : "--backend=proc");
-    if (common->exact)
-        return common_misuse(
-            common,
-            "--exact cannot be used here: it reads a table twice, but an event comes only once");
     command.which.tcp |= !command.which.udp;
     return closed_list(&command);
 }

@@ -44,11 +44,18 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
+static const struct refused refused[] = {
+    {"proc-root", NULL, "drops are only seen as they happen"},
+    {"backend", "auto", "drops are only seen as they happen"},
+    {NULL, NULL, NULL},
+};
+
 const struct grammar drops_grammar = {
     .name = "drops",
-    .help = "packets that the kernel drops: why, where, and which process loses them",
+    .help = "packets that are dropped: why, where, and which process loses them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_drops, &common_options,
                &common_options_of_owners},
+    .refused = refused,
     .kind = &kind_drop,
     .about = "Lists packets that the kernel drops: why, where, and which process loses them.",
     .important = "for all c all-netns where columns sort count-by limit json",
@@ -129,9 +136,6 @@ int drops_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    if (common->proc_root || common->backend != BACKEND_AUTO)
-        return common_misuse(common, "%s cannot be used here: drops are only seen as they happen",
-                             common->proc_root ? "--proc-root" : "--backend");
     if (common_is_metrics(common) && !common->count_by && common->filters.count)
         return common_misuse(
             common, "metrics with a filter also need --count-by (such as --count-by=reason)");

@@ -242,6 +242,14 @@ static int list_groups(const struct netstat_options *options)
     return command_run(&command);
 }
 
+/* Names the commands for people, once, where a person has typed only "fastnet". */
+static int netstat_lead(int status)
+{
+    if (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+        fprintf(stderr, "for people: fastnet s, doctor, top\n");
+    return status;
+}
+
 int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
                 const char *commit)
 {
@@ -261,6 +269,7 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
            : options->kind == &kind_counter   ? netstat_statistics(options)
            : options->kind == &kind_flow      ? netstat_masquerade(options)
            : options->kind == &kind_summary   ? summary_list(&options->common, chosen)
+           : argc == 1 && words               ? netstat_lead(list_sockets(&netstat))
                                               : list_sockets(&netstat);
 }
 

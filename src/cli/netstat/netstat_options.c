@@ -116,10 +116,7 @@ const struct grammar netstat_grammar = {
     .about = "The sockets of this machine, as netstat lists them.",
     .important = "t u x l a n p r i where",
     .examples = examples,
-    .notes = "fastnet sockets lists them for people: owners first, as wide as the "
-             "terminal.\nfastnet arp, neigh and conntrack list neighbours and flows: see their "
-             "--help.\nfastnet ss lists sockets of every family, with the filters of ss.\nfastnet "
-             "netstat is the same as fastnet, but leaves spaces in names as they are.",
+    .notes = "fastnet netstat is the same as fastnet, but leaves spaces in names as they are.",
     .page = "fastnet",
     .version = "output as in netstat of net-tools 2.10; backends: sock_diag netlink, /proc/net",
     .manner = {.status = STATUS_MISUSE},

@@ -78,6 +78,7 @@ static const struct example examples[] = {
 
 const struct grammar sockets_grammar = {
     .name = "sockets",
+    .alias = "s",
     .help = "sockets for people: owners first, as wide as the terminal",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
                &common_options_of_owners},

@@ -56,10 +56,22 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
+static const struct refused refused[] = {
+    {"proc-root", NULL, "rates come only from netlink, not from /proc"},
+    {"backend", "auto netlink", "rates come only from netlink, not from /proc"},
+    {"exact", NULL, "top already asks again for rows that a sample misses"},
+    {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
+    {"prometheus openmetrics", NULL,
+     "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
+    {"count-by sum percent", NULL, "top does not count rows (try fastnet s -c --count-by=process)"},
+    {NULL, NULL, NULL},
+};
+
 const struct grammar top_grammar = {
     .name = "top",
     .help = "live: how much each connection sends and receives",
     .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
+    .refused = refused,
     .kind = &kind_socket,
     .about = "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
              "terminal: a table (? shows its keys); otherwise: a stream of events.",
@@ -175,25 +187,6 @@ static int top_endless(struct listing_command *command, struct engine *engine, s
     return status;
 }
 
-static const char *conflict_of(const struct top *top)
-{
-    const struct common *common = &top->common;
-
-    if (common->proc_root || common->backend == BACKEND_PROC)
-        return "rates come only from netlink, not from /proc";
-    if (common->exact)
-        return "--exact cannot be used here: top already asks again for rows that a sample misses";
-    if (common->output)
-        return "--output: events never end, so the file would never be replaced (try >FILE)";
-    if (common_is_metrics(common))
-        return "metrics need a listing that ends (try fastnet netstat -t --count-by=state)";
-    if (common->count_by)
-        return "--count-by: top does not count rows (try fastnet s -c --count-by=process)";
-    return common->sort && !top->screen
-               ? "--sort: events cannot be sorted, they are printed as they happen"
-               : NULL;
-}
-
 static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
@@ -236,7 +229,6 @@ int top_run(int argc, char *const argv[])
 {
     struct top top = {.budget.share = BUDGET_PERCENT / 100.0};
     const int status = common_parse(&top.common, &top_grammar, argc, argv, top_take_option, &top);
-    const char *conflict;
 
     if (status != PARSED)
         return status;
@@ -246,8 +238,8 @@ int top_run(int argc, char *const argv[])
     if (top.common.format == FORMAT_PLAIN && !top.screen && !top.common.explain &&
         !(top.common.columns && strcmp(top.common.columns, "help") == 0))
         top.common.format = FORMAT_NDJSON;
-    conflict = conflict_of(&top);
-    if (conflict)
-        return common_misuse(&top.common, "%s", conflict);
+    if (top.common.sort && !top.screen)
+        return common_misuse(&top.common,
+                             "--sort: events cannot be sorted, they are printed as they happen");
     return top_run_screen(&top);
 }

@@ -47,11 +47,20 @@ static const struct example examples[] = {
     {NULL, NULL},
 };
 
+static const struct refused refused[] = {
+    {"proc-root", NULL, "packets are only seen as they pass"},
+    {"backend", "auto", "packets are only seen as they pass"},
+    {"all-netns", NULL, "packets are watched in one network namespace only (try --netns=NAME)"},
+    {"exact", NULL, "it reads a table twice, but a packet passes only once"},
+    {NULL, NULL, NULL},
+};
+
 const struct grammar traffic_grammar = {
     .name = "traffic",
     .help = "packets that pass an interface, by flow",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_traffic, &common_options,
                &common_options_of_owners},
+    .refused = refused,
     .kind = &kind_traffic,
     .operands = operands,
     .usage = "[OPTION]... [INTERFACE|any]",
@@ -188,17 +197,6 @@ int traffic_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    if (common->proc_root || common->backend != BACKEND_AUTO)
-        return common_misuse(common, "%s cannot be used here: packets are only seen as they pass",
-                             common->proc_root ? "--proc-root" : "--backend");
-    if (common->all_netns)
-        return common_misuse(
-            common,
-            "--all-netns: packets are watched in one network namespace only (try --netns=NAME)");
-    if (common->exact)
-        return common_misuse(
-            common,
-            "--exact cannot be used here: it reads a table twice, but a packet passes only once");
     command.screen = is_screen(&command);
     if (command.screen) {
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;

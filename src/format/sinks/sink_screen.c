@@ -184,20 +184,6 @@ static void put_changes(struct screen *screen)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* Returns the title of a column: TITLE if options.titles has "NAME=TITLE", else its name. */
-static struct text title_of(const struct screen *screen, const struct field *column)
-{
-    const char *titles = screen->options.titles;
-
-    for (struct text pair; text_next(&titles, ' ', &pair);) {
-        const char *equals = memchr(pair.data, '=', pair.length);
-        const struct text name = {pair.data, equals ? (size_t)(equals - pair.data) : 0};
-        if (equals && text_is(name, column->name))
-            return (struct text){equals + 1, pair.length - name.length - 1};
-    }
-    return as_text(column->name);
-}
-
 static struct screen_cell *cell_at(const struct screen *screen, size_t row, size_t column)
 {
     return &screen->cells[row * screen->options.count + column];
@@ -424,7 +410,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
     struct screen_position cursor = {GUTTER, GUTTER};
 
     for (size_t i = 0; i < screen->options.count; i++) {
-        const struct text title = title_of(screen, screen->options.columns[i]);
+        const struct text title = fit_title(&screen->options, screen->options.columns[i]);
         char capitals[CELL_BYTES];
         const bool is_name = title.data == screen->options.columns[i]->name;
         size_t length = 0;
@@ -477,7 +463,7 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
                  count = left < screen->drawn ? left : screen->drawn;
 
     for (size_t i = 0; i < screen->options.count; i++) {
-        const size_t title = title_of(screen, screen->options.columns[i]).length;
+        const size_t title = fit_title(&screen->options, screen->options.columns[i]).length;
         if (screen->columns[i].contents < title)
             screen->columns[i].contents = title;
         for (size_t row = 0; row < count; row++)

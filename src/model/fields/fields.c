@@ -221,7 +221,27 @@ const char *field_other_name(const struct field *field, char name[FIELD_OTHER])
     return name;
 }
 
-const struct field *field_find(const struct kind *kind, const char *name, size_t length)
+const struct field_heading *field_heading(size_t i)
+{
+    static const struct field_heading headings[] = {
+        {"proto", "protocol"},
+        {"tx/s", "bytes_sent_per_second"},
+        {"rx/s", "bytes_received_per_second"},
+        {"tx", "bytes_sent_per_second"},
+        {"rx", "bytes_received_per_second"},
+        {"bytes/s", "bytes_per_second"},
+        {"packets/s", "packets_per_second"},
+        {"sent", "bytes_sent"},
+        {"received", "bytes_received"},
+        {"sendq", "send_q"},
+        {"retrans%", "resent_percent"},
+        {"flags", "tcp_flags"},
+    };
+
+    return i < COUNT(headings) ? &headings[i] : NULL;
+}
+
+static const struct field *find_exactly(const struct kind *kind, const char *name, size_t length)
 {
     const struct field *field;
 
@@ -229,6 +249,17 @@ const struct field *field_find(const struct kind *kind, const char *name, size_t
         if (field_is_named(field, name, length) ||
             (field->rate && field_is_named(field->of, name, length)))
             break;
+    return field;
+}
+
+const struct field *field_find(const struct kind *kind, const char *name, size_t length)
+{
+    const struct field *field = find_exactly(kind, name, length);
+    const struct field_heading *heading;
+
+    for (size_t i = 0; !field && (heading = field_heading(i)); i++)
+        if (is_spelled(heading->heading, name, length))
+            field = find_exactly(kind, heading->name, strlen(heading->name));
     return field;
 }
 
