@@ -134,6 +134,9 @@ int common_output(struct common *common, const char *file);
 /* Width of the terminal in columns; 0 if stdout is not a terminal: then lines are not cut. */
 unsigned common_width(const struct common *common);
 
+/* True if stderr is a terminal on which a line can be erased. */
+bool common_can_erase(void);
+
 /* Returns the function that shows on a terminal that names are looked up; NULL if stderr is not a
  * terminal on which the line can be erased. */
 hosts_wait_fn common_waiting(void);

@@ -5,9 +5,9 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/progress.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/live.h"
@@ -160,6 +160,7 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
                 .keep_ms = command->screen ? LIVE_AGE : 0},
         .listing = &command->listing.listing,
     };
+    struct progress_line line;
     int status;
 
     if (options.how.threads > options.how.flows)
@@ -167,9 +168,9 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
     command->traffic = traffic_create(&options);
     if (!command->traffic)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !command->screen && !common->explain)
-        fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
-                common->program, options.milliseconds / 1000.0);
+    if (!command->screen)
+        options.progress = progress_begin(&line, common, "watching", options.milliseconds,
+                                          "ends this early and shows the rows");
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
     if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */
