@@ -116,7 +116,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (!report.listed && !report.partial && command->listing.number <= 1 &&
         command->listing.typed && !run->silent)
         report_groups(command->listing.typed, &report);
-    report_print(&report, stderr, command->common->program);
+    if (!command->quiet)
+        report_print(&report, stderr, command->common->program);
     run->last = error || report.ended;
     run->useless = error || run->silent || (report.partial && !report.listed);
     if (error)
