@@ -211,6 +211,13 @@ static void summarize(struct owners *owners)
         summary.shut_out |= processes->items[i].shut;
         summary.unnamed += processes->items[i].unnamed;
     }
+    struct process *denied = processes_find(&owners->processes, summary.denied_pid);
+    if (summary.denied && denied) {
+        if (!denied->named)
+            (void)process_read_names(&owners->walk.tree, denied, owners->walk.names);
+        snprintf(summary.denied_name, sizeof summary.denied_name, "%s",
+                 denied->named ? denied->name : "");
+    }
     for (size_t i = 0; i < holdings->count && !summary.any; i++)
         summary.any = (pid_t)(holdings->items[i].holder >> HOLDER_PROCESS_SHIFT) != self;
     owners->summary = summary;
