@@ -375,8 +375,8 @@ void run_report_owners(struct run *run)
     if (summary->error)
         report_note(run->report, "some owners are unknown: %s", strerror(summary->error));
     if (summary->hidden)
-        report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))",
-                    run_processes(run));
+        report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))%s",
+                    run_processes(run), rights_advice());
     if (summary->unnamed)
         report_note(run->report, "owners: not allowed to read the name%s of %zu process%s%s",
                     summary->unnamed == 1 ? "" : "s", summary->unnamed,
