@@ -34,8 +34,8 @@ struct doctor {
     uint64_t began;           /* when the first readings began; 0: they did not */
     bool has_waited;          /* for the second readings */
     bool examined_first;      /* doctor_examine_first() was called */
-    int error;                /* of the first readings: 0 or -errno */
-    struct report losses;     /* of the first readings */
+    int error;                /* first readings: 0 or -errno */
+    struct report losses;     /* rows that the first readings lack */
     struct drop_probe *drops;          /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;

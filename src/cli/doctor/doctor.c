@@ -253,7 +253,7 @@ static int diagnose(const struct doctor_command *command)
         .backend = command->common.proc_root ? BACKEND_PROC : command->common.backend,
         .owners = command->common.owners,
         .progress = progress_begin(&line, &command->common, "sampling", command->milliseconds,
-                                   "ends this early and shows the findings"),
+                                   "shows the findings now"),
         .once = !command->common.interval_ms,
     };
     struct doctor *doctor = doctor_create(&options);

@@ -40,7 +40,7 @@ static const struct example examples[] = {
     {"--where 'process != null'", "packets that processes lose"},
     {"--count-by reason", "packets for each reason"},
     {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
-    {"-c 10 --ndjson", "every 10 s, for programs"},
+    {"-c 10 --ndjson", "one listing every 10 s, in NDJSON"},
     {NULL, NULL},
 };
 
@@ -148,7 +148,7 @@ int drops_run(int argc, char *const argv[])
     if (!command.drops)
         return no_memory_status(common->program);
     options.progress = progress_begin(&line, common, "watching", options.milliseconds,
-                                      "ends this early and shows the rows");
+                                      "shows the rows now");
     status = drops_list_rows(&command);
     drops_destroy(command.drops);
     return status;
