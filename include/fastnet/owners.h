@@ -126,6 +126,11 @@ struct owners_summary {
 /* Returns the summary, borrowed. */
 const struct owners_summary *owners_summary(const struct owners *owners);
 
+/* Writes which open files may not be read: "not allowed to read the open files of 9 processes, such
+ * as nginx (pid 812)". Returns `text`. */
+enum { OWNERS_DENIED_TEXT = 192 };
+const char *owners_denied_text(char text[OWNERS_DENIED_TEXT], const struct owners_summary *summary);
+
 /* True if a socket without owners is certainly not held by any process. */
 static inline bool owners_know_all(const struct owners_summary *summary)
 {

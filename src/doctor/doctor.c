@@ -17,6 +17,7 @@
 #include "fastnet/netlink.h"
 #include "fastnet/netns_store.h"
 #include "fastnet/proc_tree.h"
+#include "fastnet/rights.h"
 
 /* A network namespace, and its readings. */
 struct examined_netns {
@@ -242,6 +243,18 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     report_rules(examination->report, "tried only partly", partly);
 }
 
+static void doctor_report_owners(const struct examination *examination,
+                                 const struct owners_summary *summary)
+{
+    char denied[OWNERS_DENIED_TEXT];
+
+    if (summary->error)
+        report_note(examination->report, "some owners are unknown: %s", strerror(summary->error));
+    if (summary->denied && examination->lacks_owner)
+        report_note(examination->report, "owners: %s%s", owners_denied_text(denied, summary),
+                    rights_advice());
+}
+
 static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *examined,
                                 bool is_first, struct report *report, record_fn fn, void *arg)
 {
@@ -261,9 +274,8 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
     };
 
     try_rules(doctor, &examination, examined->entry.cookie);
-    if (examination.owners && owners_summary(examination.owners)->error)
-        report_note(report, "some owners are unknown: %s",
-                    strerror(owners_summary(examination.owners)->error));
+    if (examination.owners)
+        doctor_report_owners(&examination, owners_summary(examination.owners));
     owners_destroy(examination.owners);
     owners_program_destroy(examination.program);
     return examination.error;

@@ -259,6 +259,7 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
 {
     const struct owner *owner = owner_of(examination, inode);
 
+    examination->lacks_owner |= inode && !owner;
     if (owner)
         finding_process(finding, text, owner->process->name, (uint32_t)owner->process->pid);
     else

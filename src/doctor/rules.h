@@ -75,6 +75,7 @@ struct examination {
     bool is_first;  /* only rules for which one reading is enough are tried */
     bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
+    bool lacks_owner; /* a finding names no process, because its process is not visible */
     bool lacking; /* a reading or a sysctl that the rule needs is missing */
     struct doctor_summary *summary;
     struct report *report;

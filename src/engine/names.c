@@ -297,23 +297,19 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
            (run->owners.unowned && !owners_know_all(summary));
 }
 
-/* Reports that processes may not be read. Names one of them, and says which rows that concerns. */
+/* Reports that processes may not be read, and which rows that concerns. */
 static void report_denied(struct run *run, const struct owners_summary *summary)
 {
-    const bool one = summary->denied == 1, loss = run->owners.stand_ins &&
-                                                  run->listing->named.lookups & NEED_OWNERS_CGROUPS;
+    const bool loss =
+        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
     const size_t rows = run->owners.unowned_rows;
-    char number[48] = "", concerns[80] = "";
+    char denied[OWNERS_DENIED_TEXT], concerns[80] = "";
 
-    if (!one)
-        snprintf(number, sizeof number, "%zu processes, such as ", summary->denied);
     if (rows)
         snprintf(concerns, sizeof concerns, ": %zu row%s without an owner may belong to %s", rows,
-                 rows == 1 ? "" : "s", one ? "it" : "them");
-    report_add(run->report, loss ? REPORT_LOSS : REPORT_NOTE,
-               "owners: not allowed to read the open files of %s%s (pid %ld)%s%s", number,
-               *summary->denied_name ? summary->denied_name : "a process", (long)summary->denied_pid,
-               concerns, rights_advice());
+                 rows == 1 ? "" : "s", summary->denied == 1 ? "it" : "them");
+    report_add(run->report, loss ? REPORT_LOSS : REPORT_NOTE, "owners: %s%s%s",
+               owners_denied_text(denied, summary), concerns, rights_advice());
 }
 
 /* Reports the first reason why rows that seem to have no owner may have owners, or why a filter may

@@ -223,6 +223,18 @@ static void summarize(struct owners *owners)
     owners->summary = summary;
 }
 
+const char *owners_denied_text(char text[OWNERS_DENIED_TEXT], const struct owners_summary *summary)
+{
+    char number[48] = "";
+
+    if (summary->denied > 1)
+        snprintf(number, sizeof number, "%zu processes, such as ", summary->denied);
+    snprintf(text, OWNERS_DENIED_TEXT, "not allowed to read the open files of %s%s (pid %ld)",
+             number, *summary->denied_name ? summary->denied_name : "a process",
+             (long)summary->denied_pid);
+    return text;
+}
+
 /* Keeps the first error. status: 0 or -errno. */
 static void owners_note_error(struct owners *owners, int status)
 {
