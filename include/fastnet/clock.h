@@ -25,6 +25,15 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
  * clock_catch_interrupt() catches. */
 void clock_wait(uint64_t until);
 
+/* Shows that somebody waits. over: the wait is over, so that show() removes what it has shown. */
+struct clock_progress {
+    void (*show)(const struct clock_progress *progress, bool over);
+};
+
+/* Waits like clock_wait(), and calls progress->show() at once, each second, and at the end.
+ * progress: NULL: shows nothing. */
+void clock_wait_shown(uint64_t until, const struct clock_progress *progress);
+
 /* From now on the first SIGINT ends only clock_wait(), the current call and all later calls; a
  * second SIGINT ends the program. Does nothing if the program was started with SIGINT ignored. */
 void clock_catch_interrupt(void);

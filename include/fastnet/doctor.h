@@ -39,6 +39,9 @@ struct doctor_options {
     const char *typed_root; /* argument of --proc-root; NULL: not given */
     enum backend_choice backend;
     enum owners_choice owners;
+    /* Shows how long the second reading is waited for; or NULL. */
+    const struct clock_progress *progress;
+    bool once; /* there is no third reading: ctrl-C ends the wait, and the second reading follows */
 };
 
 /* Returns the directory with the processes. */
@@ -58,6 +61,11 @@ void doctor_destroy(struct doctor *doctor);
  * that were not read since its last call. */
 void doctor_begin(void *doctor);
 int doctor_examine(void *doctor, const struct query *query, record_fn fn, void *arg);
+
+/* Like doctor_examine(), for a listing before it: takes the first reading, and passes on the
+ * findings of rules for which it is enough. doctor_examine() passes on the other findings and
+ * reports the losses of both readings; the summary counts all findings. */
+int doctor_examine_first(void *doctor, const struct query *query, record_fn fn, void *arg);
 
 /* Totals since doctor_begin(): findings, tried rules, and the time since the first of two
  * readings. */

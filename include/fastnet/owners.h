@@ -110,6 +110,7 @@ size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct ow
 struct owners_summary {
     size_t denied;    /* number of processes that hide their descriptors from this user */
     pid_t denied_pid; /* one such process: the first that was found */
+    char denied_name[64]; /* its name; empty: unknown */
     size_t unlisted;  /* number of processes whose descriptors a captured tree lacks */
     size_t unnamed;   /* number of owners whose names are not readable: empty */
     /* A process hides even its directory of descriptors: netstat's message depends on this. */
@@ -124,6 +125,11 @@ struct owners_summary {
 };
 /* Returns the summary, borrowed. */
 const struct owners_summary *owners_summary(const struct owners *owners);
+
+/* Writes which open files may not be read: "not allowed to read the open files of 9 processes, such
+ * as nginx (pid 812)". Returns `text`. */
+enum { OWNERS_DENIED_TEXT = 192 };
+const char *owners_denied_text(char text[OWNERS_DENIED_TEXT], const struct owners_summary *summary);
 
 /* True if a socket without owners is certainly not held by any process. */
 static inline bool owners_know_all(const struct owners_summary *summary)

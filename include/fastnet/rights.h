@@ -64,6 +64,10 @@ bool rights_have(unsigned rights);
 /* For messages: what else may refuse with EPERM although this process has the capability. */
 #define REFUSED_BY "a container's seccomp profile, or another user namespace?"
 
+/* A literal for messages: the kernel refuses with EPERM, although the capability is there. */
+#define REFUSED_IN_SPITE_OF(capability)                                                            \
+    "Operation not permitted in spite of " capability " (" REFUSED_BY ")"
+
 /* True if all capabilities of this right are permitted. */
 bool rights_have_all_of(enum right right);
 
@@ -73,7 +77,7 @@ const char *rights_advice(void);
 
 /* A literal for messages: these capabilities are missing. */
 #define RIGHTS_MISSING(capabilities)                                                               \
-    (*rights_advice() ? "it needs " capabilities " (try sudo)" : "it needs " capabilities)
+    (*rights_advice() ? "needs " capabilities " (try sudo)" : "needs " capabilities)
 
 /* True if any right is still permitted. */
 bool rights_any(void);

@@ -53,7 +53,9 @@ const struct backend backend_drops = {
 static const char *packets_remedy(const struct table *table, int error)
 {
     (void)table;
-    return error == -EPERM ? RIGHTS_MISSING("CAP_NET_RAW") : NULL;
+    return error != -EPERM                     ? NULL
+           : rights_have(1u << RIGHT_PACKETS) ? REFUSED_IN_SPITE_OF("CAP_NET_RAW")
+                                              : RIGHTS_MISSING("CAP_NET_RAW");
 }
 
 const struct backend backend_traffic = {

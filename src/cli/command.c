@@ -300,7 +300,7 @@ static int resolve_metrics(struct listing_command *command)
     if (common->interval_ms && !common->output && common->format == FORMAT_PROMETHEUS)
         return common_misuse_bare(
             common,
-            "%s: -c prints listings without an end mark (try --output=FILE or --openmetrics)",
+            "%s: with -c a reader cannot see where a listing ends (try --output=FILE or --openmetrics)",
             option);
     return 0;
 }

@@ -82,12 +82,16 @@ static void show_waiting(size_t count, const char *name)
         fprintf(stderr, "looking up names of %zu address%s...", count, count == 1 ? "" : "es");
 }
 
-hosts_wait_fn common_waiting(void)
+bool common_can_erase(void)
 {
     const char *term = getenv("TERM");
 
-    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0 ? show_waiting
-                                                                               : NULL;
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+hosts_wait_fn common_waiting(void)
+{
+    return common_can_erase() ? show_waiting : NULL;
 }
 
 /* --- Errors ----------------------------------------------------------------------------------- */

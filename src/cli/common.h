@@ -89,7 +89,7 @@ enum { OPTION_HELP = 999 };
     OPTION('c', "continuous", group, "repeat every second, or every SECONDS",                      \
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]")
 #define STRICT_INTERVAL_OPTION(group)                                                              \
-    LONG(THIS_ROW, "strict-interval", group, "with -c: keep the interval, however much CPU",       \
+    LONG(THIS_ROW, "strict-interval", group, "with -c: do not lengthen the interval to save CPU",       \
          .member = offsetof(struct common, strict_interval), .newer = true)
 #define DELTA_OPTION(group, help)                                                                  \
     LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))
@@ -133,6 +133,9 @@ int common_output(struct common *common, const char *file);
 
 /* Width of the terminal in columns; 0 if stdout is not a terminal: then lines are not cut. */
 unsigned common_width(const struct common *common);
+
+/* True if stderr is a terminal on which a line can be erased. */
+bool common_can_erase(void);
 
 /* Returns the function that shows on a terminal that names are looked up; NULL if stderr is not a
  * terminal on which the line can be erased. */

@@ -370,7 +370,8 @@ static const char *hint_at_rights(int error)
     if (error != -EPERM)
         return error == -EACCES ? rights_advice() : "";
     return rights_have(1u << RIGHT_NAMESPACES) ? " in spite of CAP_SYS_ADMIN (" REFUSED_BY ")"
-                                               : " (needs CAP_SYS_ADMIN)";
+           : *rights_advice()                  ? ": needs CAP_SYS_ADMIN (try sudo)"
+                                               : ": needs CAP_SYS_ADMIN";
 }
 
 /* Reports an error in the words of ss and ip. opened: the namespace could not be entered. */

@@ -116,7 +116,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (!report.listed && !report.partial && command->listing.number <= 1 &&
         command->listing.typed && !run->silent)
         report_groups(command->listing.typed, &report);
-    report_print(&report, stderr, command->common->program);
+    if (!command->quiet)
+        report_print(&report, stderr, command->common->program);
     run->last = error || report.ended;
     run->useless = error || run->silent || (report.partial && !report.listed);
     if (error)
@@ -172,8 +173,8 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
 
     if (pace_is_news(pace))
         fprintf(stderr,
-                "%s: a listing takes %.3g s of CPU time: -c waits %.3g s, not %.3g s, to use at "
-                "most half of a CPU (--strict-interval: no limit)\n",
+                "%s: a listing takes %.3g s of CPU time; -c pauses %.3g s after it instead of "
+                "%.3g s, to use at most half of a CPU (--strict-interval keeps the interval)\n",
                 common->program, (double)took.processor * seconds, (double)pause * seconds,
                 (double)pace->interval * seconds);
     clock_wait(now.clock + pause);

@@ -17,12 +17,14 @@
 #include "fastnet/netlink.h"
 #include "fastnet/netns_store.h"
 #include "fastnet/proc_tree.h"
+#include "fastnet/rights.h"
 
 /* A network namespace, and its readings. */
 struct examined_netns {
     struct netns_entry entry; /* is_read: since doctor_begin() */
     struct reading readings[2];
     unsigned latest; /* index of the reading that was taken last */
+    uint64_t done;   /* bit n: doctor_examine_first() passed on findings of rules[n] */
 };
 
 struct doctor {
@@ -30,7 +32,11 @@ struct doctor {
     struct engine *engine;
     struct netns_store namespaces;
     uint64_t own_netns; /* rules about the whole machine are tried in this netns only */
-    bool began;
+    uint64_t began;           /* when the first readings began; 0: they did not */
+    bool has_waited;          /* for the second readings */
+    bool examined_first;      /* doctor_examine_first() was called */
+    int error;                /* first readings: 0 or -errno */
+    struct report losses;     /* rows that the first readings lack */
     struct drop_probe *drops;          /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;
@@ -85,6 +91,8 @@ void doctor_begin(void *maker)
     struct doctor *doctor = maker;
 
     netns_store_next(&doctor->namespaces, examined_netns_finish);
+    if (doctor->examined_first)
+        return; /* the second readings belong to the same examination */
     doctor->summary = (struct doctor_summary){.rules = 0};
     doctor_take_drops(doctor);
 }
@@ -158,7 +166,7 @@ static int read_ahead(void *arg)
     if (ahead->again && doctor->options->all_netns)
         engine_change_netns(doctor->engine);
     if (ahead->again)
-        return reading_add(&examined->readings[examined->latest], READS_UDP, -1, doctor->engine,
+        return reading_add(&examined->readings[examined->latest], READS_UDP, NULL, doctor->engine,
                            doctor->options, ahead->report);
     reading_trim(&examined->readings[examined->latest]);
     return 0;
@@ -177,26 +185,28 @@ static int read_all_netns(struct doctor *doctor, bool again, struct report *repo
 
 /* Waits, and meanwhile reads which connections are refused, if there is only one network namespace.
  * If the kernel loses such events, all are dropped: another address may have refused more. */
-static void wait_until(struct doctor *doctor, uint64_t when)
+static void doctor_wait(struct doctor *doctor, uint64_t until)
 {
-    const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(when / CLOCK_SECOND),
-                                                 .tv_nsec = (long)(when % CLOCK_SECOND)}};
+    const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(until / CLOCK_SECOND),
+                                                 .tv_nsec = (long)(until % CLOCK_SECOND)}};
     const bool listens =
         !doctor->options->all_netns && needs_of(doctor, doctor->own_netns) & READS_REFUSED;
     struct examined_netns *examined = listens ? find_examined_netns(doctor) : NULL;
-    const int timer = examined ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1;
+    const struct reading_wait wait = {
+        .timer = examined ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1,
+        .progress = doctor->options->progress};
     struct report losses = {.partial = false};
 
-    if (timer >= 0 && timerfd_settime(timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
+    if (wait.timer >= 0 && timerfd_settime(wait.timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
         struct reading *now = &examined->readings[examined->latest];
-        if (reading_add(now, READS_REFUSED, timer, doctor->engine, doctor->options, &losses) < 0 ||
+        if (reading_add(now, READS_REFUSED, &wait, doctor->engine, doctor->options, &losses) < 0 ||
             losses.partial) {
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
             memset(now->sockets.failed, 0, sizeof now->sockets.failed);
         }
     }
-    close(timer);
-    clock_wait(when);
+    close(wait.timer);
+    clock_wait_shown(until, wait.progress);
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -216,7 +226,7 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     uint64_t tried = 0;
 
     for (size_t i = 0; i < rule_count && !examination->error; i++) {
-        if (!is_chosen(doctor, i, netns))
+        if (!is_chosen(doctor, i, netns) || (examination->is_first && !rules[i].at_once))
             continue;
         examination->rule = &rules[i];
         examination->lacking = rules[i].needs & ~examination->now->read;
@@ -233,12 +243,26 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
     report_rules(examination->report, "tried only partly", partly);
 }
 
-static int doctor_examine_netns(struct doctor *doctor, const struct examined_netns *examined,
-                                struct report *report, record_fn fn, void *arg)
+static void doctor_report_owners(const struct examination *examination,
+                                 const struct owners_summary *summary)
+{
+    char denied[OWNERS_DENIED_TEXT];
+
+    if (summary->error)
+        report_note(examination->report, "some owners are unknown: %s", strerror(summary->error));
+    if (summary->denied && examination->lacks_owner)
+        report_note(examination->report, "owners: %s%s", owners_denied_text(denied, summary),
+                    rights_advice());
+}
+
+static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *examined,
+                                bool is_first, struct report *report, record_fn fn, void *arg)
 {
     struct examination examination = {
         .options = doctor->options,
         .before = &examined->readings[!examined->latest],
+        .done = &examined->done,
+        .is_first = is_first,
         .now = &examined->readings[examined->latest],
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
         .drops = doctor->drops,
@@ -250,9 +274,8 @@ static int doctor_examine_netns(struct doctor *doctor, const struct examined_net
     };
 
     try_rules(doctor, &examination, examined->entry.cookie);
-    if (examination.owners && owners_summary(examination.owners)->error)
-        report_note(report, "some owners are unknown: %s",
-                    strerror(owners_summary(examination.owners)->error));
+    if (examination.owners)
+        doctor_report_owners(&examination, owners_summary(examination.owners));
     owners_destroy(examination.owners);
     owners_program_destroy(examination.program);
     return examination.error;
@@ -270,28 +293,81 @@ static void doctor_begin_probes(struct doctor *doctor)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
 }
 
-/* Takes the first readings, and waits until the next. Most resolvers wait for 5 s, which is the
- * usual time between readings, so sockets that ask DNS are read again later. */
-static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct report *report)
+/* Starts what must be there before the first readings, if there will be second readings. */
+static void doctor_start(struct doctor *doctor)
 {
-    enum { QUERIES_MS = 2000 };
     const struct doctor_options *options = doctor->options;
-    const unsigned milliseconds = options->milliseconds;
-    int error;
 
-    doctor->began = true;
-    if (!milliseconds)
-        return 0;
+    doctor->began = clock_nanoseconds(CLOCK_MONOTONIC);
+    if (!options->milliseconds)
+        return;
+    if (options->once)
+        clock_catch_interrupt();
+    if (options->progress)
+        options->progress->show(options->progress, false);
     if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
         doctor_begin_probes(doctor);
-    error = read_all_netns(doctor, false, report);
+}
+
+/* After ctrl-C, the second readings are taken at least this time after the first: over a shorter
+ * time a short burst would look like a fault. */
+enum { LEAST_MS = 1000 };
+
+static void wait_after_interrupt(const struct doctor *doctor)
+{
+    const unsigned milliseconds =
+        doctor->options->milliseconds < LEAST_MS ? doctor->options->milliseconds : LEAST_MS;
+    const uint64_t until = doctor->began + milliseconds * CLOCK_MILLISECOND;
+    const struct timespec time = {.tv_sec = (time_t)(until / CLOCK_SECOND),
+                                  .tv_nsec = (long)(until % CLOCK_SECOND)};
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL) == EINTR)
+        continue;
+}
+
+/* Waits until the second readings. Most resolvers wait for 5 s, which is the usual time between
+ * readings, so sockets that ask DNS are read again later. */
+static int doctor_wait_for_second(struct doctor *doctor)
+{
+    enum { QUERIES_MS = 2000 };
+    const unsigned milliseconds = doctor->options->milliseconds;
+    int error = doctor->error;
+
+    doctor->has_waited = true;
+    if (!milliseconds)
+        return 0;
     if (!error && milliseconds >= 2 * QUERIES_MS &&
         needs_of(doctor, doctor->own_netns) & READS_UDP) {
-        wait_until(doctor, began + (milliseconds - QUERIES_MS) * CLOCK_MILLISECOND);
-        error = read_all_netns(doctor, true, report);
+        doctor_wait(doctor, doctor->began + (milliseconds - QUERIES_MS) * CLOCK_MILLISECOND);
+        if (!clock_interrupted())
+            error = read_all_netns(doctor, true, &doctor->losses);
     }
-    wait_until(doctor, began + milliseconds * CLOCK_MILLISECOND);
+    doctor_wait(doctor, doctor->began + milliseconds * CLOCK_MILLISECOND);
+    if (clock_interrupted())
+        wait_after_interrupt(doctor);
     doctor_take_drops(doctor);
+    return error;
+}
+
+int doctor_examine_first(void *maker, const struct query *query, record_fn fn, void *arg)
+{
+    struct report unused = {.partial = false}; /* doctor_examine() reports the same problems */
+    struct doctor *doctor = maker;
+    struct examined_netns *examined;
+
+    (void)query;
+    if (!doctor->began)
+        doctor_start(doctor);
+    doctor->examined_first = true;
+    if (!doctor->error)
+        doctor->error = doctor_read_netns(doctor, &doctor->losses);
+    if (doctor->options->progress)
+        doctor->options->progress->show(doctor->options->progress, true);
+    examined = doctor->error ? NULL : find_examined_netns(doctor);
+    const int error =
+        examined ? doctor_examine_netns(doctor, examined, true, &unused, fn, arg) : 0;
+    if (examined)
+        reading_trim(&examined->readings[examined->latest]);
     return error;
 }
 
@@ -301,14 +377,23 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     struct doctor *doctor = maker;
     uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     struct examined_netns *examined;
-    int error = doctor->began ? 0 : doctor_begin_sample(doctor, began, report);
+    int error = 0;
 
+    if (!doctor->began) {
+        doctor_start(doctor);
+        if (doctor->options->milliseconds)
+            doctor->error = read_all_netns(doctor, false, &doctor->losses);
+    }
+    if (!doctor->has_waited) {
+        error = doctor_wait_for_second(doctor);
+        report_hand_on(report, &doctor->losses);
+    }
     if (!error)
         error = doctor_read_netns(doctor, report);
     examined = error ? NULL : find_examined_netns(doctor);
     if (examined) {
         const uint64_t before = examined->readings[!examined->latest].at;
-        error = doctor_examine_netns(doctor, examined, report, fn, arg);
+        error = doctor_examine_netns(doctor, examined, false, report, fn, arg);
         reading_trim(&examined->readings[examined->latest]);
         began = before ? before : began;
     }

@@ -147,6 +147,17 @@ static void make_command(struct finding *finding, const struct examination *exam
         *finding->command = '\0';
 }
 
+/* Returns whether the first examination passed on findings of this rule. The first examination
+ * remembers that. */
+static bool rule_is_done(struct examination *examination)
+{
+    const uint64_t rule = UINT64_C(1) << (examination->rule - rules);
+
+    if (examination->is_first)
+        *examination->done |= rule;
+    return !examination->is_first && *examination->done & rule;
+}
+
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved)
 {
@@ -169,6 +180,8 @@ void finding_emit(struct finding *finding, struct examination *examination, uint
     record->summary = as_text(finding->summary);
     record->evidence = as_text(finding->evidence);
     record->process = as_text(finding->process);
+    if (rule_is_done(examination))
+        return;
     examination->summary->findings[record->severity]++;
     if (!examination->error)
         examination->error = examination->fn(&finding->record, examination->arg);
@@ -246,6 +259,7 @@ void process_text(char text[PROCESS_TEXT], struct examination *examination, stru
 {
     const struct owner *owner = owner_of(examination, inode);
 
+    examination->lacks_owner |= inode && !owner;
     if (owner)
         finding_process(finding, text, owner->process->name, (uint32_t)owner->process->pid);
     else

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timerfd.h>
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
@@ -300,14 +301,28 @@ static void want(struct predicate_tree *where, struct predicate part)
     predicate_tree_add(where, &where->whole, part);
 }
 
-/* Reads the tables of a source. Events are read until `stop` can be read. Returns 0 or -errno. */
+/* Called at least once a second while events are read. After ctrl-C, ends the wait. */
+static void reading_pause(void *arg, struct report *report)
+{
+    const struct reading_wait *wait = arg;
+
+    (void)report;
+    if (clock_interrupted())
+        timerfd_settime(wait->timer, 0, &(struct itimerspec){.it_value.tv_nsec = 1}, NULL);
+    else if (wait->progress)
+        wait->progress->show(wait->progress, false);
+}
+
+/* Reads the tables of a source; events until the wait is over. Returns 0 or -errno. */
 static int reading_list(const struct reading_source *source, struct reading *reading,
                         const struct reading *before, struct engine *engine,
-                        const struct doctor_options *options, unsigned needs, int stop,
-                        struct report *report)
+                        const struct doctor_options *options, unsigned needs,
+                        const struct reading_wait *wait, struct report *report)
 {
+    enum { PAUSE_MS = 1000 };
     const uint64_t tcp_info = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
-    const struct query_events events = {.stop = stop,
+    const struct query_events events = {.stop = wait ? wait->timer : -1,
+                                        .interval = PAUSE_MS,
                                         .buffer_size = 1 << 20,
                                         .kinds = socket_end_kind(AF_INET, IPPROTO_TCP) |
                                                  socket_end_kind(AF_INET6, IPPROTO_TCP)};
@@ -320,6 +335,8 @@ static int reading_list(const struct reading_source *source, struct reading *rea
         .backend = options->backend,
         .owners = options->owners,
         .events = source->reads == READS_REFUSED ? &events : NULL,
+        .pause = wait ? reading_pause : NULL,
+        .pause_arg = wait ? (void *)(uintptr_t)wait : NULL,
         .tables = tables,
     };
 
@@ -360,7 +377,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]))
             continue;
-        error = reading_list(&sources[i], reading, before, engine, options, needs, -1, &losses);
+        error = reading_list(&sources[i], reading, before, engine, options, needs, NULL, &losses);
         report_hand_on(report, &losses);
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
@@ -372,15 +389,15 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     return error;
 }
 
-int reading_add(struct reading *reading, unsigned reads, int stop, struct engine *engine,
-                const struct doctor_options *options, struct report *report)
+int reading_add(struct reading *reading, unsigned reads, const struct reading_wait *wait,
+                struct engine *engine, const struct doctor_options *options, struct report *report)
 {
     int error = 0;
 
     reading->sockets.only_queries = true;
     for (size_t i = 0; i < COUNT(sources) && !error; i++)
         if (sources[i].reads == reads)
-            error = reading_list(&sources[i], reading, NULL, engine, options, 0, stop, report);
+            error = reading_list(&sources[i], reading, NULL, engine, options, 0, wait, report);
     return error;
 }
 

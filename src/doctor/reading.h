@@ -168,6 +168,7 @@ struct reading {
 /* --- Gathering -------------------------------------------------------------------------------- */
 
 struct doctor_options;
+struct clock_progress;
 struct engine;
 struct report;
 
@@ -175,11 +176,18 @@ struct report;
  * tables that cannot be read. Returns 0 or -errno. */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report);
+
+/* A wait, which ctrl-C ends. */
+struct reading_wait {
+    int timer; /* a timerfd(2): can be read when the wait is over */
+    const struct clock_progress *progress; /* or NULL */
+};
+
 /* Adds to an older reading. READS_UDP: the sockets that ask DNS now, because few resolvers wait for
- * an answer as long as the time between two readings. READS_REFUSED: connections that are refused
- * until `stop` can be read. Returns 0 or -errno. */
-int reading_add(struct reading *reading, unsigned reads, int stop, struct engine *engine,
-                const struct doctor_options *options, struct report *report);
+ * an answer as long as the time between two readings; wait: NULL. READS_REFUSED: connections that
+ * are refused until the wait is over. Returns 0 or -errno. */
+int reading_add(struct reading *reading, unsigned reads, const struct reading_wait *wait,
+                struct engine *engine, const struct doctor_options *options, struct report *report);
 void reading_finish(struct reading *reading);
 
 /* Frees more than a megabyte that rules need, but that is not compared with the next reading. */

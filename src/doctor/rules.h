@@ -45,6 +45,7 @@ struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_* */
     unsigned alone; /* READS_*: any of them is enough for a finding; 0: all are required */
+    bool at_once;   /* one reading is enough: nothing is compared with the reading before */
     void (*evaluate)(struct examination *examination);
     const struct rule_growth *growths; /* for rule_growth() */
     const struct filling *filling;     /* for rule_filling() */
@@ -70,8 +71,11 @@ struct examination {
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct owners *owners;             /* searched when a rule first needs them */
     struct owners_program *program;
+    uint64_t *done; /* bit n: the first examination passed on findings of rules[n] */
+    bool is_first;  /* only rules for which one reading is enough are tried */
     bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
+    bool lacks_owner; /* a finding names no process, because its process is not visible */
     bool lacking; /* a reading or a sysctl that the rule needs is missing */
     struct doctor_summary *summary;
     struct report *report;

@@ -223,16 +223,16 @@ void rule_descriptors(struct examination *examination)
     if (error < 0)
         report_loss(report, "descriptors: %s: %s", root, strerror(-error));
     if (missed.denied)
-        report_loss(report, "descriptors: %zu %s not show how many %s open", missed.denied,
-                    missed.denied == 1 ? "process does" : "processes do",
-                    missed.denied == 1 ? "it has" : "they have");
+        report_loss(report, "descriptors: not allowed to count the open files of %zu process%s%s",
+                    missed.denied, missed.denied == 1 ? "" : "es", rights_advice());
     if (missed.unlisted)
         report_loss(report, "%s lacks the descriptors of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
     if (missed.none)
-        report_loss(report, "the rule descriptors was skipped, because %s has no processes", root);
+        report_loss(report, "%s has no processes: the rule descriptors was not tried", root);
     else if (missed.hidden)
-        report_loss(report, "descriptors: %s does not show all processes (hidepid, proc(5))", root);
+        report_loss(report, "descriptors: %s does not list all processes (hidepid? see proc(5))%s",
+                    root, rights_advice());
     if (missed.error)
         report_loss(report, "some descriptors were not counted: %s", strerror(-missed.error));
 }

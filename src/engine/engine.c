@@ -113,9 +113,12 @@ static int emit_kept(struct run *run, struct rows *rows)
     for (size_t i = 0; i < rows->count && !error; i++) {
         const struct record *record = rows_at(rows, i, &row);
         run_use_netns(run, record->netns_index);
-        run->owners.unowned |= run_is_ownerless(run, record);
-        if (run_wants(run, record))
-            error = run_emit(run, run->sink, record);
+        const bool ownerless = run_is_ownerless(run, record);
+        run->owners.unowned |= ownerless;
+        if (!run_wants(run, record))
+            continue;
+        run->owners.unowned_rows += ownerless;
+        error = run_emit(run, run->sink, record);
     }
     rows_clear(rows);
     return error;

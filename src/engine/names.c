@@ -297,19 +297,29 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
            (run->owners.unowned && !owners_know_all(summary));
 }
 
-/* Reports the first reason why sockets that seem to have no owner may have owners. */
+/* Reports that processes may not be read, and which rows that concerns. */
+static void report_denied(struct run *run, const struct owners_summary *summary)
+{
+    const bool loss =
+        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
+    const size_t rows = run->owners.unowned_rows;
+    char denied[OWNERS_DENIED_TEXT], concerns[80] = "";
+
+    if (rows)
+        snprintf(concerns, sizeof concerns, ": %zu row%s without an owner may belong to %s", rows,
+                 rows == 1 ? "" : "s", summary->denied == 1 ? "it" : "them");
+    report_add(run->report, loss ? REPORT_LOSS : REPORT_NOTE, "owners: %s%s%s",
+               owners_denied_text(denied, summary), concerns, rights_advice());
+}
+
+/* Reports the first reason why rows that seem to have no owner may have owners, or why a filter may
+ * have refused rows. */
 static void report_unowned(struct run *run, const struct owners_summary *summary)
 {
-    const bool groups_are_named =
-        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
-
     if (summary->shut_out && run->listing->report_shut_out)
         return;
     if (summary->denied)
-        report_add(run->report, groups_are_named ? REPORT_LOSS : REPORT_NOTE,
-                   "owners: not allowed to read the open files of %zu process%s %ld%s",
-                   summary->denied, summary->denied == 1 ? ": pid" : "es, such as pid",
-                   (long)summary->denied_pid, rights_advice());
+        report_denied(run, summary);
     else if (summary->unlisted)
         report_note(run->report, "owners: %s lacks the descriptors of %zu process%s",
                     run_processes(run), summary->unlisted, summary->unlisted == 1 ? "" : "es");
@@ -351,8 +361,9 @@ void run_report_owners(struct run *run)
 
     if (run->listing->live && run->engine->owners_reported)
         return;
-    if (filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0)) &&
-        are_owners_missing(run, owners))
+    const bool filters =
+        filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0));
+    if (filters && are_owners_missing(run, owners))
         report_loss(run->report, "some owners are unknown, so rows may be missing");
     if (!owners)
         return;
@@ -360,13 +371,13 @@ void run_report_owners(struct run *run)
     if (summary->error)
         report_note(run->report, "some owners are unknown: %s", strerror(summary->error));
     if (summary->hidden)
-        report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))",
-                    run_processes(run));
+        report_note(run->report, "owners: %s does not list all processes (hidepid? see proc(5))%s",
+                    run_processes(run), rights_advice());
     if (summary->unnamed)
         report_note(run->report, "owners: not allowed to read the name%s of %zu process%s%s",
                     summary->unnamed == 1 ? "" : "s", summary->unnamed,
                     summary->unnamed == 1 ? "" : "es", rights_advice());
-    if (run->owners.unowned)
+    if (run->owners.unowned_rows || (run->owners.unowned && filters))
         report_unowned(run, summary);
     run->engine->owners_reported |= run->report->count > reported_before;
 }

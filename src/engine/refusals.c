@@ -204,7 +204,7 @@ static void put_answer(char *reason, size_t size, const struct table *table,
                                 remedy ? remedy : strerror(-error));
 
     if (unknown && (size_t)length < size)
-        snprintf(reason + length, size - (size_t)length, "; columns that need %s are unknown",
+        snprintf(reason + length, size - (size_t)length, "; columns that only %s provides are unknown",
                  backend->name);
 }
 
@@ -229,7 +229,7 @@ void run_report_fallback(struct run *run, const struct listing_table *listed,
         if (i < tried)
             put_answer(reason, sizeof reason, table, this, answers->errors[i], unknown);
         else
-            snprintf(reason, sizeof reason, "read by %s; columns that need %s are unknown",
+            snprintf(reason, sizeof reason, "read by %s; columns that only %s provides are unknown",
                      had_it->name, this->name);
         add_failure(run, table, reason, false, named);
     }

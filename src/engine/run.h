@@ -85,6 +85,7 @@ struct owner_search {
     bool deferred;  /* search when it is known which rows pass the filter */
     bool unsearched;         /* some waiting rows were not searched for, or have no owner */
     bool unowned;            /* after the second search a socket has no owner */
+    size_t unowned_rows;     /* rows that are shown and have no owner */
     unsigned early_searches; /* times that rows were passed on early: too many waited */
 };
 

@@ -211,9 +211,28 @@ static void summarize(struct owners *owners)
         summary.shut_out |= processes->items[i].shut;
         summary.unnamed += processes->items[i].unnamed;
     }
+    struct process *denied = processes_find(&owners->processes, summary.denied_pid);
+    if (summary.denied && denied) {
+        if (!denied->named)
+            (void)process_read_names(&owners->walk.tree, denied, owners->walk.names);
+        snprintf(summary.denied_name, sizeof summary.denied_name, "%s",
+                 denied->named ? denied->name : "");
+    }
     for (size_t i = 0; i < holdings->count && !summary.any; i++)
         summary.any = (pid_t)(holdings->items[i].holder >> HOLDER_PROCESS_SHIFT) != self;
     owners->summary = summary;
+}
+
+const char *owners_denied_text(char text[OWNERS_DENIED_TEXT], const struct owners_summary *summary)
+{
+    char number[48] = "";
+
+    if (summary->denied > 1)
+        snprintf(number, sizeof number, "%zu processes, such as ", summary->denied);
+    snprintf(text, OWNERS_DENIED_TEXT, "not allowed to read the open files of %s%s (pid %ld)",
+             number, *summary->denied_name ? summary->denied_name : "a process",
+             (long)summary->denied_pid);
+    return text;
 }
 
 /* Keeps the first error. status: 0 or -errno. */

@@ -116,8 +116,9 @@ void drops_begin(void *maker)
         clock_catch_interrupt();
         drops->probe = drop_probe_create(&drops->refusal);
         drops->error = drop_counters_read(drops->counters, drops->probe);
-        clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   drops->options->milliseconds * CLOCK_MILLISECOND);
+        clock_wait_shown(clock_nanoseconds(CLOCK_MONOTONIC) +
+                             drops->options->milliseconds * CLOCK_MILLISECOND,
+                         drops->options->progress);
     }
     drops->last = clock_interrupted();
     if (!drops->error && drops->probe)

@@ -245,8 +245,9 @@ static int traffic_start(struct traffic *traffic)
     count_interfaces(traffic);
     error = packet_probe_start(traffic->probe);
     if (!error && !traffic->options->screen)
-        clock_wait(clock_nanoseconds(CLOCK_MONOTONIC) +
-                   traffic->options->milliseconds * CLOCK_MILLISECOND);
+        clock_wait_shown(clock_nanoseconds(CLOCK_MONOTONIC) +
+                             traffic->options->milliseconds * CLOCK_MILLISECOND,
+                         traffic->options->progress);
     return error;
 }
 

@@ -46,3 +46,17 @@ void clock_wait(uint64_t until)
     }
     pthread_sigmask(SIG_SETMASK, &former, NULL);
 }
+
+void clock_wait_shown(uint64_t until, const struct clock_progress *progress)
+{
+    uint64_t now;
+
+    while (progress && !interrupted && (now = clock_nanoseconds(CLOCK_MONOTONIC)) < until) {
+        progress->show(progress, false);
+        clock_wait(until - now < CLOCK_SECOND ? until : now + CLOCK_SECOND);
+    }
+    if (progress)
+        progress->show(progress, true);
+    else
+        clock_wait(until);
+}

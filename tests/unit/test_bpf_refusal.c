@@ -64,7 +64,7 @@ static void missing_rights_are_named(void **state)
     (void)state;
     assert_int_equal(bpf_check_rights(&refusal, "packets"), -EPERM);
     assert_int_equal(refusal.error, -EPERM);
-    assert_non_null(strstr(refusal.reason, "it needs CAP_BPF and CAP_PERFMON"));
+    assert_non_null(strstr(refusal.reason, "needs CAP_BPF and CAP_PERFMON"));
 }
 
 int main(void)

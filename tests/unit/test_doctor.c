@@ -26,6 +26,8 @@ struct scene {
     struct doctor_options options;
     struct doctor_summary summary;
     struct report report;
+    uint64_t done; /* rules that found something in the first reading */
+    bool is_first; /* only the first reading is there */
     size_t count;
     uint8_t severity[KEPT];
     bool has_moved[KEPT];
@@ -59,6 +61,8 @@ static size_t examine(struct scene *scene, const struct rule *rule)
         .options = &scene->options,
         .before = &scene->before,
         .now = &scene->now,
+        .done = &scene->done,
+        .is_first = scene->is_first,
         .searched_owners = true, /* there are none */
         .rule = rule,
         .summary = &scene->summary,
@@ -186,6 +190,22 @@ static void nothing_grows_in_one_reading(void **state)
     set_sysctl(&scene->now, FLOWS_MAX, 9);
     set_counter(&scene->now, FLOWS_RACED, 1000);
     assert_int_equal(try_rule(scene, "conntrack-races"), 0);
+}
+
+static void a_rule_that_found_something_at_once_does_not_find_it_again(void **state)
+{
+    struct scene *scene = *state;
+
+    set_sysctl(&scene->now, FILES_MAX, 100);
+    set_counter(&scene->now, FILES_OPEN, 95);
+    scene->is_first = true;
+    assert_int_equal(try_rule(scene, "open-files"), 1);
+    scene->is_first = false;
+    set_counter(&scene->now, FILES_OPEN, 96);
+    assert_int_equal(try_rule(scene, "open-files"), 0);
+    assert_int_equal(scene->summary.findings[SEVERITY_WARNING], 1);
+    scene->done = 0;
+    assert_int_equal(try_rule(scene, "open-files"), 1);
 }
 
 static void one_loss_is_reported_in_the_singular(void **state)
@@ -955,6 +975,7 @@ int main(void)
         TEST(nothing_is_found_in_readings_without_anything),
         TEST(a_percentage_is_exact_and_does_not_overflow),
         TEST(nothing_grows_in_one_reading),
+        TEST(a_rule_that_found_something_at_once_does_not_find_it_again),
         TEST(one_loss_is_reported_in_the_singular),
         TEST(a_counter_that_shrinks_has_not_grown),
         TEST(a_limit_that_is_not_known_is_not_reached),

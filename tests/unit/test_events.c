@@ -190,7 +190,7 @@ static void if_both_backends_are_refused_both_are_reported(void **state)
     assert_int_equal(scene->sink.rows, 0);
     assert_true(scene->report.partial);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "flows: netlink: it needs "
+    assert_true(report_says(&scene->report, "flows: netlink: needs "
                                             "CAP_NET_ADMIN; proc: "));
 }
 
@@ -218,7 +218,7 @@ static void a_backend_that_was_named_reports_a_missing_right_or_module(void **st
     scene->stage.peer.refusal = -EPERM;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->report.count, 1);
-    assert_true(report_says(&scene->report, "flows: netlink: it needs CAP_NET_ADMIN"));
+    assert_true(report_says(&scene->report, "flows: netlink: needs CAP_NET_ADMIN"));
     scene->stage.peer.refusal = -EINVAL;
     assert_int_equal(run(scene), 0);
     assert_int_equal(scene->report.count, 1);

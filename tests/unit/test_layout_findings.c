@@ -60,12 +60,12 @@ static void the_last_line_counts_the_findings(void **state)
 
     (void)state;
     assert_string_equal(written(&sink_findings, &layout, NULL, 0),
-                        "nothing found (1 rule, 5.004 s)\n");
+                        "nothing found by 1 rule (5.004 s)\n");
     assert_non_null(strstr(written(&sink_findings, &layout, &past, 1),
-                           "\nnothing found; 1 in the past (1 rule, 5.004 s)\n"));
+                           "\nnothing found by 1 rule; 1 in the past (5.004 s)\n"));
     layout.partial = &yes;
     assert_string_equal(written(&sink_findings, &layout, NULL, 0),
-                        "nothing found, but not all could be checked (1 rule, 5.004 s)\n");
+                        "nothing found by 1 rule, but not all could be checked (5.004 s)\n");
     layout.header = false;
     assert_string_equal(written(&sink_findings, &layout, NULL, 0), "");
 }

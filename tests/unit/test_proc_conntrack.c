@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "flow_rows.h"
+#include "fastnet/rights.h"
 #include "kit.h"
 
 /* As Linux 6.18 wrote them, with accounting and timestamps. */
@@ -172,13 +173,13 @@ static void a_missing_file_and_a_missing_directory_are_distinguished(void **stat
         assert_int_equal(list(stage, tables[i]), -ENOTDIR);
 }
 
-static void the_remedy_names_the_file_and_the_right(void **state)
+static void the_remedy_names_the_right(void **state)
 {
     (void)state;
     assert_string_equal(backend_proc_conntrack.remedy(&table_flows, -EACCES),
-                        "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH");
+                        RIGHTS_MISSING("CAP_DAC_READ_SEARCH"));
     assert_string_equal(backend_proc_conntrack.remedy(&table_expectation_count, -EPERM),
-                        "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH");
+                        RIGHTS_MISSING("CAP_DAC_READ_SEARCH"));
     assert_null(backend_proc_conntrack.remedy(&table_flows, -EIO));
     assert_null(backend_proc_conntrack.remedy(&table_flows_dying, -ENOENT));
 }
@@ -232,7 +233,7 @@ int main(void)
         ON_STAGE(a_file_that_ends_in_a_line_is_cut),
         ON_STAGE(a_row_that_is_refused_ends_the_dump),
         ON_STAGE(a_missing_file_and_a_missing_directory_are_distinguished),
-        ON_STAGE(the_remedy_names_the_file_and_the_right),
+        ON_STAGE(the_remedy_names_the_right),
         ON_STAGE(tables_that_no_file_has_are_not_its_own),
         ON_STAGE(a_resize_during_the_listing_is_reported),
     };

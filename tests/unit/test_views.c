@@ -263,8 +263,6 @@ static void attention_is_unknown_until_all_reasons_were_looked_for(void **state)
     assert_attention(&waiting, "none");
     waiting.has &= ~SOCKET_BACKLOG;
     assert_attention(&waiting, "-");
-    memory[SK_MEMINFO_DROPS] = 1; /* cppcheck-suppress unreadVariable */
-    assert_attention(&waiting, "dropped_packets");
 }
 
 static void a_closing_connection_has_no_full_buffers(void **state)
@@ -336,16 +334,31 @@ static void a_short_tcp_info_shows_its_fields(void **state)
     assert_field("activity", &record, "-");
 }
 
-static void drops_need_attention(void **state)
+static void drops_need_attention_while_they_grow(void **state)
 {
-    uint32_t memory[SK_MEMINFO_VARS] = {0};
-    struct record record = listener(0, 1);
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_DROPS] = 1},
+             earlier[SK_MEMINFO_VARS] = {[SK_MEMINFO_DROPS] = 1};
+    struct record record = listener(0, 1), before = record;
 
     (void)state;
     set_memory(&record, memory);
+    set_memory(&before, earlier);
+    record.before = &before;
     assert_field("attention", &record, "-");
-    memory[SK_MEMINFO_DROPS] = 1; /* cppcheck-suppress unreadVariable */
+    earlier[SK_MEMINFO_DROPS] = 0; /* cppcheck-suppress unreadVariable */
     assert_field("attention", &record, "dropped_packets");
+}
+
+static void drops_of_an_unknown_time_need_attention_only_if_the_queue_is_full(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_DROPS] = 9};
+    struct record empty = listener(0, 1), full = listener(2, 1);
+
+    (void)state;
+    set_memory(&empty, memory);
+    set_memory(&full, memory);
+    assert_field("attention", &empty, "-");
+    assert_field("attention", &full, "accept_queue_full,dropped_packets");
 }
 
 /* --- Flows ------------------------------------------------------------------------------------ */
@@ -695,7 +708,8 @@ int main(void)
         cmocka_unit_test(a_queue_has_one_reason_and_a_socket_may_have_several),
         cmocka_unit_test(activity_is_a_timer_that_matters_or_how_long_it_is_idle),
         cmocka_unit_test(a_short_tcp_info_shows_its_fields),
-        cmocka_unit_test(drops_need_attention),
+        cmocka_unit_test(drops_need_attention_while_they_grow),
+        cmocka_unit_test(drops_of_an_unknown_time_need_attention_only_if_the_queue_is_full),
         cmocka_unit_test(a_flow_has_two_ends_what_they_were_translated_to_and_its_bytes),
         cmocka_unit_test(a_table_leaves_out_and_cuts_what_a_terminal_has_no_room_for),
         cmocka_unit_test(numbers_of_columns_that_were_asked_for_end_at_the_edge_of_the_terminal),

@@ -418,7 +418,7 @@ static const char *ctnetlink_remedy(const struct table *table, int error)
             return "to set counters to 0, the user needs CAP_NET_ADMIN; file capabilities do not "
                    "count (try sudo)";
         return rights_have(1u << RIGHT_NETFILTER)
-                   ? "Operation not permitted in spite of CAP_NET_ADMIN (" REFUSED_BY ")"
+                   ? REFUSED_IN_SPITE_OF("CAP_NET_ADMIN")
                    : RIGHTS_MISSING("CAP_NET_ADMIN");
     case -EINVAL: /* nfnetlink does not know ctnetlink */
     case -EPROTONOSUPPORT:

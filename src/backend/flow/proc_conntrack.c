@@ -14,6 +14,7 @@
 #include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 
 #define FIELDS_FLOW                                                                                \
     (FLOW_ORIG | FLOW_REPLY | FLOW_STATE | FLOW_TIMEOUT | FLOW_STATUS | FLOW_MARK | FLOW_SECMARK | \
@@ -176,18 +177,15 @@ static int dump_flow_usage(const struct query *query, record_fn fn, void *arg)
 static const struct proc_flow_source {
     const struct table *table;
     int (*dump)(const struct query *query, record_fn fn, void *arg);
-    const char *denied;
+    bool restricted; /* the file needs RIGHT_NETFILTER_FILES */
 } sources[] = {
-    {&table_flows, proc_flow_dump_flows,
-     "/proc/net/nf_conntrack needs root or CAP_DAC_READ_SEARCH"},
-    {&table_flow_count, dump_flow_count, NULL},
-    {&table_flow_usage, dump_flow_usage, NULL},
-    {&table_flow_statistics, dump_statistics, NULL},
-    {&table_expectations, dump_expectations,
-     "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_count, dump_expectation_count,
-     "/proc/net/nf_conntrack_expect needs root or CAP_DAC_READ_SEARCH"},
-    {&table_expectation_statistics, dump_statistics, NULL},
+    {&table_flows, proc_flow_dump_flows, true},
+    {&table_flow_count, dump_flow_count, false},
+    {&table_flow_usage, dump_flow_usage, false},
+    {&table_flow_statistics, dump_statistics, false},
+    {&table_expectations, dump_expectations, true},
+    {&table_expectation_count, dump_expectation_count, true},
+    {&table_expectation_statistics, dump_statistics, false},
 };
 
 static const struct proc_flow_source *proc_flow_source_of(const struct table *table)
@@ -209,8 +207,8 @@ static const char *proc_flow_remedy(const struct table *table, int error)
 {
     const struct proc_flow_source *source = proc_flow_source_of(table);
 
-    if (source && (error == -EACCES || error == -EPERM))
-        return source->denied;
+    if (source && source->restricted && (error == -EACCES || error == -EPERM))
+        return RIGHTS_MISSING("CAP_DAC_READ_SEARCH");
     if (source && source->dump == dump_statistics && error == -EBADMSG)
         return "the first line of net/stat/nf_conntrack names no counter";
     if (source && error == -ENOENT)

@@ -261,7 +261,7 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
         .groups = query->events->kinds,
         .buffer_size = query->events->buffer_size,
         .stop = query->events->stop,
-        .interval = remembers(query) ? SECOND : 0,
+        .interval = remembers(query) ? SECOND : query->events->interval,
         .fn = events_take_event,
         .idle = events_idle,
         .arg = &reading,

@@ -3,9 +3,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
+#include "cli/progress.h"
 #include "cli/which.h"
 #include "fastnet/array.h"
 #include "fastnet/doctor.h"
@@ -185,14 +187,28 @@ static int status_of(const struct doctor_command *command, const struct doctor_s
     return faults ? STATUS_FAULT : warnings ? STATUS_WARNING : status;
 }
 
-static int doctor_list_findings(const struct doctor_command *command, struct doctor *doctor)
+/* True if findings of the first reading are shown before the second reading: somebody waits at a
+ * terminal, and no option asks for another order, number or form of the rows. */
+static bool doctor_shows_at_once(const struct doctor_command *command)
+{
+    const struct common *common = &command->common;
+
+    return command->milliseconds && !common->interval_ms && !common->output && !common->sort &&
+           !common->limit && !common->explain && !command->nagios && !common_uses_columns(common) &&
+           isatty(STDOUT_FILENO);
+}
+
+/* Lists findings. first: only the findings of the first reading that need no second. */
+static int doctor_list_findings(const struct doctor_command *command, struct doctor *doctor,
+                                bool first)
 {
     const struct doctor_summary *summary = doctor_summary(doctor);
-    const struct maker maker = {doctor_begin, doctor_examine, doctor};
+    const struct maker maker = {doctor_begin, first ? doctor_examine_first : doctor_examine,
+                                doctor};
     const struct listing_table table = {.table = &table_findings};
     const struct findings_layout layout = {
         .colour = command_colour(&command->common),
-        .header = !command->common.no_header,
+        .header = !command->common.no_header && !first,
         .verbose = command->verbose,
         .width = command_width(&command->common),
         .counts = summary->findings,
@@ -216,6 +232,8 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .layout = &layout,
         .more_metrics = findings_metrics,
         .clock = true,
+        .another_follows = first,
+        .quiet = first,
     };
 
     return status_of(command, summary, command_run(&listing));
@@ -223,6 +241,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
 
 static int diagnose(const struct doctor_command *command)
 {
+    struct progress_line line;
     const struct doctor_options options = {
         .rules = command->rules,
         .milliseconds = command->milliseconds,
@@ -233,15 +252,21 @@ static int diagnose(const struct doctor_command *command)
         .typed_root = command->common.typed_root,
         .backend = command->common.proc_root ? BACKEND_PROC : command->common.backend,
         .owners = command->common.owners,
+        .progress = progress_begin(&line, &command->common, "sampling", command->milliseconds,
+                                   "shows the findings now"),
+        .once = !command->common.interval_ms,
     };
     struct doctor *doctor = doctor_create(&options);
-    int status;
+    int status = STATUS_OK;
 
     if (!doctor) {
         status = no_memory_status(command->common.program);
         return command->nagios ? NAGIOS_UNKNOWN : status;
     }
-    status = doctor_list_findings(command, doctor);
+    if (doctor_shows_at_once(command))
+        status = doctor_list_findings(command, doctor, true);
+    if (status != STATUS_MISUSE && status != STATUS_REFUSED)
+        status = doctor_list_findings(command, doctor, false);
     doctor_destroy(doctor);
     return status;
 }

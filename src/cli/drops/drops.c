@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "cli/command.h"
 #include "cli/personality.h"
+#include "cli/progress.h"
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/report.h"
@@ -40,7 +40,7 @@ static const struct example examples[] = {
     {"--where 'process != null'", "packets that processes lose"},
     {"--count-by reason", "packets for each reason"},
     {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
-    {"-c 10 --ndjson", "every 10 s, for programs"},
+    {"-c 10 --ndjson", "one listing every 10 s, in NDJSON"},
     {NULL, NULL},
 };
 
@@ -129,6 +129,7 @@ int drops_run(int argc, char *const argv[])
     struct drops_command command = {.milliseconds = 0};
     const struct common *common = &command.common;
     struct drops_options options;
+    struct progress_line line;
     int status;
 
     drop_reasons_extend(drop_probe_kernel_word);
@@ -150,9 +151,8 @@ int drops_run(int argc, char *const argv[])
     command.drops = drops_create(&options);
     if (!command.drops)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !common->explain)
-        fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
-                common->program, options.milliseconds / 1000.0);
+    options.progress = progress_begin(&line, common, "watching", options.milliseconds,
+                                      "shows the rows now");
     status = drops_list_rows(&command);
     drops_destroy(command.drops);
     return status;

@@ -174,8 +174,8 @@ static const struct {
     enum ss_token last; /* the last comparison that is allowed */
     const char *comparisons, *value;
 } conditions[] = {
-    [SS_SRC] = {SS_EQUAL, "= or an address (for !=, write not before src or dst)", "an address"},
-    [SS_DST] = {SS_EQUAL, "= or an address (for !=, write not before src or dst)", "an address"},
+    [SS_SRC] = {SS_EQUAL, "= or an address (instead of !=, type: not src ADDRESS)", "an address"},
+    [SS_DST] = {SS_EQUAL, "= or an address (instead of !=, type: not dst ADDRESS)", "an address"},
     [SS_SPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
     [SS_DPORT] = {SS_LESS, "= != < > <= or >=", "a port"},
     [SS_DEV] = {SS_NOT_EQUAL, "= or !=", "an interface"},

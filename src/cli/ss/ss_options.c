@@ -408,7 +408,7 @@ int ss_open_maps(struct ss_options *options)
         const int fd = bpf_map_open(id);
         if (fd < 0) {
             fprintf(stderr, "%s: cannot get fd for BPF map ID %u: %s\n", program, id,
-                    fd == -EPERM         ? "needs CAP_SYS_ADMIN"
+                    fd == -EPERM         ? RIGHTS_MISSING("CAP_SYS_ADMIN")
                     : fd == -EMEDIUMTYPE ? "not a map of type BPF_MAP_TYPE_SK_STORAGE"
                                          : strerror(-fd));
             return STATUS_FAILURE;

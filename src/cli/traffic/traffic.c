@@ -5,9 +5,9 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/progress.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/live.h"
@@ -43,7 +43,7 @@ static const struct example examples[] = {
     {"--count-by dst/24", "packets to each network"},
     {"--where 'dport = 443'", "packets to a port"},
     {"--columns=owners,to,bytes", "processes of the flows"},
-    {"-c 1 --ndjson", "every second, for programs"},
+    {"-c 1 --ndjson", "one listing a second, in NDJSON"},
     {NULL, NULL},
 };
 
@@ -169,6 +169,7 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
                 .keep_ms = command->screen ? LIVE_AGE : 0},
         .listing = &command->listing.listing,
     };
+    struct progress_line line;
     int status;
 
     if (options.how.threads > options.how.flows)
@@ -176,9 +177,9 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
     command->traffic = traffic_create(&options);
     if (!command->traffic)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !command->screen && !common->explain)
-        fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
-                common->program, options.milliseconds / 1000.0);
+    if (!command->screen)
+        options.progress = progress_begin(&line, common, "watching", options.milliseconds,
+                                          "shows the rows now");
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
     if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */

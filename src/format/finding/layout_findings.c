@@ -123,21 +123,24 @@ static void findings_end(struct sink *sink)
 {
     const struct findings_sink *findings = (struct findings_sink *)sink;
     const struct findings_layout *layout = &findings->layout;
+    const bool found = layout->counts[SEVERITY_FAULT] || layout->counts[SEVERITY_WARNING];
     char *dst;
 
     if (!layout->header)
         return;
     dst = writer_reserve(sink->writer, LINE_MAX_BYTES);
-    if (layout->counts[SEVERITY_FAULT] + layout->counts[SEVERITY_WARNING])
+    if (found)
         dst = put_counts(dst, layout->counts);
-    else if (*layout->partial)
-        dst = PUT(dst, "nothing found, but not all could be checked");
     else
-        dst = PUT(dst, "nothing found");
+        dst = findings_put_count(PUT(dst, "nothing found by "), *layout->rules, "rule");
+    if (*layout->partial && !found)
+        dst = PUT(dst, ", but not all could be checked");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
-    dst = findings_put_count(PUT(dst, " ("), *layout->rules, "rule");
-    dst = PUT(text_seconds(PUT(dst, ", "), *layout->milliseconds), " s)\n");
+    dst = PUT(dst, " (");
+    if (found)
+        dst = PUT(findings_put_count(dst, *layout->rules, "rule"), ", ");
+    dst = PUT(text_seconds(dst, *layout->milliseconds), " s)\n");
     writer_commit(sink->writer, dst);
 }
 

@@ -92,7 +92,7 @@ static const struct drop_reason reasons[] = {
     POLICY("UNHANDLED_PROTO", "nothing on this machine handles its kind of frame"),
     LOSS("SKB_GSO_SEG", "the large packet could not be split into segments"),
     LOSS("SKB_UCOPY_FAULT", "the memory of the process could not be read"),
-    LOSS("DEV_HDR", "the device driver could not read its header"),
+    LOSS("DEV_HDR", "the device driver could not read the packet's header"),
     LOSS("DEV_READY", "the device is not ready"),
     LOSS("FULL_RING", "the ring of a device is full: its reader is too slow"),
     LOSS("NOMEM", "there was no memory for it"),

@@ -142,7 +142,7 @@ static const struct field fields[] = {
              "IPv6 addresses that another machine has, too (DADFAILED)", .gauge = true,
              .index = IFA_F_DADFAILED),
     COMPUTED(addresses_tentative, VALUE_NUMBER, flagged_addresses, INTERFACE_ADDRESSES,
-             "IPv6 addresses that are not used before that is known", .gauge = true,
+             "IPv6 addresses that are not used yet: a check for duplicates runs", .gauge = true,
              .index = IFA_F_TENTATIVE),
 };
 

@@ -260,17 +260,28 @@ static bool socket_view_is_judged(const struct record *record)
     return !(needed & ~record->has);
 }
 
+/* Whether packets are dropped now. The kernel counts the drops since the socket was made, and does
+ * not say when they happened: one drop must not mark a listener for ever. So the count must grow
+ * between two samples or, in a single listing, the queue must be full. */
+static bool is_dropping(const struct record *record, unsigned reasons)
+{
+    if (record->before)
+        return socket_drops(record) != socket_drops(record->before);
+    return socket_drops(record) && reasons & (REASON_ACCEPT_QUEUE | REASON_RECEIVE_BUFFER);
+}
+
 struct value view_attention(const struct cell *cell)
 {
     const struct record *record = cell->record;
     /* the kernel lets one more connection wait than the backlog (sk_acceptq_is_full()) */
     const uint32_t backlog = is_listener(record) ? backlog_of(record) : 0;
-    unsigned bits = socket_drops(record) ? REASON_DROPS : 0;
+    unsigned bits = 0;
 
     if (record->has & SOCKET_QUEUES && !is_listener(record))
-        bits |= reasons_of_connection(record);
+        bits = reasons_of_connection(record);
     else if (record->has & SOCKET_QUEUES && backlog && record->socket.recv_q > backlog)
-        bits |= REASON_ACCEPT_QUEUE;
+        bits = REASON_ACCEPT_QUEUE;
+    bits |= is_dropping(record, bits) ? REASON_DROPS : 0;
     if (!bits && !socket_view_is_judged(record))
         return unknown;
     return (struct value){.type = VALUE_FLAGS, .flags = {&view_reasons, {bits}}};

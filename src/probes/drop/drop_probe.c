@@ -118,9 +118,9 @@ static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusa
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     probe->knows_receivers = layout.has_receiver;
     status = drop_probe_attach(probe, &layout);
-    if (status == -EPERM)
+    if (status == -EPERM && bpf_check_namespaces(refusal, false) == 0)
         return bpf_refuse(refusal, status, "bpf(2): Operation not permitted (" REFUSED_BY ")");
-    return bpf_refuse_step(refusal, status, "bpf(2)");
+    return status == -EPERM ? status : bpf_refuse_step(refusal, status, "bpf(2)");
 }
 
 struct drop_probe *drop_probe_create(struct bpf_refusal *refusal)
