@@ -108,11 +108,16 @@ enum { OPTIONS_MESSAGE = 512 };
  * `tables`. Returns 0, the result of `fn`, or OPTIONS_MISUSE: then `message` is one line, in
  * getopt's words and escaped. */
 enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* result of fn: everything is done */ };
+enum { OPTIONS_WORD = -3 }; /* result of common_parse()'s `take`: the operand is a filter */
 int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
                   option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
 /* True if `word` is the long option with this id, or an unambiguous abbreviation of it. */
 bool options_is(const struct option_table *const tables[], const char *word, int id);
+
+/* The option without an argument that this word alone may name: in the first group of the first table.
+ * `udp` means --udp. NULL: none. */
+const struct option *options_of_word(const struct option_table *const tables[], const char *word);
 
 /* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);

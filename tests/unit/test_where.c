@@ -546,8 +546,8 @@ static void errors_name_their_position(void **state)
          "at 1: no column 'remote_addres' for sockets; did you mean remote_address?"},
         {"remote-adress = ::",
          "at 1: no column 'remote-adress' for sockets; did you mean remote_address?"},
-        {"port = 22", "at 1: 'port' is not a column, but the option --port=; the columns are: "
-                      "local_port, remote_port"},
+        {"remote-port = 22", "at 1: 'remote-port' is not a column, but the option --remote-port=; "
+                             "the columns are: remote_port"},
         {"host = ::", "at 8: host takes the name of a machine (--host= takes addresses), not '::'"},
         {"autobound = 2", "at 13: autobound takes = true or = false, not '2'"},
         {"autobound > no", "at 13: autobound: true and false cannot be compared with < or >"},

@@ -73,7 +73,7 @@ static int top_take_option(const struct option *option, const char *argument, vo
     double percent;
 
     if (option->id != OPTION_BUDGET)
-        return filters_misuse_operand(&top->common, &kind_socket, argument);
+        return OPTIONS_WORD;
     if (!form_decimal(argument, 100, &percent) || percent < 0.1)
         return common_misuse_typed(&top->common, "--budget",
                                    "expected percent of a CPU, 0.1 to 100, not '%s'",

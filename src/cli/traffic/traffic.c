@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/foreign.h"
 #include "cli/personality.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
@@ -62,15 +63,15 @@ const struct grammar traffic_grammar = {
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* An argument that is not an option names an interface. */
+/* The first argument that is not an option names an interface, the others are filters. */
 static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
 
     (void)option;
-    if (command->interface)
-        return common_misuse_typed(&command->common, TYPED(command->interface),
-                                   "expected only one interface, not also '%s'", as_text(argument));
+    if (command->interface || filters_typed(&command->common.filters, filters_word.name) ||
+        (foreign_begins(argument) && !if_nametoindex(argument)))
+        return OPTIONS_WORD;
     command->interface = argument;
     return 0;
 }
@@ -208,7 +209,9 @@ int traffic_run(int argc, char *const argv[])
         command.interface = NULL;
     interface = command.interface ? if_nametoindex(command.interface) : 0;
     if (command.interface && !interface)
-        return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
-                                   as_text(command.interface));
+        return common_misuse_of(common, .subject = traffic_grammar.name, .help = HELP_NONE,
+                                .typed = as_text(command.interface),
+                                .wrong = "there is no interface '%s' (a filter follows the "
+                                         "interface: fastnet traffic any %s)");
     return traffic_run_command(&command, interface);
 }
