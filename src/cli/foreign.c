@@ -28,7 +28,7 @@ struct foreign_line {
 
 #define FOREIGN_SIGNS  "= == != < > <= >= eq neq ne gt lt geq ge leq le"
 #define FOREIGN_JOINTS "and && or || not ( )"
-#define FOREIGN_NAMES  "sport dport port portrange host net src dst state exclude dev"
+#define FOREIGN_NAMES  "sport dport port portrange host net src dst state nud exclude dev"
 
 bool foreign_begins(const char *word)
 {
@@ -253,7 +253,7 @@ static bool foreign_part(struct foreign_line *line)
         line->at++;
     } else if (foreign_take(line, "exclude")) {
         foreign_put_state(line, "!=");
-    } else if (foreign_take(line, "state")) {
+    } else if (foreign_take(line, "state nud")) {
         foreign_put_state(line, foreign_sign(line));
     } else if (foreign_take(line, "dev")) {
         const char *value = foreign_value(line, "IF");

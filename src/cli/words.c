@@ -8,6 +8,7 @@
 
 #include "cli/form.h"
 #include "cli/misuse.h"
+#include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/services.h"
 #include "fastnet/text.h"
@@ -80,8 +81,8 @@ static const char *words_columns(const struct kind *kind, enum word_form form)
 static bool words_takes(const struct kind *kind, const char *columns, const char *value)
 {
     struct where where = {.parts = NULL};
-    const bool taken =
-        words_has_any(kind, columns) && where_parse_list(&where, kind, columns, value);
+    const bool taken = !strpbrk(value, TOKEN_ENDS) && words_has_any(kind, columns) &&
+                       where_parse_list(&where, kind, columns, value);
 
     where_finish(&where);
     return taken;
@@ -256,7 +257,7 @@ static void words_put_comparison(FILE *stream, struct text column,
     const char *text = element->text;
     const bool is_name = element->form >= WORD_ID;
     const bool pattern = element->form >= WORD_PATH && strchr(text, '*');
-    const bool range = element->form < WORD_LLADDR && strpbrk(text, "/-");
+    const bool range = element->form <= WORD_ADDRESS && strpbrk(text, "/-");
     const char *sign = pattern ? (negated ? "!~" : "~")
                        : range ? (negated ? "not in" : "in")
                                : (negated ? "!=" : "=");
@@ -264,10 +265,11 @@ static void words_put_comparison(FILE *stream, struct text column,
     if (negated && is_name)
         fprintf(stream, "(%.*s = null or ", (int)column.length, column.data);
     fprintf(stream, "%.*s %s ", (int)column.length, column.data, sign);
-    if (element->form < WORD_PATH)
+    if (element->form == WORD_ADDRESS || element->form == WORD_LLADDR ||
+        (element->form == WORD_PORT && isdigit((unsigned char)*text)))
         fputs(text, stream);
     else
-        where_put_value(stream, text);
+        where_put_value(stream, text); /* a service may be called "null" */
     fputs(negated && is_name ? ")" : "", stream);
 }
 

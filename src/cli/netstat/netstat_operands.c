@@ -78,8 +78,11 @@ static bool guess(const struct netstat_options *options, const char *word, const
             return true;
         }
     if (filters_meant(options->kind, filter, option)) {
-        if (!options->no_options || filter != word || !meant_sockets(word, meant))
-            snprintf(meant, FILTERS_MEANT, "%s%s", options->no_options ? "fastnet s " : "", option);
+        if (!options->no_options)
+            snprintf(meant, FILTERS_MEANT, "%s", option);
+        else if (filter != word || words_have_name(&kind_socket, word) ||
+                 !meant_sockets(word, meant))
+            snprintf(meant, FILTERS_MEANT, "%s", MESSAGE_TEXT("fastnet s %s", option));
         return true;
     }
     if (interfaces_find(word, &index) == 0)

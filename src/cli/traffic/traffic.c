@@ -69,6 +69,9 @@ static int traffic_take_option(const struct option *option, const char *argument
     struct traffic_command *command = arg;
 
     (void)option;
+    if (command->interface && if_nametoindex(argument))
+        return common_misuse_typed(&command->common, TYPED(command->interface),
+                                   "expected only one interface, not also '%s'", as_text(argument));
     if (command->interface || filters_typed(&command->common.filters, filters_word.name) ||
         (foreign_begins(argument) && !if_nametoindex(argument)))
         return OPTIONS_WORD;

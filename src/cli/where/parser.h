@@ -32,6 +32,7 @@ enum token_type {
 };
 
 #define TOKEN_SPACES " \t\n" /* these separate tokens */
+#define TOKEN_ENDS   TOKEN_SPACES "()'\",=!<>~&|" /* these end a word */
 
 struct token {
     enum token_type type;
