@@ -235,7 +235,8 @@ static void common_begin_list(struct parsing *parsing, const struct option *opti
 {
     struct filters *filters = &parsing->common->filters;
     const bool is_common = option >= options && option < options + COUNT(options);
-    const bool is_list = option->metavar && (strstr(option->metavar, ",...") || *option->metavar == '[');
+    const bool is_list =
+        option->metavar && (strstr(option->metavar, ",...") || *option->metavar == '[');
 
     parsing->is_sort = false;
     parsing->list = NULL;
@@ -392,17 +393,17 @@ static int common_take_option(const struct option *option, const char *argument,
                : common_misuse(common, "more than %d filters", FILTERS_MAX);
 }
 
-/* Takes the words that are no filters: names of options, and other languages. */
+/* Handles the words that are not filters: names of options, and filters of other programs. */
 static int common_take_words(struct parsing *parsing, char *const argv[])
 {
     struct filters *filters = &parsing->common->filters;
     int status = foreign_refuse(parsing->common, argv);
 
     for (size_t i = 0; i < filters->count && !status; i++) {
-        const struct option *option = filters->typed[i].option == &filters_word
-                                          ? options_of_word(parsing->common->grammar->tables,
-                                                            filters->typed[i].text)
-                                          : NULL;
+        const struct option *option =
+            filters->typed[i].option == &filters_word
+                ? options_of_word(parsing->common->grammar->tables, filters->typed[i].text)
+                : NULL;
         if (!option)
             continue;
         memmove(&filters->typed[i], &filters->typed[i + 1],

@@ -266,6 +266,21 @@ static void put_argument(const struct offer *offer)
         put_choices(offer, rest, option->choices);
 }
 
+/* Offers the filters that a word can be: only once a word has begun, because there are many. */
+static void completion_put_filters(const struct offer *offer)
+{
+    const struct kind *kind = offer->grammar->kind;
+
+    if (!*offer->word)
+        return;
+    if (field_named(kind, "state"))
+        completion_put_values(offer, offer->word, "state");
+    put_choices(offer, offer->word,
+                field_named(kind, "process") ? CHOICES_PROCESSES : CHOICES_INTERFACES);
+    if (field_named(kind, "remote_port") || field_named(kind, "dport"))
+        put_choices(offer, offer->word, CHOICES_SERVICES);
+}
+
 static void put_operands(const struct offer *offer)
 {
     const struct operands *operands = offer->grammar->operands;
@@ -275,7 +290,9 @@ static void put_operands(const struct offer *offer)
     if (!operands)
         return;
     completion_put_words(offer, offer->word, operands->words);
-    if (operands->choices)
+    if (operands->choices && strcmp(operands->choices, CHOICES_WORDS) == 0)
+        completion_put_filters(offer);
+    else if (operands->choices)
         put_choices(offer, offer->word, operands->choices);
 }
 

@@ -23,8 +23,9 @@ static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
 /* A short form of --where: it compares its value with those columns in `of` that rows have. */
 #define LETTER(letter, name, metavar, of, ...)                                                     \
     OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), COMPARES(of))
-#define SHORT(...)  LETTER(0, __VA_ARGS__)
-#define PORT        LETTER('P', "port", "N,N-M,...", WHERE_PORTS, "with this port or service at either end")
+#define SHORT(...) LETTER(0, __VA_ARGS__)
+#define PORT                                                                                       \
+    LETTER('P', "port", "N,N-M,...", WHERE_PORTS, "with this port or service at either end")
 #define HOST_OF(of) SHORT("host", "ADDRESS,...", of, "with this address or network at either end")
 #define HOST        HOST_OF(ADDRESSES)
 
@@ -150,7 +151,7 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
 }
 
 /* Makes the predicate of a word. A message of --where begins with the position in a text that the
- * user did not type, so the word stands there instead. */
+ * user did not type, so the word replaces it. */
 static const struct predicate *filters_parse_word(struct where *where, struct word_filter *filter,
                                                   const char *word)
 {

@@ -12,6 +12,10 @@
 
 enum { OPTION_FILTER = 2000 }; /* id of all these options */
 
+/* A line of help for commands whose words are filters (words.h). */
+#define FILTERS_WORD_HELP                                                                          \
+    "\nWORD: a filter, such as 443, 10.0/8, established or nginx; !WORD: all but it."
+
 /* Each table has the short forms for which its rows have columns. */
 extern const struct option_table filters_of_sockets, filters_of_flows, filters_of_neighbours,
     filters_of_findings, filters_of_drops, filters_of_traffic;
@@ -26,8 +30,8 @@ struct filters {
     size_t count;
 };
 
-/* Finds the option that the user of another command probably meant by a word, and writes it as it must
- * be typed. Returns false if rows of this kind have no such column. */
+/* Finds the option that the user of another command probably meant by a word, and writes it as it
+ * must be typed. Returns false if rows of this kind have no such column. */
 enum { FILTERS_MEANT = TYPED_MAX + 32 };
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT]);
 /* The argument of the last option with this name; NULL: it was not typed. */
@@ -42,8 +46,8 @@ bool filters_take(struct filters *filters, const struct option *option, const ch
 /* The option of a word that is not an option itself, but a filter (words.h). Its name is empty. */
 extern const struct option filters_word;
 
-/* Makes a predicate of all filters that are options and of *all (which may be NULL), and stores it in
- * *all. Returns NULL, or the name of an option that is wrong; then where->message says why. */
+/* Makes a predicate of all filters that are options and of *all (which may be NULL), and stores it
+ * in *all. Returns NULL, or the name of an option that is wrong; then where->message says why. */
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all);
 

@@ -68,8 +68,9 @@ static bool foreign_take(struct foreign_line *line, const char *words)
 
 static const char *foreign_sign(struct foreign_line *line)
 {
-    static const char *const signs[][2] = {{"= == eq", "="}, {"!= ne neq", "!="}, {"< lt", "<"},
-                                           {"> gt", ">"},    {"<= le leq", "<="}, {">= ge geq", ">="}};
+    static const char *const signs[][2] = {{"= == eq", "="},    {"!= ne neq", "!="},
+                                           {"< lt", "<"},       {"> gt", ">"},
+                                           {"<= le leq", "<="}, {">= ge geq", ">="}};
 
     for (size_t i = 0; i < COUNT(signs); i++)
         if (foreign_take(line, signs[i][0]))
@@ -123,8 +124,10 @@ static void foreign_put_columns(struct foreign_line *line, const char *columns, 
     for (struct text name; text_next(&columns, ' ', &name);)
         if (field_find(kind, name.data, name.length) || text_is(name, "port"))
             message_append(text, sizeof text, "%s%.*s %s %s",
-                           !*text ? "" : all ? " and " : " or ", (int)name.length, name.data, sign,
-                           value);
+                           !*text ? ""
+                           : all  ? " and "
+                                  : " or ",
+                           (int)name.length, name.data, sign, value);
     const bool several = strstr(text, all ? " and " : " or ");
     message_append(line->filter, sizeof line->filter, several ? "(%s)" : "%s", text);
     line->is_unknown |= !*text;
@@ -133,7 +136,8 @@ static void foreign_put_columns(struct foreign_line *line, const char *columns, 
 /* Takes a value, or a placeholder if the value is missing. */
 static const char *foreign_value(struct foreign_line *line, const char *placeholder)
 {
-    if (line->at < line->count && !text_among(FOREIGN_JOINTS " ! " FOREIGN_SIGNS, foreign_now(line)))
+    if (line->at < line->count &&
+        !text_among(FOREIGN_JOINTS " ! " FOREIGN_SIGNS, foreign_now(line)))
         return line->tokens[line->at++];
     line->unfinished = true;
     return placeholder;
@@ -240,7 +244,7 @@ static void foreign_part_of_word(struct foreign_line *line)
     message_append(line->filter, sizeof line->filter, strstr(text, " or ") ? "(%s)" : "%s", text);
 }
 
-/* Translates one part. Returns false for an option without a value, which is no condition. */
+/* Translates one part. Returns false for an option without a value, which is not a condition. */
 static bool foreign_part(struct foreign_line *line)
 {
     const struct option *option = foreign_option(line, foreign_now(line));
@@ -278,9 +282,9 @@ static void foreign_translate(struct foreign_line *line)
         const bool closes = text_among(")", foreign_now(line));
         const char *before = !follows || closes ? "" : either ? " or " : " and ";
         message_append(line->filter, sizeof line->filter, "%s%s", before,
-                       opens || closes ? (strcmp(foreign_now(line), "!") == 0 ? "not"
-                                                                              : foreign_now(line))
-                                       : "");
+                       opens || closes
+                           ? (strcmp(foreign_now(line), "!") == 0 ? "not" : foreign_now(line))
+                           : "");
         if (opens && !text_among("(", foreign_now(line)))
             message_append(line->filter, sizeof line->filter, " ");
         line->is_simple &= !opens && !closes && !either;
@@ -342,14 +346,16 @@ static bool foreign_put_line(struct foreign_line *line, bool ss, char *const arg
     const char *at = text;
 
     snprintf(text, FOREIGN_TEXT, "%s",
-             ss                                                        ? "fastnet ss"
-             : strcmp(line->common->grammar->name, "sockets") == 0     ? "fastnet s"
-                                                                       : common_command(line->common, command));
+             ss ? "fastnet ss"
+             : strcmp(line->common->grammar->name, "sockets") == 0
+                 ? "fastnet s"
+                 : common_command(line->common, command));
     for (size_t i = 1; argv[i]; i++)
         if (ss == foreign_is_typed(&line->common->filters, argv[i]) && strcmp(argv[i], "--") != 0)
             foreign_put_word(line, text, " ", argv[i]);
     if (!ss)
-        message_append(text, FOREIGN_TEXT, "%s%s", line->flags, line->is_simple ? line->options : "");
+        message_append(text, FOREIGN_TEXT, "%s%s", line->flags,
+                       line->is_simple ? line->options : "");
     if (!ss && !line->is_simple)
         foreign_put_word(line, text, " --where=", line->filter);
     while (*at >= ' ' && *at <= '~')
@@ -361,9 +367,9 @@ static bool foreign_put_line(struct foreign_line *line, bool ss, char *const arg
 static bool foreign_works(const struct foreign_line *line)
 {
     struct where where = {.parts = NULL};
-    const bool works = !line->is_unknown &&
-                       (line->unfinished || !*line->filter ||
-                        where_parse(&where, line->common->grammar->kind, line->filter));
+    const bool works =
+        !line->is_unknown && (line->unfinished || !*line->filter ||
+                              where_parse(&where, line->common->grammar->kind, line->filter));
 
     where_finish(&where);
     return works;
@@ -378,14 +384,15 @@ static int foreign_report(struct foreign_line *line, char *const argv[])
 
     foreign_translate(line);
     const bool works = foreign_works(line);
-    const bool ss = !works && line->common->grammar->kind == &kind_socket &&
-                    text_among("sport dport src dst state exclude dev autobound fwmark cgroup ( not",
-                               first);
+    const bool ss =
+        !works && line->common->grammar->kind == &kind_socket &&
+        text_among("sport dport src dst state exclude dev autobound fwmark cgroup ( not", first);
     line->is_unknown &= !ss;
     if ((works || ss) && foreign_put_line(line, ss, argv, text))
         misuse.wrong = MESSAGE_TEXT("'%%s' is not a filter by itself; type: %s", text);
     else
-        misuse.wrong = "'%s' is not a filter by itself; type a condition, such as --where='port = 443'";
+        misuse.wrong =
+            "'%s' is not a filter by itself; type a condition, such as --where='port = 443'";
     for (size_t i = 0; i < line->common->filters.count && !misuse.typed.data; i++)
         if (line->common->filters.typed[i].option == &filters_word &&
             foreign_is(line, line->common->filters.typed[i].text))

@@ -24,7 +24,7 @@ enum word_form {
     WORD_REASON,
     WORD_PROTOCOL,
     WORD_PATH,
-    WORD_ID, /* of a container or a pod */
+    WORD_ID, /* the id of a container or a pod */
     WORD_NAME,
     WORD_WRONG
 };
@@ -103,7 +103,7 @@ static bool is_made_of(const char *text, const char *characters)
     return *text && !text[strspn(text, characters)];
 }
 
-/* Reads a port, or a range of ports. Returns false if one of the numbers is no port. */
+/* Reads a port, or a range of ports. Returns false if one of the numbers is not a port. */
 static bool words_is_port(const char *text)
 {
     char first[WORD_ELEMENT_MAX];
@@ -155,7 +155,7 @@ static bool words_take_address(const struct kind *kind, struct word_element *ele
            words_takes(kind, columns, element->text);
 }
 
-/* 12, 32 or 64 hexadecimal digits are a container or a pod; so is the form of a UUID. */
+/* 12, 32 or 64 hexadecimal digits are a container or a pod; a UUID, too. */
 static bool words_is_id(const char *text)
 {
     const size_t length = strlen(text);
@@ -198,7 +198,7 @@ static enum word_form words_form_of(const struct kind *kind, struct word_element
     return words_is_id(text) && words_has_any(kind, "container") ? WORD_ID : WORD_NAME;
 }
 
-/* Reports a value that is no filter of this kind, with the way out. */
+/* Reports a value that is not a filter of this kind, with the way out. */
 static bool words_refuse(struct word_filter *filter, const char *text)
 {
     const bool ports = words_has_any(filter->kind, WHERE_PORTS);
@@ -209,12 +209,13 @@ static bool words_refuse(struct word_filter *filter, const char *text)
     uint64_t pid;
 
     if (is_made_of(text, "0123456789"))
-        wrong = MESSAGE_TEXT(
-            "'%%s'%s%s%s", ports ? " is not a port (1 to 65535)" : MESSAGE_TEXT(": %s have no ports", filter->kind->name),
-            pids ? "; for a process type --pid=" : "",
-            !pids                                                      ? ""
-            : form_digits(text, &pid) && pid && pid <= WORD_PID_MAX ? text
-                                                                       : "N");
+        wrong = MESSAGE_TEXT("'%%s'%s%s%s",
+                             ports ? " is not a port (1 to 65535)"
+                                   : MESSAGE_TEXT(": %s have no ports", filter->kind->name),
+                             pids ? "; for a process type --pid=" : "",
+                             !pids                                                   ? ""
+                             : form_digits(text, &pid) && pid && pid <= WORD_PID_MAX ? text
+                                                                                     : "N");
     else if (colon && words_is_port(colon + 1) && isalpha((unsigned char)*text))
         wrong = MESSAGE_TEXT(
             "'%%s': names of hosts are not looked up; type an address, or --port=%s", colon + 1);

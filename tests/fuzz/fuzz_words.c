@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Words that are not options: any word is a filter, which --where reads and writes, or is refused with
- * one line that a terminal can show. No row is met by a word and by its opposite. The input: the kind,
- * the length of the word, the word, a row.
+ * Words that are not options: any word is a filter, which --where reads and writes, or is refused
+ * with one line that a terminal can show. No row is met by a word and by its opposite. The input:
+ * the kind, the length of the word, the word, a row.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -45,10 +45,9 @@ static void words_mean(const struct kind *kind, const struct word_case *cases, s
 
 #define WORDS_MEAN(kind, cases) words_mean(kind, cases, COUNT(cases))
 
-#define NOT_ANY                                                                                    \
-    " is not a port, a range, an address or a network; for a name type --process=NAME"
+#define NOT_ANY " is not a port, a range, an address or a network; for a name type --process=NAME"
 #define ANY_OF(name)                                                                               \
-    "process = " name " or unit = " name " or container = " name " or container_name = " name       \
+    "process = " name " or unit = " name " or container = " name " or container_name = " name      \
     " or pod_name = " name " or user = " name
 
 static void a_number_or_a_range_is_a_port(void **state)
@@ -234,8 +233,8 @@ static void a_captured_tree_has_no_names_of_containers(void **state)
     char *text = words_filter(&kind_socket, "nginx", true);
 
     (void)state;
-    assert_string_equal(
-        text, "process = nginx or unit = nginx or container = nginx or user = nginx");
+    assert_string_equal(text,
+                        "process = nginx or unit = nginx or container = nginx or user = nginx");
     free(text);
 }
 

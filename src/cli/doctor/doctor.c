@@ -51,10 +51,12 @@ static const struct option options_table[] = {
     ABOUT_OPTIONS(OTHER),
 };
 
+static const struct operands operands[] = {{NULL, "", CHOICES_RULES}};
+
 static const struct example examples[] = {
     {"", "what is wrong"},
     {"--for=0", "what one reading shows"},
-    {"--only=accept-queue,udp-buffer", "only these rules"},
+    {"accept-queue udp-buffer", "only these rules"},
     {"--exposed", "what other machines can reach"},
     {"--list", "the rules"},
     {"--ndjson --where 'severity = fault'", "faults, for programs"},
@@ -71,6 +73,8 @@ const struct grammar doctor_grammar = {
                &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
+    .operands = operands,
+    .usage = "[OPTION]... [RULE|WORD]...",
     .about = "Finds what is wrong with this machine's network, shows why, and says what to "
              "do.\nExit status: 0 nothing found, 10 warnings, 20 faults, 1 not all could be read.",
     .important = "for only skip list exposed c nagios where json ndjson",

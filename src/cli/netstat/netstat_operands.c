@@ -45,8 +45,8 @@ static bool name_nearest(const struct common *common, const char *word, char mea
     return command.meant.data || option.meant.data;
 }
 
-/* Writes `fastnet s` with the word, which is a filter there. Returns false if it is no filter, or if
- * a terminal cannot show it. */
+/* Writes `fastnet s` with the word, which is a filter there. Returns false if it is no filter, or
+ * if a terminal cannot show it. */
 static bool meant_sockets(const char *word, char meant[FILTERS_MEANT])
 {
     struct word_filter filter = {.kind = &kind_socket};

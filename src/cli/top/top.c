@@ -45,10 +45,12 @@ static const struct option options_table[] = {
 static const struct option_table top_table = {groups, COUNT(groups), options_table,
                                               COUNT(options_table)};
 
+static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
+
 static const struct example examples[] = {
     {"", "sockets with traffic now"},
-    {"--port 443", "sockets with this port"},
-    {"--process nginx", "sockets of a process"},
+    {"443", "sockets with this port"},
+    {"nginx", "sockets of a process"},
     {"--all-netns", "in all network namespaces"},
     {"--ndjson --for 60", "1 minute of events, as JSON"},
     {"--where 'event = closed'", "sockets that end, with totals"},
@@ -60,8 +62,11 @@ const struct grammar top_grammar = {
     .help = "live: how much each connection sends and receives",
     .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .kind = &kind_socket,
-    .about = "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
-             "terminal: a table (? shows its keys); otherwise: a stream of events.",
+    .operands = operands,
+    .usage = "[OPTION]... [WORD]...",
+    .about =
+        "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
+        "terminal: a table (? shows its keys); otherwise: a stream of events." FILTERS_WORD_HELP,
     .important = "for c budget idle port host process all-netns where ndjson",
     .examples = examples,
     .version = "backends: sock_diag netlink",

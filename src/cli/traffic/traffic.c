@@ -42,7 +42,7 @@ static const struct example examples[] = {
     {"", "flows, live on a terminal"},
     {"lo --for 60 --limit 20", "flows on lo within 1 minute"},
     {"--count-by dst/24", "packets to each network"},
-    {"--where 'dport = 443'", "packets to a port"},
+    {"any 443", "packets from and to a port"},
     {"--columns=owners,to,bytes", "processes of the flows"},
     {"-c 1 --ndjson", "every second, for programs"},
     {NULL, NULL},
@@ -55,9 +55,10 @@ const struct grammar traffic_grammar = {
                &common_options_of_owners},
     .kind = &kind_traffic,
     .operands = operands,
-    .usage = "[OPTION]... [INTERFACE|any]",
+    .usage = "[OPTION]... [INTERFACE|any [WORD]...]",
     .about = "Counts the packets that pass an interface, by flow. The payload is not read.\nOn a "
-             "terminal the table is refreshed (? shows its keys) unless --for is given.",
+             "terminal the table is refreshed (? shows its keys) unless --for is "
+             "given." FILTERS_WORD_HELP,
     .important = "for c host port where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: AF_PACKET (TPACKET_V3)",

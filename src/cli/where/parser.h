@@ -31,7 +31,7 @@ enum token_type {
     TOKEN_STRANGE,    /* a character that begins no token */
 };
 
-#define TOKEN_SPACES " \t\n" /* these separate tokens */
+#define TOKEN_SPACES " \t\n"                      /* these separate tokens */
 #define TOKEN_ENDS   TOKEN_SPACES "()'\",=!<>~&|" /* these end a word */
 
 struct token {

@@ -198,7 +198,7 @@ static struct predicate *parse_null(struct where_parser *parser, const struct fi
     return parser_negate(parser, known);
 }
 
-/* Parses what follows the name of a column: the sign and the values. */
+/* Parses the rest of a comparison after its column: the sign and the values. */
 static struct predicate *parse_compared(struct where_parser *parser, const struct field *field)
 {
     struct predicate *result;

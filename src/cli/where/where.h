@@ -58,7 +58,8 @@ void where_put(FILE *stream, const struct predicate *where);
 /* Writes a text as a value of the language, in quotes where it needs them. */
 void where_put_value(FILE *stream, const char *text);
 
-/* Copies a text into memory that lives as long as the predicates. NULL, after a message: no memory. */
+/* Copies a text into memory that lives as long as the predicates. NULL, after a message: no memory.
+ */
 const char *where_keep(struct where *where, const char *text);
 
 void where_finish(struct where *where);
