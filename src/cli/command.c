@@ -68,6 +68,7 @@ static int resolve_sort(struct listing_command *command)
 static int resolve_filters(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
+    const struct predicate *words = NULL;
 
     command->where.interfaces_are_own = !command->common->all_netns && !command->common->proc_root;
     const char *wrong =
@@ -75,9 +76,15 @@ static int resolve_filters(struct listing_command *command)
 
     if (wrong)
         return common_misuse(command->common, "--%s: %s", wrong, command->where.message);
-    if (listing->typed)
-        listing->where = where_both(&command->where, listing->where, listing->typed);
-    if (listing->typed && !listing->where)
+    if (!filters_resolve_words(&command->common->filters, &command->where, command->kind,
+                               command->common->proc_root, &words))
+        return common_misuse(command->common, "%s", command->where.message);
+    if (words)
+        explain_words(command, where_both(&command->where, listing->typed, words));
+    words = where_both(&command->where, listing->typed, words);
+    if (words)
+        listing->where = where_both(&command->where, listing->where, words);
+    if (words && !listing->where)
         return common_misuse(command->common, "%s", command->where.message);
     needs_add(&listing->needs, predicate_needs(listing->where));
     return 0;

@@ -98,6 +98,10 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 int command_explain(const struct listing_command *command, struct engine *engine,
                     struct sink *sink);
 
+/* Shows the filter that words of the command line were taken for: a line on stderr, if that is a
+ * terminal. --explain shows it itself. `where` NULL: nothing is shown. */
+void explain_words(const struct listing_command *command, const struct predicate *where);
+
 /* True if states on stdout may be coloured: says --color, the environment, or stdout's type. */
 bool command_colour(const struct common *common);
 

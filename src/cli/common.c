@@ -43,8 +43,9 @@ void common_put_filters(FILE *stream, const struct common *common)
     const struct filters *filters = &common->filters;
 
     for (size_t i = 0; i < filters->count; i++) {
-        fprintf(stream, " --%s", filters->typed[i].option->name);
-        text_put_word(stream, "=", filters->typed[i].text);
+        const bool is_word = filters->typed[i].option == &filters_word;
+        fprintf(stream, " %s%s", is_word ? "" : "--", filters->typed[i].option->name);
+        text_put_word(stream, is_word ? "" : "=", filters->typed[i].text);
     }
     if (common->netns)
         text_put_word(stream, " --netns=", common->netns);

@@ -65,12 +65,15 @@ struct common {
     enum backend_choice backend;
     enum owners_choice owners;
     struct filters filters;
+    char lists[384]; /* lists that were typed as several words */
+    size_t lists_used;
 };
 
 /* Parses a command line and answers --help, --version and --completion.
  *
  * An option goes to take(), with `arg`, unless it is a common option or sets a member (struct
- * option). If `take` is NULL, such options are refused.
+ * option). Words that are not options are filters (words.h) if `take` is NULL, or if it returns
+ * OPTIONS_WORD.
  *
  * Returns PARSED, or an exit status: after an answer, or after a message on stderr. */
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],

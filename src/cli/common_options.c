@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/completion.h"
+#include "cli/foreign.h"
 #include "cli/form.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
@@ -216,7 +217,56 @@ struct parsing {
     struct common *common;
     option_fn take;
     void *arg;
+    /* The list that the last word belongs to, and whether it is that of --sort; NULL: none. */
+    const char **list;
+    bool is_sort;
 };
+
+/* Adds the word to the list before it: after a comma, or `desc` or `asc` to a column of --sort.
+ * Returns OPTIONS_WORD if the word belongs to no list, else 0 or an exit status. */
+static int common_continue_list(struct parsing *parsing, const char *word)
+{
+    struct common *common = parsing->common;
+    const char *list = parsing->list ? *parsing->list : "", *last = strrchr(list, ',');
+    const bool is_open = *list && list[strlen(list) - 1] == ',';
+    const size_t length = strcspn(word, ",");
+    const bool down = length == 4 && strncasecmp(word, "desc", length) == 0;
+    const bool up = length == 3 && strncasecmp(word, "asc", length) == 0;
+    const bool ordered = parsing->is_sort && (down || up) && *list && !is_open;
+    char *joined = common->lists + common->lists_used;
+    const size_t size = sizeof common->lists - common->lists_used;
+
+    if (!parsing->list || (!ordered && *word != ',' && !is_open))
+        return OPTIONS_WORD;
+    last = last ? last + 1 : list;
+    const int used =
+        snprintf(joined, size, "%.*s%s%s%s", (int)(last - list), list, down && ordered ? "-" : "",
+                 last + (ordered && *last == '-'), ordered ? word + length : word);
+    if (used < 0 || (size_t)used >= size)
+        return common_misuse(common, "the list before '%s' is too long in several words",
+                             TYPED(word));
+    common->lists_used += (size_t)used + 1;
+    *parsing->list = joined;
+    return 0;
+}
+
+/* Remembers the list of an option that was taken, which the next word may continue. */
+static void common_begin_list(struct parsing *parsing, const struct option *option)
+{
+    struct filters *filters = &parsing->common->filters;
+    const bool is_common = option >= options && option < options + COUNT(options);
+    const bool is_list =
+        option->metavar && (strstr(option->metavar, ",...") || *option->metavar == '[');
+
+    parsing->is_sort = false;
+    parsing->list = NULL;
+    if (is_list && is_common && option->member && option->argument == ARGUMENT_REQUIRED) {
+        parsing->list = (const char **)(void *)((char *)parsing->common + option->member);
+        parsing->is_sort = parsing->list == &parsing->common->sort;
+    } else if (is_list && filters_are(option, "") && filters->count) {
+        parsing->list = &filters->typed[filters->count - 1].text;
+    }
+}
 
 /* Stores the index of `argument` among the words that the option offers. */
 static int common_take_word(struct common *common, const struct option *option,
@@ -318,9 +368,7 @@ static int common_take_other(const struct parsing *parsing, const struct option 
     case OPTION_VERSION:
         return common_answer(common, put_version);
     default:
-        /* An ignored word would look like a filter that every row matched. */
-        return parsing->take ? parsing->take(option, argument, parsing->arg)
-                             : filters_misuse_operand(common, common->grammar->kind, argument);
+        return parsing->take ? parsing->take(option, argument, parsing->arg) : OPTIONS_WORD;
     }
 }
 
@@ -338,9 +386,9 @@ static int common_refuse_option(const struct common *common, const struct option
                : common_misuse(common, "--%s cannot be used here: %s", option->name, refused->why);
 }
 
-static int common_take_option(const struct option *option, const char *argument, void *arg)
+static int common_take_member(const struct option *option, const char *argument,
+                              const struct parsing *parsing)
 {
-    const struct parsing *parsing = arg;
     struct common *common = parsing->common;
     void *member = (char *)common + option->member;
     const int refused = common_refuse_option(common, option, argument);
@@ -362,6 +410,45 @@ static int common_take_option(const struct option *option, const char *argument,
     else
         *(const char **)member = argument;
     return 0;
+}
+
+static int common_take_option(const struct option *option, const char *argument, void *arg)
+{
+    struct parsing *parsing = arg;
+    struct common *common = parsing->common;
+    int result =
+        option->id == OPTION_OPERAND ? common_continue_list(parsing, argument) : OPTIONS_WORD;
+
+    if (result != OPTIONS_WORD)
+        return result;
+    result = common_take_member(option, argument, parsing);
+    common_begin_list(parsing, option);
+    if (result != OPTIONS_WORD)
+        return result;
+    return filters_take(&common->filters, &filters_word, argument)
+               ? 0
+               : common_misuse(common, "more than %d filters", FILTERS_MAX);
+}
+
+/* Handles the words that are not filters: names of options, and filters of other programs. */
+static int common_take_words(struct parsing *parsing, char *const argv[])
+{
+    struct filters *filters = &parsing->common->filters;
+    int status = foreign_refuse(parsing->common, argv);
+
+    for (size_t i = 0; i < filters->count && !status; i++) {
+        const struct option *option =
+            filters->typed[i].option == &filters_word
+                ? options_of_word(parsing->common->grammar->tables, filters->typed[i].text)
+                : NULL;
+        if (!option)
+            continue;
+        memmove(&filters->typed[i], &filters->typed[i + 1],
+                (--filters->count - i) * sizeof filters->typed[0]);
+        i--;
+        status = common_take_member(option, NULL, parsing);
+    }
+    return status;
 }
 
 /* A suffix for errors: why a network namespace cannot be opened or entered. */
@@ -482,7 +569,7 @@ static int enter_netns(struct common *common)
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
                  option_fn take, void *arg)
 {
-    struct parsing parsing = {common, take, arg};
+    struct parsing parsing = {.common = common, .take = take, .arg = arg};
     char message[OPTIONS_MESSAGE];
     int status;
 
@@ -495,6 +582,9 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
         return status == OPTIONS_ANSWERED ? STATUS_OK : status;
     if (common->completion)
         return common_complete(common);
+    status = common_take_words(&parsing, argv);
+    if (status)
+        return status;
     status = enter_netns(common);
     return status ? status : PARSED;
 }

@@ -6,10 +6,9 @@
 #include <strings.h>
 
 #include "cli/help.h"
+#include "cli/known_names.h"
 #include "cli/where/parser.h"
 #include "fastnet/array.h"
-#include "fastnet/cgroups.h"
-#include "fastnet/containers.h"
 #include "fastnet/field.h"
 
 /* --- Scripts ---------------------------------------------------------------------------------- */
@@ -166,38 +165,21 @@ static void completion_put(const struct offer *offer, const char *rest, const ch
     fprintf(offer->stream, "%s%s\n", help ? "\t" : "", help ? help : "");
 }
 
-/* The value of `field` for group i; empty if a shell would interpret a character of it. */
-static struct text group_text(const struct field *field, struct cgroups *cgroups, size_t i)
+struct offered_groups {
+    const struct offer *offer;
+    const char *rest;
+};
+
+/* A known_name_fn: offers a name unless a shell would interpret a character of it. */
+static void put_group(const char *name, void *arg)
 {
-    const struct context context = {.cgroups = cgroups};
-    const struct record record = {
-        .kind = &kind_socket, .has = SOCKET_CGROUP, .socket.cgroup = cgroups_id(cgroups, i)};
-    const struct value value = field_value(field, &record, &context);
-    bool simple = value.type == VALUE_TEXT;
+    const struct offered_groups *groups = arg;
+    bool simple = true;
 
-    for (size_t at = 0; simple && at < value.text.length; at++)
-        simple =
-            isalnum((unsigned char)value.text.data[at]) || memchr("_.@:/-", value.text.data[at], 6);
-    return simple ? value.text : as_text(NULL);
-}
-
-/* Offers the units, containers or pods that have processes on this machine, each once. */
-static void put_groups(const struct offer *offer, const char *rest, const struct field *field)
-{
-    struct cgroups *cgroups;
-
-    if (cgroups_create(&cgroups, NULL) < 0)
-        return;
-    cgroups_take_names(cgroups, containers_create(NULL));
-    for (size_t i = 0; i < cgroups_count(cgroups); i++) {
-        const struct text text = group_text(field, cgroups, i);
-        size_t first = text.length ? 0 : i;
-        while (first < i && !text_is(group_text(field, cgroups, first), text.data))
-            first++;
-        if (text.length && first == i)
-            completion_put(offer, rest, text.data, NULL);
-    }
-    cgroups_destroy(cgroups);
+    for (const char *at = name; *at && simple; at++)
+        simple = isalnum((unsigned char)*at) || strchr("_.@:/-", *at);
+    if (simple)
+        completion_put(groups->offer, groups->rest, name, NULL);
 }
 
 /* Offers values of the last of these columns, which has names instead of ids. */
@@ -208,7 +190,7 @@ static void completion_put_values(const struct offer *offer, const char *rest, c
     const struct synonym *synonym = where_synonym(offer->grammar->kind, field);
 
     if (field->lookups & NEED_CGROUPS)
-        put_groups(offer, rest, field);
+        known_groups(field, put_group, &(struct offered_groups){offer, rest});
     for (uint64_t number = 0; number <= UINT8_MAX; number++) {
         const char *word = where_word(field, number);
         if (word)
@@ -285,6 +267,21 @@ static void put_argument(const struct offer *offer)
         put_choices(offer, rest, option->choices);
 }
 
+/* Offers the filters that a word can be: only once a word has begun, because there are many. */
+static void completion_put_filters(const struct offer *offer)
+{
+    const struct kind *kind = offer->grammar->kind;
+
+    if (!*offer->word)
+        return;
+    if (field_named(kind, "state"))
+        completion_put_values(offer, offer->word, "state");
+    put_choices(offer, offer->word,
+                field_named(kind, "process") ? CHOICES_PROCESSES : CHOICES_INTERFACES);
+    if (field_named(kind, "remote_port") || field_named(kind, "dport"))
+        put_choices(offer, offer->word, CHOICES_SERVICES);
+}
+
 static void put_operands(const struct offer *offer)
 {
     const struct operands *operands = offer->grammar->operands;
@@ -294,7 +291,9 @@ static void put_operands(const struct offer *offer)
     if (!operands)
         return;
     completion_put_words(offer, offer->word, operands->words);
-    if (operands->choices)
+    if (operands->choices && strcmp(operands->choices, CHOICES_WORDS) == 0)
+        completion_put_filters(offer);
+    else if (operands->choices)
         put_choices(offer, offer->word, operands->choices);
 }
 

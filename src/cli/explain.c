@@ -2,8 +2,10 @@
 /* --explain: says which rows a listing has, and whether the kernel or fastnet chooses them. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/known_names.h"
 #include "fastnet/array.h"
 
 struct explaining {
@@ -43,7 +45,7 @@ static void list_fields(char names[NAMES_MAX], const struct predicate *predicate
 }
 
 /* Writes a predicate. It has texts of the command line, so control characters are escaped. */
-static void put_where(const struct explaining *explaining, const struct predicate *where)
+static void explain_put_where(FILE *stream, const struct predicate *where)
 {
     char *text = NULL, *escaped;
     size_t size = 0;
@@ -57,11 +59,25 @@ static void put_where(const struct explaining *explaining, const struct predicat
     if (escaped)
         *escape_text(escaped, text, size, NULL) = '\0';
     for (const char *at = escaped; at && *at; at++) {
-        fputc(*at, explaining->stream);
+        fputc(*at, stream);
         at += at[0] == '\\' && at[1] == '\\'; /* not doubled: part of a pattern */
     }
     free(escaped);
     free(text);
+}
+
+void explain_words(const struct listing_command *command, const struct predicate *where)
+{
+    if (!where || command->common->explain || !isatty(STDERR_FILENO))
+        return;
+    fputs("filter: ", stderr);
+    explain_put_where(stderr, where);
+    fputc('\n', stderr);
+    if (command->run_endless || command->listing.events) { /* the user would wait for nothing */
+        struct report report = {.partial = false};
+        known_names_report(command->common, command->kind, true, &report);
+        report_print(&report, stderr, command->common->program);
+    }
 }
 
 /* Adds the column that shows this member; the first, if several columns show it. */
@@ -107,7 +123,7 @@ static void explain_put_table(const struct explained *explained, void *arg)
     fprintf(stream, "\n%s\n", explained->read->name);
     if (explained->table->where) {
         fprintf(stream, "  only rows with: ");
-        put_where(explaining, explained->table->where);
+        explain_put_where(stream, explained->table->where);
         fputc('\n', stream);
     }
     fprintf(stream, "  read by: ");
@@ -127,7 +143,7 @@ int command_explain(const struct listing_command *command, struct engine *engine
 
     fprintf(explaining.stream, "filter: ");
     if (listing->where)
-        put_where(&explaining, listing->where);
+        explain_put_where(explaining.stream, listing->where);
     fprintf(explaining.stream, listing->where ? "\n" : "none\n");
     /* options of personalities may compare fields that --where does not know */
     list_fields(unknown, listing->where, command->kind, NULL);

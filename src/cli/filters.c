@@ -2,19 +2,17 @@
 #include "cli/filters.h"
 
 #include <ctype.h>
-#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-#include "cli/common.h"
 #include "cli/misuse.h"
 #include "cli/where/parser.h"
+#include "cli/words.h"
 #include "fastnet/array.h"
 
 static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
 
-#define PORTS "local_port remote_port orig_sport orig_dport reply_sport reply_dport sport dport"
 #define ADDRESSES                                                                                  \
     "local_address remote_address orig_src orig_dst reply_src reply_dst address destination src "  \
     "dst"
@@ -25,8 +23,9 @@ static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
 /* A short form of --where: it compares its value with those columns in `of` that rows have. */
 #define LETTER(letter, name, metavar, of, ...)                                                     \
     OPTION_ROW(OPTION_FILTER, letter, name, 0, __VA_ARGS__, TAKES(metavar), COMPARES(of))
-#define SHORT(...)  LETTER(0, __VA_ARGS__)
-#define PORT        LETTER('P', "port", "N,N-M,...", PORTS, "with this port or service at either end")
+#define SHORT(...) LETTER(0, __VA_ARGS__)
+#define PORT                                                                                       \
+    LETTER('P', "port", "N,N-M,...", WHERE_PORTS, "with this port or service at either end")
 #define HOST_OF(of) SHORT("host", "ADDRESS,...", of, "with this address or network at either end")
 #define HOST        HOST_OF(ADDRESSES)
 
@@ -77,6 +76,8 @@ const struct option_table filters_of_neighbours = {groups, 1, of_neighbours, COU
 const struct option_table filters_of_findings = {groups, 1, of_findings, COUNT(of_findings)};
 const struct option_table filters_of_drops = {groups, 1, of_drops, COUNT(of_drops)};
 const struct option_table filters_of_traffic = {groups, 1, of_traffic, COUNT(of_traffic)};
+
+const struct option filters_word = {.id = OPTION_FILTER, .name = ""};
 
 const char *filters_typed(const struct filters *filters, const char *name)
 {
@@ -130,6 +131,8 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
         const struct option *option = filters->typed[i].option;
         const char *text = filters->typed[i].text;
         const char *columns = option->columns;
+        if (option == &filters_word)
+            continue;
         char ids[16]; /* only the first column is compared, so names need not be known */
         if (columns && strstr(columns, "_name") && are_ids(text)) {
             snprintf(ids, sizeof ids, "%.*s", (int)strcspn(columns, " "), columns);
@@ -145,6 +148,47 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
             return option->name;
     }
     return NULL;
+}
+
+/* Makes the predicate of a word. A message of --where begins with the position in a text that the
+ * user did not type, so the word replaces it. */
+static const struct predicate *filters_parse_word(struct where *where, struct word_filter *filter,
+                                                  const char *word)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    const bool is_filter = stream && words_put(filter, word, stream);
+    const char *kept = NULL, *message = where->message;
+
+    if (stream && fclose(stream) == 0 && is_filter)
+        kept = where_keep(where, text);
+    free(text);
+    if (!is_filter)
+        snprintf(where->message, sizeof where->message, "%s",
+                 stream ? filter->message : "out of memory");
+    const struct predicate *made = kept ? where_parse(where, filter->kind, kept) : NULL;
+    if (kept && !made && strncmp(message, "at ", 3) == 0 && strstr(message, ": "))
+        snprintf(where->message, sizeof where->message, "'%s': %s", TYPED(word),
+                 MESSAGE_TEXT("%s", strstr(message, ": ") + 2));
+    return made;
+}
+
+bool filters_resolve_words(const struct filters *filters, struct where *where,
+                           const struct kind *kind, bool captured, const struct predicate **all)
+{
+    struct word_filter filter = {.kind = kind, .captured = captured};
+
+    for (size_t i = 0; i < filters->count; i++) {
+        if (filters->typed[i].option != &filters_word)
+            continue;
+        const struct predicate *one = filters_parse_word(where, &filter, filters->typed[i].text);
+        if (one)
+            one = *all = where_both(where, *all, one);
+        if (!one)
+            return false;
+    }
+    return true;
 }
 
 /* --- Words that are not options --------------------------------------------------------------- */
@@ -168,7 +212,7 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 
     if (states)
         where_offer_words(&state, kind, states);
-    if (isdigit((unsigned char)*port) && takes(kind, PORTS, port))
+    if (isdigit((unsigned char)*port) && takes(kind, WHERE_PORTS, port))
         snprintf(meant, FILTERS_MEANT, "--port=%s", TYPED(port));
     else if (takes(kind, ADDRESSES, word))
         snprintf(meant, FILTERS_MEANT, "--host=%s", TYPED(word));
@@ -177,27 +221,4 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
     else
         return false;
     return true;
-}
-
-int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word)
-{
-    enum { LETTERS = 3 };
-    const struct option *option = NULL;
-    char meant[FILTERS_MEANT] = "";
-
-    /* find an option whose name begins with the word */
-    for (size_t i = 0; strlen(word) >= LETTERS && (option = options_at(common->grammar->tables, i));
-         i++)
-        if (option->name && option->help && strncasecmp(option->name, word, strlen(word)) == 0)
-            break;
-    if (option && option->id <= UCHAR_MAX)
-        snprintf(meant, FILTERS_MEANT, "-%c", option->id);
-    else if (option)
-        snprintf(meant, FILTERS_MEANT, "--%s", option->name);
-    else if (!filters_meant(kind, word, meant) && kind == &kind_socket &&
-             isalpha((unsigned char)*word))
-        snprintf(meant, FILTERS_MEANT, "--process=%s", TYPED(word));
-    return common_misuse_of(
-        common, .wrong = MESSAGE_TEXT("%s takes only options, not '%%s'", common->grammar->name),
-        .typed = as_text(word), .meant = as_text(*meant ? meant : NULL));
 }

@@ -12,6 +12,10 @@
 
 enum { OPTION_FILTER = 2000 }; /* id of all these options */
 
+/* A line of help for commands whose words are filters (words.h). */
+#define FILTERS_WORD_HELP                                                                          \
+    "\nWORD: a filter, such as 443, 10.0/8, established or nginx; !WORD: all but it."
+
 /* Each table has the short forms for which its rows have columns. */
 extern const struct option_table filters_of_sockets, filters_of_flows, filters_of_neighbours,
     filters_of_findings, filters_of_drops, filters_of_traffic;
@@ -26,14 +30,10 @@ struct filters {
     size_t count;
 };
 
-/* Finds the short form that the user probably meant by a word that is not an option, and writes it
- * as it must be typed. Returns false if rows of this kind have no such column. */
+/* Finds the option that the user of another command probably meant by a word, and writes it as it
+ * must be typed. Returns false if rows of this kind have no such column. */
 enum { FILTERS_MEANT = TYPED_MAX + 32 };
 bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS_MEANT]);
-/* Reports that `word` is not an option, and suggests an option. Returns the exit status. */
-struct common;
-int filters_misuse_operand(const struct common *common, const struct kind *kind, const char *word);
-
 /* The argument of the last option with this name; NULL: it was not typed. */
 const char *filters_typed(const struct filters *filters, const char *name);
 
@@ -43,9 +43,17 @@ bool filters_are(const struct option *option, const char *argument);
 /* Adds a filter. Returns false if there are too many. */
 bool filters_take(struct filters *filters, const struct option *option, const char *argument);
 
-/* Makes a predicate of all filters and of *all (which may be NULL), and stores it in *all. Returns
- * NULL, or the name of an option that is wrong; then where->message says why. */
+/* The option of a word that is not an option itself, but a filter (words.h). Its name is empty. */
+extern const struct option filters_word;
+
+/* Makes a predicate of all filters that are options and of *all (which may be NULL), and stores it
+ * in *all. Returns NULL, or the name of an option that is wrong; then where->message says why. */
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all);
+
+/* The same for the filters that are words. captured: the rows come from a captured tree. Returns
+ * false if a word is wrong; then where->message says why. */
+bool filters_resolve_words(const struct filters *filters, struct where *where,
+                           const struct kind *kind, bool captured, const struct predicate **all);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/misuse.h"
 #include "fastnet/text.h"
@@ -32,6 +33,17 @@ const struct option *options_at(const struct option_table *const tables[], size_
     for (; *tables; index -= (*tables++)->count)
         if (index < (*tables)->count)
             return &(*tables)->options[index];
+    return NULL;
+}
+
+const struct option *options_of_word(const struct option_table *const tables[], const char *word)
+{
+    for (size_t i = 0; i < tables[0]->count; i++) {
+        const struct option *option = &tables[0]->options[i];
+        if (option->name && option->help && option->group == 0 &&
+            option->argument == ARGUMENT_NONE && strcasecmp(option->name, word) == 0)
+            return option;
+    }
     return NULL;
 }
 

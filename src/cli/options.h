@@ -68,20 +68,23 @@ struct option {
 #define COMPARES(of)                .columns = (of)
 /* clang-format on */
 
-/* Choices other than words. COLUMNS: the columns of the listed rows. NUMBERS: columns of numbers.
- * SHOWN: all columns that can be shown. VALUES: the words of the column that a filter compares. '!'
- * and a command that prints words: sh(1), zsh and fish must understand it (completion.h). */
+/* Choices other than words. WORDS: the filters that a word can be (words.h). COLUMNS: the columns
+ * of the listed rows. NUMBERS: columns of numbers. SHOWN: all columns that can be shown. VALUES:
+ * the words of the column that a filter compares. '!' and a command that prints words: sh(1), zsh
+ * and fish must understand it (completion.h). */
 #define CHOICES_COLUMNS "$columns"
 #define CHOICES_NUMBERS "$numbers"
 #define CHOICES_SHOWN   "$columns $groups"
 #define CHOICES_VALUES  "VALUES"
+#define CHOICES_WORDS   "WORDS"
 #define CHOICES_PIDS    "!ls /proc | grep -x \"[0-9]*\""
 /* A name can be any text. Only names that a shell does not interpret are offered. */
 #define CHOICES_PROCESSES "!cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\" | sort -u"
 #define CHOICES_INTERFACES                                                                         \
     "!tail -n +3 /proc/net/dev | grep -o \"^ *[A-Za-z0-9_.-]*\" | tr -d \" \""
-#define CHOICES_USERS "!grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd"
-#define CHOICES_NETNS "!ls /var/run/netns 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\""
+#define CHOICES_SERVICES "!grep -o \"^[A-Za-z0-9_.-]*\" /etc/services"
+#define CHOICES_USERS    "!grep -o \"^[A-Za-z0-9_.-]*\" /etc/passwd"
+#define CHOICES_NETNS    "!ls /var/run/netns 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\""
 
 struct option_table {
     const char *const *groups; /* titles in --help */
@@ -119,11 +122,16 @@ enum { OPTIONS_MESSAGE = 512 };
  * `tables`. Returns 0, the result of `fn`, or OPTIONS_MISUSE: then `message` is one line, in
  * getopt's words and escaped. */
 enum { OPTIONS_MISUSE = -1, OPTIONS_ANSWERED = -2 /* result of fn: everything is done */ };
+enum { OPTIONS_WORD = -3 }; /* result of common_parse()'s `take`: the operand is a filter */
 int options_parse(const struct option_table *const tables[], int argc, char *const argv[],
                   option_fn fn, void *arg, char message[OPTIONS_MESSAGE]);
 
 /* True if `word` is the long option with this id, or an unambiguous abbreviation of it. */
 bool options_is(const struct option_table *const tables[], const char *word, int id);
+
+/* The option without an argument that this word alone may name: in the first group of the first
+ * table. `udp` means --udp. NULL: none. */
+const struct option *options_of_word(const struct option_table *const tables[], const char *word);
 
 /* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/known_names.h"
 #include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/replacement.h"
@@ -116,6 +117,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (!report.listed && !report.partial && command->listing.number <= 1 &&
         command->listing.typed && !run->silent)
         report_groups(command->listing.typed, &report);
+    if (!report.listed && command->listing.number <= 1 && !command->listing.events && !run->silent)
+        known_names_report(command->common, command->kind, false, &report);
     if (!command->quiet)
         report_print(&report, stderr, command->common->program);
     run->last = error || report.ended;

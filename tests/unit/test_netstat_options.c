@@ -166,8 +166,8 @@ static void as_fastnet_an_operand_is_refused_with_a_suggestion(void **state)
         {{"-r", "192.0.2.1"},
          "unexpected '192.0.2.1'; did you mean --host=192.0.2.1? (see fastnet --help)"},
         {{"192.0.2.0/24"},
-         "unexpected '192.0.2.0/24'; did you mean --host=192.0.2.0/24? (see fastnet --help)"},
-        {{"fe80::1"}, "unexpected 'fe80::1'; did you mean --host=fe80::1? (see fastnet --help)"},
+         "unexpected '192.0.2.0/24'; did you mean fastnet s 192.0.2.0/24? (see fastnet --help)"},
+        {{"fe80::1"}, "unexpected 'fe80::1'; did you mean fastnet s fe80::1? (see fastnet --help)"},
         {{"conntrak"},
          "unexpected 'conntrak'; did you mean fastnet conntrack? (see fastnet --help)"},
         {{"neighbour"}, "unexpected 'neighbour'; did you mean fastnet neigh? (see fastnet --help)"},
@@ -176,19 +176,23 @@ static void as_fastnet_an_operand_is_refused_with_a_suggestion(void **state)
         {{"-N", "web", "-tan"},
          "unexpected 'web'; did you mean fastnet ss -N web? (see fastnet --help)"},
         {{"state", "close-wait"},
-         "unexpected 'state'; did you mean --state=CLOSE_WAIT? (see fastnet --help)"},
-        {{"estab"}, "unexpected 'estab'; did you mean --state=ESTABLISHED? (see fastnet --help)"},
-        {{"listen"}, "unexpected 'listen'; did you mean --state=LISTEN? (see fastnet --help)"},
+         "unexpected 'state'; did you mean fastnet s --state=CLOSE_WAIT? (see fastnet --help)"},
+        {{"estab"},
+         "unexpected 'estab'; did you mean fastnet s --state=ESTABLISHED? (see fastnet --help)"},
+        {{"listen"}, "unexpected 'listen'; did you mean fastnet s listen? (see fastnet --help)"},
         {{"-o", "json"}, "unexpected 'json'; did you mean --json? (see fastnet --help)"},
         {{"-c", "five"}, "unexpected 'five'; did you mean -c 5? (see fastnet --help)"},
         {{"123456"}, "unexpected '123456' (see fastnet --help)"},
+        {{"nginx"}, "unexpected 'nginx'; did you mean fastnet s nginx? (see fastnet --help)"},
+        {{"my app"}, "unexpected 'my app'; did you mean fastnet s 'my app'? (see fastnet --help)"},
+        {{"-t", "nginx"}, "unexpected 'nginx' (see fastnet --help)"},
         {{"-N", "w\033b"},
          "unexpected 'w\\x1bb'; did you mean fastnet ss -N w\\x1bb? (see fastnet --help)"},
-        {{"65535"}, "unexpected '65535'; did you mean --port=65535? (see fastnet --help)"},
+        {{"65535"}, "unexpected '65535'; did you mean fastnet s 65535? (see fastnet --help)"},
         {{"65536"}, "unexpected '65536' (see fastnet --help)"},
         {{"192.0.2.0/33"}, "unexpected '192.0.2.0/33' (see fastnet --help)"},
         {{"fe80::/128"},
-         "unexpected 'fe80::/128'; did you mean --host=fe80::/128? (see fastnet --help)"},
+         "unexpected 'fe80::/128'; did you mean fastnet s fe80::/128? (see fastnet --help)"},
         {{"fe80::/129"}, "unexpected 'fe80::/129' (see fastnet --help)"},
         {{"wo\nrd"}, "unexpected 'wo\\x0ard' (see fastnet --help)"},
     };
@@ -199,7 +203,7 @@ static void as_fastnet_an_operand_is_refused_with_a_suggestion(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct parsed parsed = parse(cases[i].words);
         snprintf(line, sizeof line, "netstat: %s\n", cases[i].said);
-        assert_refused(&parsed, STATUS_MISUSE, line);
+        assert_refused(&parsed, STATUS_REFUSED, line);
     }
     commands = NULL;
 }

@@ -31,10 +31,12 @@ static const struct option options_table[] = {
     ABOUT_OPTIONS(OTHER),
 };
 
+static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
+
 static const struct example examples[] = {
     {"", "each connection as it ends"},
-    {"--port 443", "connections with this port"},
-    {"--process curl", "connections of a process"},
+    {"443", "connections with this port"},
+    {"curl", "connections of a process"},
     {"--where 'connect_error != null'", "connections that failed"},
     {"--where 'bytes_sent > 1000000'", "connections with > 1 MB sent"},
     {"--for 60 --count-by process --sum bytes_sent", "bytes per process"},
@@ -58,7 +60,10 @@ const struct grammar closed_grammar = {
                &common_options_of_owners},
     .refused = refused,
     .kind = &kind_socket,
-    .about = "Shows each connection when it ends: its bytes, its age, and its process.",
+    .operands = operands,
+    .usage = "[OPTION]... [WORD]...",
+    .about = "Shows each connection when it ends: its bytes, its age, and its "
+             "process." FILTERS_WORD_HELP,
     .important = "for u a port host process where columns limit json",
     .examples = examples,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",

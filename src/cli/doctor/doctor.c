@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/known_names.h"
 #include "cli/netstat/netstat.h"
 #include "cli/progress.h"
 #include "cli/which.h"
+#include "cli/words.h"
 #include "fastnet/array.h"
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
@@ -19,6 +21,7 @@ enum { FOR_MS = 5000 };
 struct doctor_command {
     struct common common;  /* must be first */
     uint64_t rules;        /* bit n: doctor_rule(n) is examined */
+    uint64_t named;        /* the rules that words of the command line name; 0: all */
     unsigned milliseconds; /* between the two samples */
     bool list, exposed, nagios, verbose;
 };
@@ -50,10 +53,12 @@ static const struct option options_table[] = {
     ABOUT_OPTIONS(OTHER),
 };
 
+static const struct operands operands[] = {{NULL, "", CHOICES_RULES}};
+
 static const struct example examples[] = {
     {"", "what is wrong"},
     {"--for=0", "what one reading shows"},
-    {"--only=accept-queue,udp-buffer", "only these rules"},
+    {"accept-queue udp-buffer", "only these rules"},
     {"--exposed", "what other machines can reach"},
     {"--list", "the rules"},
     {"--ndjson --where 'severity = fault'", "faults, for programs"},
@@ -70,6 +75,8 @@ const struct grammar doctor_grammar = {
                &common_options_of_owners},
     .kind = &kind_finding,
     .listed = listed,
+    .operands = operands,
+    .usage = "[OPTION]... [RULE|WORD]...",
     .about = "Finds what is wrong with this machine's network, shows why, and says what to "
              "do.\nExit status: 0 nothing found, 10 warnings, 20 faults, 1 not all could be read.",
     .important = "for only skip list exposed c nagios where json ndjson",
@@ -77,21 +84,62 @@ const struct grammar doctor_grammar = {
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
 };
 
+/* The bit of the rule with this name; 0: there is none. */
+static uint64_t rule_bit(struct text name)
+{
+    for (size_t i = 0; doctor_rule(i); i++)
+        if (text_is(name, doctor_rule(i)->name))
+            return UINT64_C(1) << i;
+    return 0;
+}
+
+static int refuse_rule(const struct doctor_command *command, const char *wrong, struct text name)
+{
+    char all[1024] = "";
+
+    for (size_t i = 0; doctor_rule(i); i++)
+        text_list(all, sizeof all, " ", as_text(doctor_rule(i)->name));
+    return common_misuse_of(&command->common, .wrong = wrong, .typed = name, .words = all);
+}
+
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
     *rules = 0;
     for (struct text name; text_next(&names, ',', &name);) {
-        size_t i = 0;
-        while (doctor_rule(i) && !text_is(name, doctor_rule(i)->name))
-            i++;
-        if (!doctor_rule(i)) {
-            char all[1024] = "";
-            for (i = 0; doctor_rule(i); i++)
-                text_list(all, sizeof all, " ", as_text(doctor_rule(i)->name));
-            return common_misuse_of(&command->common, .wrong = "no rule '%s'", .typed = name,
-                                    .words = all);
-        }
-        *rules |= UINT64_C(1) << i;
+        const uint64_t bit = rule_bit(name);
+        if (!bit)
+            return refuse_rule(command, "no rule '%s'", name);
+        *rules |= bit;
+    }
+    return 0;
+}
+
+/* A word names rules, or it is a filter: of findings the name of a process. */
+static int doctor_take_word(struct doctor_command *command, const char *word)
+{
+    uint64_t rules = 0;
+    const char *rest = word;
+
+    for (struct text name; text_next(&rest, ',', &name);) {
+        if (!rule_bit(name))
+            return OPTIONS_WORD;
+        rules |= rule_bit(name);
+    }
+    command->named |= rules;
+    return 0;
+}
+
+/* Refuses words that are neither a rule nor a process that runs: no finding could match. */
+static int check_words(const struct doctor_command *command)
+{
+    const struct filters *filters = &command->common.filters;
+
+    for (size_t i = 0; i < filters->count && !command->exposed; i++) {
+        const char *word = filters->typed[i].text;
+        if (filters->typed[i].option == &filters_word && *word != '!' &&
+            words_have_name(&kind_finding, word) && !strpbrk(word, "*,") &&
+            (command->common.proc_root || !known_process(word)))
+            return refuse_rule(command, "no rule and no process '%s'", as_text(word));
     }
     return 0;
 }
@@ -103,7 +151,7 @@ static int doctor_take_option(const struct option *option, const char *argument,
     int status;
 
     if (option->id != OPTION_ONLY && option->id != OPTION_SKIP)
-        return filters_misuse_operand(&command->common, &kind_finding, argument);
+        return doctor_take_word(command, argument);
     status = take_rules(command, argument, &rules);
     if (!status)
         command->rules &= option->id == OPTION_ONLY ? rules : ~rules;
@@ -133,6 +181,11 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     status = common_parse(common, &doctor_grammar, argc, argv, doctor_take_option, command);
     if (status != PARSED)
         return status;
+    status = check_words(command);
+    if (status)
+        return status;
+    if (command->named)
+        command->rules &= command->named;
     if (command->milliseconds == UINT_MAX)
         command->milliseconds = common->interval_ms          ? common->interval_ms
                                 : has_moving_numbers(common) ? FOR_MS

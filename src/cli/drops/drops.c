@@ -34,6 +34,8 @@ static const struct option options_table[] = {
     ABOUT_OPTIONS(OTHER),
 };
 
+static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
+
 static const struct example examples[] = {
     {"", "packets dropped within 5 s"},
     {"--for 60 --all-netns", "for a minute, in all netns"},
@@ -57,7 +59,10 @@ const struct grammar drops_grammar = {
                &common_options_of_owners},
     .refused = refused,
     .kind = &kind_drop,
-    .about = "Lists packets that the kernel drops: why, where, and which process loses them.",
+    .operands = operands,
+    .usage = "[OPTION]... [WORD]...",
+    .about = "Lists packets that the kernel drops: why, where, and which process loses "
+             "them." FILTERS_WORD_HELP,
     .important = "for all c all-netns where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: BPF at skb:kfree_skb, counters",

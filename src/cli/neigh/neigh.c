@@ -34,6 +34,8 @@ static const struct option options_table[] = {
 static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL},
                                        {0, NULL, NULL}};
 
+static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
+
 static const struct example examples[] = {
     {"", "all neighbours"},
     {"-i eth0", "neighbours on one interface"},
@@ -52,7 +54,10 @@ const struct grammar neigh_grammar = {
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
     .kind = &kind_neighbour,
     .listed = listed,
-    .about = "The neighbours of this machine, IPv4 and IPv6, in every state.",
+    .operands = operands,
+    .usage = "[OPTION]... [WORD]...",
+    .about = "The neighbours of this machine, IPv4 and IPv6, in every state.\nWORD: a filter, such "
+             "as 10.0.0.1, 10.0/8, stale or eth0; !WORD: all but it.",
     .important = "4 6 i state host where columns usage count-by json",
     .examples = examples,
     .version = "backends: rtnetlink, /proc/net/arp",

@@ -21,6 +21,7 @@ struct netstat_options {
     unsigned extend;       /* how often -e was given */
     bool cache, fib, symbolic, wide;
     const char *operands[2]; /* the first two, or NULL */
+    bool no_options;         /* all words of the command line are operands */
     const char *interface;   /* argument of -I, or NULL */
     bool too_many_families;  /* afname is full, and this was reported */
     char afname[256];        /* names of the given families with commas, as net-tools keeps them */

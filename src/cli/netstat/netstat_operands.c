@@ -11,8 +11,10 @@
 #include "cli/misuse.h"
 #include "cli/netstat/netstat.h"
 #include "cli/options.h"
+#include "cli/words.h"
 #include "fastnet/array.h"
 #include "fastnet/interfaces.h"
+#include "fastnet/text.h"
 
 /* Words that people know from other tools, and what they can type here instead. */
 static const struct {
@@ -43,11 +45,31 @@ static bool name_nearest(const struct common *common, const char *word, char mea
     return command.meant.data || option.meant.data;
 }
 
+/* Writes `fastnet s` with the word, which is a filter there. Returns false if it is no filter, or
+ * if a terminal cannot show it. */
+static bool meant_sockets(const char *word, char meant[FILTERS_MEANT])
+{
+    struct word_filter filter = {.kind = &kind_socket};
+    FILE *stream = fmemopen(meant, FILTERS_MEANT - 1, "w");
+    const char *at = word;
+
+    while (*at >= ' ' && *at <= '~')
+        at++;
+    const bool is_filter = stream && !*at && words_put(&filter, word, stream);
+    if (is_filter) {
+        rewind(stream);
+        text_put_word(stream, "fastnet s ", word);
+        fputc('\0', stream);
+    }
+    return stream && fclose(stream) == 0 && is_filter;
+}
+
 /* Finds what can be typed instead of `word`, or returns false. next: the operand after `word`. */
 static bool guess(const struct netstat_options *options, const char *word, const char *next,
                   char meant[FILTERS_MEANT])
 {
     const char *filter = next && strcmp(word, "state") == 0 ? next : word;
+    char option[FILTERS_MEANT];
     uint32_t index;
 
     for (size_t i = 0; i < COUNT(habits); i++)
@@ -55,8 +77,14 @@ static bool guess(const struct netstat_options *options, const char *word, const
             snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
             return true;
         }
-    if (filters_meant(options->kind, filter, meant))
+    if (filters_meant(options->kind, filter, option)) {
+        if (!options->no_options)
+            snprintf(meant, FILTERS_MEANT, "%s", option);
+        else if (filter != word || words_have_name(&kind_socket, word) ||
+                 !meant_sockets(word, meant))
+            snprintf(meant, FILTERS_MEANT, "%s", MESSAGE_TEXT("fastnet s %s", option));
         return true;
+    }
     if (interfaces_find(word, &index) == 0)
         snprintf(meant, FILTERS_MEANT, "-I=%s", TYPED(word));
     else if (options->symbolic && isalpha((unsigned char)*word))
@@ -66,7 +94,7 @@ static bool guess(const struct netstat_options *options, const char *word, const
     else if (options->common.interval_ms)
         snprintf(meant, FILTERS_MEANT, "-c 5");
     else
-        return false;
+        return options->no_options && meant_sockets(word, meant);
     return true;
 }
 
@@ -86,6 +114,7 @@ int netstat_operands(const struct netstat_options *options)
         return 0;
     }
     const bool known = guess(options, word, options->operands[1], meant);
-    return common_misuse_of(&options->common, .wrong = "unexpected '%s'", .typed = as_text(word),
-                            .meant = as_text(known ? meant : NULL));
+    common_misuse_of(&options->common, .wrong = "unexpected '%s'", .typed = as_text(word),
+                     .meant = as_text(known ? meant : NULL));
+    return STATUS_REFUSED; /* netstat has no status for it, because it ignores such words */
 }

@@ -270,6 +270,9 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
     int status;
 
     options->kind = &kind_socket;
+    options->no_options = true;
+    for (int i = 1; i < argc; i++)
+        options->no_options &= *argv[i] != '-';
     status =
         common_parse(&options->common, &netstat_grammar, argc, argv, netstat_take_option, options);
 

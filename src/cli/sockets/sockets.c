@@ -60,13 +60,15 @@ static const struct option options_table[] = {
 
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};
 
+static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
+
 static const struct example examples[] = {
     {"", "all except unix sockets"},
     {"-l", "listeners"},
-    {"--port 443", "sockets with this port"},
-    {"--process nginx", "sockets of a process"},
-    {"--remote 10.0.0.0/8", "sockets connected to a network"},
-    {"--state close_wait", "sockets a process should close"},
+    {"443", "sockets with this port"},
+    {"nginx", "sockets of a process or unit"},
+    {"10.0.0.0/8", "sockets with such an address"},
+    {"close_wait", "sockets a process should close"},
     {"--attention", "sockets with problems, and why"},
     {"--where 'recv_q > 0'", "processes that read too slowly"},
     {"-t --sort -rtt --limit 10", "the slowest connections"},
@@ -84,8 +86,10 @@ const struct grammar sockets_grammar = {
                &common_options_of_owners},
     .kind = &kind_socket,
     .listed = listed,
+    .operands = operands,
+    .usage = "[OPTION]... [WORD]...",
     .about = "The sockets of this machine: which process holds them, their peers and "
-             "queues.\nThe command fastnet s does the same.",
+             "queues.\nThe command fastnet s does the same." FILTERS_WORD_HELP,
     .important = "t u x l c port host process columns sort",
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",

@@ -46,10 +46,12 @@ static const struct option options_table[] = {
 static const struct option_table top_table = {groups, COUNT(groups), options_table,
                                               COUNT(options_table)};
 
+static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
+
 static const struct example examples[] = {
     {"", "sockets with traffic now"},
-    {"--port 443", "sockets with this port"},
-    {"--process nginx", "sockets of a process"},
+    {"443", "sockets with this port"},
+    {"nginx", "sockets of a process"},
     {"--all-netns", "in all network namespaces"},
     {"--ndjson --for 60", "1 minute of events, as JSON"},
     {"--where 'event = closed'", "sockets that end, with totals"},
@@ -73,8 +75,11 @@ const struct grammar top_grammar = {
     .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
     .refused = refused,
     .kind = &kind_socket,
-    .about = "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
-             "terminal: a table (? shows its keys); otherwise: a stream of events.",
+    .operands = operands,
+    .usage = "[OPTION]... [WORD]...",
+    .about =
+        "Shows how much each connection sends and receives, and when it opens and ends.\nOn a "
+        "terminal: a table (? shows its keys); otherwise: a stream of events." FILTERS_WORD_HELP,
     .important = "for c budget idle port host process all-netns where ndjson",
     .examples = examples,
     .version = "backends: sock_diag netlink",
@@ -86,7 +91,7 @@ static int top_take_option(const struct option *option, const char *argument, vo
     double percent;
 
     if (option->id != OPTION_BUDGET)
-        return filters_misuse_operand(&top->common, &kind_socket, argument);
+        return OPTIONS_WORD;
     if (!form_decimal(argument, 100, &percent) || percent < 0.1)
         return common_misuse_typed(&top->common, "--budget",
                                    "expected percent of a CPU, 0.1 to 100, not '%s'",

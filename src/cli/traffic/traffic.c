@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/foreign.h"
 #include "cli/personality.h"
 #include "cli/progress.h"
 #include "cli/terminal/terminal.h"
@@ -41,7 +42,7 @@ static const struct example examples[] = {
     {"", "flows, live on a terminal"},
     {"lo --for 60 --limit 20", "flows on lo within 1 minute"},
     {"--count-by dst/24", "packets to each network"},
-    {"--where 'dport = 443'", "packets to a port"},
+    {"any 443", "packets from and to a port"},
     {"--columns=owners,to,bytes", "processes of the flows"},
     {"-c 1 --ndjson", "one listing a second, in NDJSON"},
     {NULL, NULL},
@@ -63,23 +64,27 @@ const struct grammar traffic_grammar = {
     .refused = refused,
     .kind = &kind_traffic,
     .operands = operands,
-    .usage = "[OPTION]... [INTERFACE|any]",
+    .usage = "[OPTION]... [INTERFACE|any [WORD]...]",
     .about = "Counts the packets that pass an interface, by flow. The payload is not read.\nOn a "
-             "terminal the table is refreshed (? shows its keys) unless --for is given.",
+             "terminal the table is refreshed (? shows its keys) unless --for is "
+             "given." FILTERS_WORD_HELP,
     .important = "for c host port where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* An argument that is not an option names an interface. */
+/* The first argument that is not an option names an interface, the others are filters. */
 static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
 
     (void)option;
-    if (command->interface)
+    if (command->interface && if_nametoindex(argument))
         return common_misuse_typed(&command->common, TYPED(command->interface),
                                    "expected only one interface, not also '%s'", as_text(argument));
+    if (command->interface || filters_typed(&command->common.filters, filters_word.name) ||
+        (foreign_begins(argument) && !if_nametoindex(argument)))
+        return OPTIONS_WORD;
     command->interface = argument;
     return 0;
 }
@@ -207,7 +212,9 @@ int traffic_run(int argc, char *const argv[])
         command.interface = NULL;
     interface = command.interface ? if_nametoindex(command.interface) : 0;
     if (command.interface && !interface)
-        return common_misuse_typed(common, traffic_grammar.name, "there is no interface '%s'",
-                                   as_text(command.interface));
+        return common_misuse_of(common, .subject = traffic_grammar.name, .help = HELP_NONE,
+                                .typed = as_text(command.interface),
+                                .wrong = "there is no interface '%s' (a filter follows the "
+                                         "interface: fastnet traffic any %s)");
     return traffic_run_command(&command, interface);
 }

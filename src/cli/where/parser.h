@@ -31,7 +31,8 @@ enum token_type {
     TOKEN_STRANGE,    /* a character that begins no token */
 };
 
-#define TOKEN_SPACES " \t\n" /* these separate tokens */
+#define TOKEN_SPACES " \t\n"                      /* these separate tokens */
+#define TOKEN_ENDS   TOKEN_SPACES "()'\",=!<>~&|" /* these end a word */
 
 struct token {
     enum token_type type;

@@ -198,17 +198,13 @@ static struct predicate *parse_null(struct where_parser *parser, const struct fi
     return parser_negate(parser, known);
 }
 
-static struct predicate *parse_comparison(struct where_parser *parser)
+/* Parses the rest of a comparison after its column: the sign and the values. */
+static struct predicate *parse_compared(struct where_parser *parser, const struct field *field)
 {
-    const struct field *field = find_column(parser);
-    const char *first = parser->token.text.data;
     struct predicate *result;
     enum token_type type;
     bool negated = false, in_parentheses;
 
-    if (!field)
-        return NULL;
-    parser_next(parser);
     if (parser->token.type == TOKEN_NOT) { /* not in */
         negated = true;
         parser_next(parser);
@@ -231,8 +227,57 @@ static struct predicate *parse_comparison(struct where_parser *parser)
         return where_fail_expected(parser, "a comma or a closing parenthesis");
     if (in_parentheses)
         parser_next(parser);
-    if (negated)
-        result = parser_negate(parser, result);
+    return negated ? parser_negate(parser, result) : result;
+}
+
+/* The columns that the name `port` stands for; NULL: it is no such name, or a column itself. */
+static const char *columns_of_port(const struct where_parser *parser)
+{
+    const char *columns = WHERE_PORTS;
+    bool any = false;
+
+    if (parser->token.type != TOKEN_WORD || !text_is(parser->token.text, "port") ||
+        field_named(parser->kind, "port"))
+        return NULL;
+    for (struct text name; text_next(&columns, ' ', &name);)
+        any |= field_find(parser->kind, name.data, name.length) != NULL;
+    return any ? WHERE_PORTS : NULL;
+}
+
+/* Compares each of the columns. `port != 22` refuses a row if one of its ports is 22. */
+static struct predicate *parse_either(struct where_parser *parser, const char *columns)
+{
+    struct predicate *all = NULL;
+
+    parser_next(parser);
+    const struct where_parser before = *parser;
+    const bool none = parser->token.type == TOKEN_NOT ||
+                      (parser->token.negated && parser->token.type != TOKEN_LESS &&
+                       parser->token.type != TOKEN_GREATER);
+    for (struct text name; text_next(&columns, ' ', &name);) {
+        const struct field *field = field_find(parser->kind, name.data, name.length);
+        if (!field)
+            continue;
+        *parser = before;
+        if (!where_join(parser, none ? PREDICATE_AND : PREDICATE_OR, &all,
+                        parse_compared(parser, field)))
+            return NULL;
+    }
+    return all;
+}
+
+static struct predicate *parse_comparison(struct where_parser *parser)
+{
+    const char *first = parser->token.text.data, *ports = columns_of_port(parser);
+    const struct field *field = ports ? NULL : find_column(parser);
+    struct predicate *result = NULL;
+
+    if (ports) {
+        result = parse_either(parser, ports);
+    } else if (field) {
+        parser_next(parser);
+        result = parse_compared(parser, field);
+    }
     if (result)
         result->typed = (struct text){first, (size_t)(parser->before - first)};
     return result;
@@ -401,4 +446,9 @@ const struct predicate *where_both(struct where *where, const struct predicate *
     /* copies, because a predicate can be part of one list only */
     return parser_join(&parser, PREDICATE_AND, parser_add(&parser, *one),
                        parser_add(&parser, *other));
+}
+
+const char *where_keep(struct where *where, const char *text)
+{
+    return parser_keep(&(struct where_parser){.where = where}, text, strlen(text));
 }

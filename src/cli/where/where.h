@@ -14,6 +14,11 @@
 
 enum { WHERE_MESSAGE = 512 };
 
+/* The columns with the port of an end. Where a kind has no column `port`, this name stands for all
+ * of them: `port = 443` holds if one of them is 443. */
+#define WHERE_PORTS                                                                                \
+    "local_port remote_port orig_sport orig_dport reply_sport reply_dport sport dport"
+
 struct option_table;
 
 /* Owns the predicates that were parsed. Zeroed: no predicates. */
@@ -49,6 +54,13 @@ const struct predicate *where_both(struct where *where, const struct predicate *
 /* Writes a predicate in the language, with comparisons as the user typed them. where_parse() makes
  * an equal predicate of the text, if all fields are columns of the kind. */
 void where_put(FILE *stream, const struct predicate *where);
+
+/* Writes a text as a value of the language, in quotes where it needs them. */
+void where_put_value(FILE *stream, const char *text);
+
+/* Copies a text into memory that lives as long as the predicates. NULL, after a message: no memory.
+ */
+const char *where_keep(struct where *where, const char *text);
 
 void where_finish(struct where *where);
 

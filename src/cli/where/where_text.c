@@ -147,3 +147,8 @@ void where_put(FILE *stream, const struct predicate *where)
 {
     where_text_put(stream, where, PREDICATE_OR);
 }
+
+void where_put_value(FILE *stream, const char *text)
+{
+    where_text_put_text(stream, text);
+}

@@ -49,9 +49,8 @@ static const char *take_sign(struct token *token, const char *at)
 
 void parser_next(struct where_parser *parser)
 {
-    static const char ends[] = TOKEN_SPACES "()'\",=!<>~&|";
     const char *at = parser->at + strspn(parser->at, TOKEN_SPACES);
-    const size_t length = strcspn(at, ends);
+    const size_t length = strcspn(at, TOKEN_ENDS);
 
     parser->before = parser->at;
     if (length) {

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The names that words of a command line can mean now: of processes, units, containers, pods,
+ * users, interfaces, services and states. */
+#ifndef CLI_KNOWN_NAMES_H
+#define CLI_KNOWN_NAMES_H
+
+#include <stdbool.h>
+
+#include "cli/common.h"
+#include "fastnet/report.h"
+
+/* Passes each unit, container or pod that has processes to `fn`, once. field: the column of
+ * kind_socket that shows them. */
+typedef void known_name_fn(const char *name, void *arg);
+void known_groups(const struct field *field, known_name_fn *fn, void *arg);
+
+/* True if a process has this name. */
+bool known_process(const char *name);
+
+/* Notes each word of the command line that is a name, but nobody's, with the nearest name.
+ * near_only: only if there is such a name. Does nothing unless stderr is a terminal. */
+void known_names_report(const struct common *common, const struct kind *kind, bool near_only,
+                        struct report *report);
+
+#endif
