@@ -280,10 +280,12 @@ static int doctor_begin_sample(struct doctor *doctor, uint64_t began, struct rep
     int error;
 
     doctor->began = true;
-    if (!milliseconds)
+    if (!milliseconds && !options->repeats)
         return 0;
     if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
         doctor_begin_probes(doctor);
+    if (!milliseconds)
+        return 0;
     error = read_all_netns(doctor, false, report);
     if (!error && milliseconds >= 2 * QUERIES_MS &&
         needs_of(doctor, doctor->own_netns) & READS_UDP) {
