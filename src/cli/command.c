@@ -96,13 +96,14 @@ bool command_colour(const struct common *common)
     return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* If colours are on, a terminal will show the output; watch(1) sets COLUMNS to its width. */
+/* If colours are on, a terminal will show the output. watch(1) exports COLUMNS and LINES; shells
+ * export neither. */
 unsigned command_width(const struct common *common)
 {
     const unsigned width = common_width(common);
     const char *columns = getenv("COLUMNS");
 
-    if (width || common->output || !columns || !command_colour(common))
+    if (width || common->output || !columns || !(getenv("LINES") || command_colour(common)))
         return width;
     return (unsigned)strtoul(columns, NULL, 10);
 }
