@@ -404,7 +404,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .keep = command->keep,
         .synonym = command->synonym ? command->kind->synonym : NULL,
         .attention = width || colour ? attention_of(command) : NULL,
-        .attention_first = width && !common->sort,
+        .attention_first = width && !command->listing.sort->field,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .see = is_filtered_by(common, "attention") ? NULL : command->see,
         .metric = common->count_by ? command->kind->name : command->kind->metric,

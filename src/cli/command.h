@@ -94,6 +94,9 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 int command_explain(const struct listing_command *command, struct engine *engine,
                     struct sink *sink);
 
+/* True if a line with the time of the listing comes before its rows, with -c. */
+bool command_has_clock(const struct listing_command *command);
+
 /* True if states on stdout may be coloured: says --color, the environment, or stdout's type. */
 bool command_colour(const struct common *common);
 

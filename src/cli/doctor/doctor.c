@@ -6,6 +6,7 @@
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
+#include "cli/terminal/listing_screen.h"
 #include "cli/which.h"
 #include "fastnet/array.h"
 #include "fastnet/doctor.h"
@@ -73,6 +74,7 @@ const struct grammar doctor_grammar = {
     .important = "for only skip list exposed c nagios where json ndjson",
     .examples = examples,
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
+    .in_place = true,
 };
 
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
@@ -132,9 +134,10 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     if (status != PARSED)
         return status;
     if (command->milliseconds == UINT_MAX)
-        command->milliseconds = common->interval_ms          ? common->interval_ms
-                                : has_moving_numbers(common) ? FOR_MS
-                                                             : 0;
+        command->milliseconds = listing_screen_is_wanted(common) ? 0
+                                : common->interval_ms            ? common->interval_ms
+                                : has_moving_numbers(common)     ? FOR_MS
+                                                                 : 0;
     common->no_header |= command->nagios;
     common->human &= common->columns || common->count_by; /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
@@ -226,6 +229,7 @@ static int diagnose(const struct doctor_command *command)
     const struct doctor_options options = {
         .rules = command->rules,
         .milliseconds = command->milliseconds,
+        .repeats = listing_screen_is_wanted(&command->common),
         .all_netns = command->common.all_netns,
         .netns = command->common.netns,
         .proc_root = command->common.proc_root ? command->common.proc_root : "/proc",

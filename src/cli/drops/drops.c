@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/personality.h"
+#include "cli/terminal/listing_screen.h"
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/report.h"
@@ -54,6 +55,7 @@ const struct grammar drops_grammar = {
     .important = "for all c all-netns where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: BPF at skb:kfree_skb, counters",
+    .in_place = true,
 };
 
 /* Reports packets that have no row. Only lost packets are reported to programs, which ask for
@@ -102,7 +104,7 @@ static int drops_list_rows(const struct drops_command *command)
         .common = common,
         .kind = &kind_drop,
         /* spaces separate the columns in a pipe, and the sentences of "why" contain spaces */
-        .columns = {columns, columns && common_width(common) ? "why" : NULL},
+        .columns = {columns, columns && command_width(common) ? "why" : NULL},
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",
         .whole = "local remote",
@@ -136,9 +138,10 @@ int drops_run(int argc, char *const argv[])
         return common_misuse(
             common, "metrics with a filter also need --count-by (such as --count-by=reason)");
     options = (struct drops_options){
-        .milliseconds = command.milliseconds  ? command.milliseconds
-                        : common->interval_ms ? common->interval_ms
-                                              : FOR_MS,
+        .milliseconds = command.milliseconds               ? command.milliseconds
+                        : listing_screen_is_wanted(common) ? 0
+                        : common->interval_ms              ? common->interval_ms
+                                                           : FOR_MS,
         .all_netns = common->all_netns,
         .harmless = command.all,
         .merged = common_is_metrics(common) && !common->count_by,
@@ -146,7 +149,7 @@ int drops_run(int argc, char *const argv[])
     command.drops = drops_create(&options);
     if (!command.drops)
         return no_memory_status(common->program);
-    if (isatty(STDERR_FILENO) && !common->explain)
+    if (isatty(STDERR_FILENO) && !common->explain && !listing_screen_is_wanted(common))
         fprintf(stderr, "%s: watching for %g s; ctrl-C ends this early and shows the rows\n",
                 common->program, options.milliseconds / 1000.0);
     status = drops_list_rows(&command);
