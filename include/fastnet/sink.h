@@ -77,8 +77,9 @@ struct sink_options {
     /* Tables: name of rows in a last line of totals, NULL: no such line; and the command that this
      * line suggests for rows that need attention, or NULL. */
     const char *totals, *see;
-    bool ascii;         /* tables, screens: use ASCII signs, because the locale has no UTF-8 */
-    const char *titles; /* screens: titles of columns, NAME=TITLE, separated by spaces; or NULL */
+    bool ascii; /* tables, screens: use ASCII signs, because the locale has no UTF-8 */
+    const char
+        *titles; /* tables, screens: titles of columns, NAME=TITLE, separated by spaces; or NULL */
 };
 
 /* These functions return NULL if memory is short. */

@@ -31,8 +31,7 @@ bool command_has_clock(const struct listing_command *command)
            (columns_used(command) || command->clock);
 }
 
-/* Writes the local time (RFC 3339). */
-static void put_clock(const struct listing_command *command, struct writer *writer)
+void command_put_clock(const struct listing_command *command, struct writer *writer)
 {
     const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
     char text[32];
@@ -121,7 +120,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
 {
     struct report report = {.verbose = command->verbose};
 
-    put_clock(command, sink->writer);
+    command_put_clock(command, sink->writer);
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 

@@ -10,6 +10,19 @@ enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
  * all columns in options.drop may be left out to keep IPv6 addresses whole. */
 enum { FIT_WIDE = 120 };
 
+struct text fit_title(const struct sink_options *options, const struct field *column)
+{
+    const char *titles = options->titles;
+
+    for (struct text pair; text_next(&titles, ' ', &pair);) {
+        const char *equals = memchr(pair.data, '=', pair.length);
+        const struct text name = {pair.data, equals ? (size_t)(equals - pair.data) : 0};
+        if (equals && text_is(name, column->name))
+            return (struct text){equals + 1, pair.length - name.length - 1};
+    }
+    return as_text(column->name);
+}
+
 struct fit {
     struct fit_column *columns;
     const struct sink_options *options;
@@ -56,7 +69,8 @@ static void widen_columns(const struct fit *fit)
 {
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
-        const size_t heading = fit->options->header ? strlen(fit->options->columns[i]->name) : 1;
+        const size_t heading =
+            fit->options->header ? fit_title(fit->options, fit->options->columns[i]).length : 1;
         if (column->width)
             column->width = column->contents > heading ? column->contents : heading;
     }

@@ -33,6 +33,9 @@ static inline const char *fit_sign(const struct sink_options *options)
     return options->ascii ? TEXT_CUT_ASCII : TEXT_CUT;
 }
 
+/* Returns the title of a column: TITLE if options->titles has "NAME=TITLE", else its name. */
+struct text fit_title(const struct sink_options *options, const struct field *column);
+
 /* Sets widths by contents, headings and terminal. more: rows with unknown contents follow. */
 void fit_columns(struct fit_column *columns, const struct sink_options *options, bool more);
 

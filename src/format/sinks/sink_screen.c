@@ -239,18 +239,9 @@ static void put_changes(struct screen *screen)
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-/* Returns the title of a column: TITLE if options.titles has "NAME=TITLE", else its name. */
 static struct text title_of(const struct screen *screen, const struct field *column)
 {
-    const char *titles = screen->options.titles;
-
-    for (struct text pair; text_next(&titles, ' ', &pair);) {
-        const char *equals = memchr(pair.data, '=', pair.length);
-        const struct text name = {pair.data, equals ? (size_t)(equals - pair.data) : 0};
-        if (equals && text_is(name, column->name))
-            return (struct text){equals + 1, pair.length - name.length - 1};
-    }
-    return as_text(column->name);
+    return fit_title(&screen->options, column);
 }
 
 static struct screen_cell *cell_at(const struct screen *screen, size_t row, size_t column)
