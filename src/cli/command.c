@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/text.h"
 
@@ -364,6 +366,32 @@ int command_resolve(struct listing_command *command, bool *help)
     for (size_t i = 0; i < COUNT(steps) && !status && !*help; i++)
         status = steps[i](command);
     return status;
+}
+
+/* --- The clock -------------------------------------------------------------------------------- */
+
+/* Tables and some layouts do not say when a listing began. */
+bool command_has_clock(const struct listing_command *command)
+{
+    const struct common *common = command->common;
+
+    return command->listing.number && common->format == FORMAT_PLAIN && !common->no_header &&
+           (columns_used(command) || command->clock);
+}
+
+void command_put_clock(const struct listing_command *command, struct writer *writer)
+{
+    const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
+    char text[32];
+    struct tm local;
+
+    if (!command_has_clock(command) || !localtime_r(&seconds, &local))
+        return;
+    const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
+    writer_put(writer, text, length - 2);
+    writer_put(writer, ":", 1);
+    writer_put(writer, text + length - 2, 2);
+    writer_put(writer, "\n", 1);
 }
 
 /* --- The sink --------------------------------------------------------------------------------- */

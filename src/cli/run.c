@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/pace.h"
@@ -21,30 +20,6 @@
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
-
-/* Tables and some layouts do not say when a listing began. */
-bool command_has_clock(const struct listing_command *command)
-{
-    const struct common *common = command->common;
-
-    return command->listing.number && common->format == FORMAT_PLAIN && !common->no_header &&
-           (columns_used(command) || command->clock);
-}
-
-void command_put_clock(const struct listing_command *command, struct writer *writer)
-{
-    const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
-    char text[32];
-    struct tm local;
-
-    if (!command_has_clock(command) || !localtime_r(&seconds, &local))
-        return;
-    const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
-    writer_put(writer, text, length - 2);
-    writer_put(writer, ":", 1);
-    writer_put(writer, text + length - 2, 2);
-    writer_put(writer, "\n", 1);
-}
 
 /* Finds a pattern that matches only a whole text, because it has no '*'. */
 static const struct value *whole_pattern(const struct predicate *where)

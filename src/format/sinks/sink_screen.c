@@ -138,7 +138,7 @@ static const char *colour_of_sequence(struct screen *screen, struct text sequenc
 }
 
 /* Takes the first piece of one colour from the line; *colour becomes the colour after it. */
-static struct text next_piece(struct screen *screen, struct text *line, const char **colour)
+static struct text coloured_piece(struct screen *screen, struct text *line, const char **colour)
 {
     const char *escape = line->length ? memchr(line->data, '\033', line->length) : NULL;
     const struct text piece = {line->data, escape ? (size_t)(escape - line->data) : line->length};
@@ -158,10 +158,10 @@ static void draw_coloured(struct screen *screen, size_t line, struct text text)
     size_t width = 0, column = 0;
 
     for (struct text rest = text, piece; rest.length; width += text_width(piece.data, piece.length))
-        piece = next_piece(screen, &rest, &next);
+        piece = coloured_piece(screen, &rest, &next);
     const bool cut = width > screen->width;
     while (text.length) {
-        const struct text piece = next_piece(screen, &text, &next);
+        const struct text piece = coloured_piece(screen, &text, &next);
         const struct text_room room = {SIZE_MAX, screen->width - cut - column, CELL_MARKS};
         const size_t length = text_cut(piece, room, "").length;
         column = draw_text(screen, line, column, piece.data, length, colour);
