@@ -36,6 +36,7 @@ struct listing_screen {
     size_t width;          /* of the screen at the last listing */
     struct report *report; /* of the last listing; shared with a child */
     struct report reported;
+    bool awaited; /* the next listing will have a new order or filter */
     int status;
 };
 
@@ -120,6 +121,7 @@ static int listing_screen_list(struct listing_screen *screen)
 
     if (ftruncate(screen->output, 0) < 0 || lseek(screen->output, 0, SEEK_SET) < 0)
         return -errno;
+    screen->awaited = false;
     screen->line_count = 0;
     screen_heading(screen->state.sink, (struct text){NULL, 0});
     screen->width = screen->state.width;
@@ -178,7 +180,7 @@ static int listing_screen_again(struct screen_state *state)
 {
     if (!state->command->listing.maker && !state->command->common->delta)
         return listing_screen_list(listing_screen_of(state));
-    listing_screen_note(state, "the next listing will show this");
+    listing_screen_of(state)->awaited = true;
     return 0;
 }
 
@@ -222,6 +224,8 @@ static void listing_screen_put_lines(struct screen_state *state)
     if (sort->field)
         message_append(note, sizeof note, "   sorted by %s%s", sort->descending ? "-" : "",
                        sort->field->name);
+    if (listing_screen_of(state)->awaited)
+        message_append(note, sizeof note, "%s", " (from the next listing on)");
     screen_put_first(state, state->command->common->grammar->name, "", note);
 }
 
