@@ -35,7 +35,8 @@ struct clock_progress {
 void clock_wait_shown(uint64_t until, const struct clock_progress *progress);
 
 /* From now on the first SIGINT ends only clock_wait(), the current call and all later calls; a
- * second SIGINT ends the program. Does nothing if the program was started with SIGINT ignored. */
+ * second SIGINT has its former effect: it ends the program. Does nothing if the program was started
+ * with SIGINT ignored. */
 void clock_catch_interrupt(void);
 /* True if a SIGINT was caught. */
 bool clock_interrupted(void);

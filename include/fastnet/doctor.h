@@ -32,6 +32,7 @@ struct doctor;
 struct doctor_options {
     uint64_t rules;        /* bit n: use doctor_rule(n) */
     unsigned milliseconds; /* interval between the two readings; 0: only one reading */
+    bool repeats;          /* more readings follow, so probes begin even if milliseconds is 0 */
     bool all_netns;        /* the caller examines several network namespaces, one after another */
     const char *netns; /* name of the entered network namespace, as the user typed it; or NULL */
     const char *proc_root;

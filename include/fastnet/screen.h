@@ -56,6 +56,13 @@ void screen_title(struct sink *sink, struct text title, const char *suffix,
                   const char *(*text)(const struct field *column, char room[32], void *arg),
                   void *arg);
 
+/* Adds a row that is a line of text, as a table or a layout writes it: its escape sequences become
+ * colours. A line that is too long is cut. Borrows the text until all rows are dropped. */
+void screen_text(struct sink *sink, struct text line);
+
+/* Sets the heading of such rows, a line of text; borrowed until the next call. */
+void screen_heading(struct sink *sink, struct text line);
+
 /* Returns the number of rows that fit below the lines so far, if `below` lines follow. */
 size_t screen_room(const struct sink *sink, size_t below);
 

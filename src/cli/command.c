@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/personality.h"
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/text.h"
 
@@ -106,13 +108,14 @@ bool command_colour(const struct common *common)
     return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* If colours are on, a terminal will show the output; watch(1) sets COLUMNS to its width. */
+/* If colours are on, a terminal will show the output. watch(1) exports COLUMNS and LINES; shells
+ * export neither. */
 unsigned command_width(const struct common *common)
 {
     const unsigned width = common_width(common);
     const char *columns = getenv("COLUMNS");
 
-    if (width || common->output || !columns || !command_colour(common))
+    if (width || common->output || !columns || !(getenv("LINES") || command_colour(common)))
         return width;
     return (unsigned)strtoul(columns, NULL, 10);
 }
@@ -375,6 +378,32 @@ int command_resolve(struct listing_command *command, bool *help)
     return status;
 }
 
+/* --- The clock -------------------------------------------------------------------------------- */
+
+/* Tables and some layouts do not say when a listing began. */
+bool command_has_clock(const struct listing_command *command)
+{
+    const struct common *common = command->common;
+
+    return command->listing.number && common->format == FORMAT_PLAIN && !common->no_header &&
+           (columns_used(command) || command->clock);
+}
+
+void command_put_clock(const struct listing_command *command, struct writer *writer)
+{
+    const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
+    char text[32];
+    struct tm local;
+
+    if (!command_has_clock(command) || !localtime_r(&seconds, &local))
+        return;
+    const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
+    writer_put(writer, text, length - 2);
+    writer_put(writer, ":", 1);
+    writer_put(writer, text + length - 2, 2);
+    writer_put(writer, "\n", 1);
+}
+
 /* --- The sink --------------------------------------------------------------------------------- */
 
 #define SINK_OF(its, letter, name, newer, create, help) create,
@@ -414,7 +443,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .titles = command->titles,
         .synonym = command->synonym ? command->kind->synonym : NULL,
         .attention = width || colour ? attention_of(command) : NULL,
-        .attention_first = width && !common->sort,
+        .attention_first = width && !command->listing.sort->field,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .see = is_filtered_by(common, "attention") ? NULL : command->see,
         .metric = common->count_by ? command->kind->name : command->kind->metric,

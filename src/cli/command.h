@@ -102,6 +102,12 @@ int command_explain(const struct listing_command *command, struct engine *engine
  * terminal. --explain shows it itself. `where` NULL: nothing is shown. */
 void explain_words(const struct listing_command *command, const struct predicate *where);
 
+/* True if a line with the time of the listing comes before its rows, with -c. */
+bool command_has_clock(const struct listing_command *command);
+
+/* Writes this line: the local time (RFC 3339). */
+void command_put_clock(const struct listing_command *command, struct writer *writer);
+
 /* True if states on stdout may be coloured: says --color, the environment, or stdout's type. */
 bool command_colour(const struct common *common);
 

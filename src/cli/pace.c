@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/pace.h"
 
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "fastnet/clock.h"
@@ -45,4 +46,18 @@ bool pace_is_news(struct pace *pace)
 
     pace->reported |= news;
     return news;
+}
+
+bool pace_put_news(struct pace *pace, uint64_t processor, uint64_t pause, char news[PACE_NEWS])
+{
+    const double seconds = 1.0 / CLOCK_SECOND;
+
+    if (!pace_is_news(pace))
+        return false;
+    snprintf(news, PACE_NEWS,
+             "a listing takes %.3g s of CPU time; -c pauses %.3g s after it instead of %.3g s, to "
+             "use at most half of a CPU (--strict-interval keeps the interval)",
+             (double)processor * seconds, (double)pause * seconds,
+             (double)pace->interval * seconds);
+    return true;
 }

@@ -26,4 +26,9 @@ uint64_t pace_pause(struct pace *pace, struct pace_time took);
 /* Returns true once, when the interval is not kept and the user should know it. */
 bool pace_is_news(struct pace *pace);
 
+/* As pace_is_news(); then writes a sentence about it. processor: CPU time of the listing. pause:
+ * the time until the next. */
+enum { PACE_NEWS = 256 };
+bool pace_put_news(struct pace *pace, uint64_t processor, uint64_t pause, char news[PACE_NEWS]);
+
 #endif

@@ -58,6 +58,7 @@ struct grammar {
     const char *page;               /* its man page; NULL: fastnet-NAME */
     const char *version; /* a line of --version: which program it lists like, and the backends */
     struct manner manner;
+    bool in_place; /* on a terminal, -c shows a screen (listing_screen.h) */
 };
 
 enum { EXAMPLES_SHORT = 4 };

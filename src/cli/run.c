@@ -9,35 +9,18 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/known_names.h"
 #include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/replacement.h"
+#include "cli/terminal/listing_screen.h"
+#include "cli/terminal/terminal.h"
 #include "fastnet/clock.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
-
-/* Writes the local time (RFC 3339): tables and some layouts do not say when a listing began. */
-static void put_clock(const struct listing_command *command, struct writer *writer)
-{
-    const struct common *common = command->common;
-    const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
-    char text[32];
-    struct tm local;
-
-    if (!command->listing.number || common->format != FORMAT_PLAIN || common->no_header ||
-        !(columns_used(command) || command->clock) || !localtime_r(&seconds, &local))
-        return;
-    const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
-    writer_put(writer, text, length - 2);
-    writer_put(writer, ":", 1);
-    writer_put(writer, text + length - 2, 2);
-    writer_put(writer, "\n", 1);
-}
 
 /* Finds a pattern that matches only a whole text, because it has no '*'. */
 static const struct value *whole_pattern(const struct predicate *where)
@@ -95,14 +78,25 @@ struct repeated_run {
     bool silent;  /* it only reads values for --delta to compare with */
     bool last;    /* another run would be useless */
     bool useless; /* nothing could be read or written: the file of --output stays as it was */
+    struct report *kept; /* gets the report, which is not printed then; NULL: it is printed */
 };
+
+/* Prints the report, or keeps it. */
+static void run_end_report(const struct repeated_run *run, struct report *report,
+                           const char *program)
+{
+    if (run->kept)
+        *run->kept = *report;
+    else
+        report_print(report, stderr, program);
+}
 
 static int list_once(const struct listing_command *command, struct engine *engine,
                      struct sink *sink, struct repeated_run *run)
 {
     struct report report = {.verbose = command->verbose};
 
-    put_clock(command, sink->writer);
+    command_put_clock(command, sink->writer);
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
@@ -120,7 +114,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (!report.listed && command->listing.number <= 1 && !command->listing.events && !run->silent)
         known_names_report(command->common, command->kind, false, &report);
     if (!command->quiet)
-        report_print(&report, stderr, command->common->program);
+        run_end_report(run, &report, command->common->program);
     run->last = error || report.ended;
     run->useless = error || run->silent || (report.partial && !report.listed);
     if (error)
@@ -140,6 +134,7 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     pid_t child = fork(), ended = -1;
 
     if (child == 0) {
+        terminal_disown();
         /* The child must not go on after its parent ended, which may have happened already. */
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != self)
@@ -156,9 +151,10 @@ static int list_in_child(const struct listing_command *command, struct engine *e
     while (child > 0 && (ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
         continue;
     if (ended < 0 || !WIFEXITED(status)) {
-        fprintf(stderr, "%s: the process that made the listing ended unexpectedly\n",
-                command->common->program);
-        *run = (struct repeated_run){.last = true, .useless = true};
+        struct report report = {.partial = false};
+        report_loss(&report, "the process that made the listing ended unexpectedly");
+        run_end_report(run, &report, command->common->program);
+        run->last = run->useless = true;
         return STATUS_FAILURE;
     }
     run->last = WEXITSTATUS(status) & LAST;
@@ -172,14 +168,10 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
     const struct pace_time now = pace_now();
     const struct pace_time took = {now.clock - began.clock, now.processor - began.processor};
     const uint64_t pause = pace_pause(pace, took);
-    const double seconds = 1.0 / CLOCK_SECOND;
+    char news[PACE_NEWS];
 
-    if (pace_is_news(pace))
-        fprintf(stderr,
-                "%s: a listing takes %.3g s of CPU time; -c pauses %.3g s after it instead of "
-                "%.3g s, to use at most half of a CPU (--strict-interval keeps the interval)\n",
-                common->program, (double)took.processor * seconds, (double)pause * seconds,
-                (double)pace->interval * seconds);
+    if (pace_put_news(pace, took.processor, pause, news))
+        fprintf(stderr, "%s: %s\n", common->program, news);
     clock_wait(now.clock + pause);
 }
 
@@ -250,6 +242,37 @@ static int list_to(struct replacement *file, struct listing_command *command, st
     return status ? status : replaced;
 }
 
+/* The listing of a screen. */
+struct run_in_place {
+    struct repeated_listing repeated; /* must be first */
+    struct replacement *file;         /* of no --output */
+    struct engine *engine;
+    uint64_t number;
+};
+
+/* Runs the listing for a screen (struct repeated_listing). Each run has a sink of its own, because
+ * the width of the terminal may have changed. */
+static int run_for_screen(struct repeated_listing *repeated, int output, struct report *report,
+                          bool *last)
+{
+    struct run_in_place *place = (struct run_in_place *)(void *)repeated;
+    struct listing_command *command = repeated->command;
+    struct repeated_run run = {.silent = !place->number, .kept = report};
+    struct writer writer;
+    int status;
+
+    command->listing.number = place->number++;
+    if (writer_init(&writer, output) < 0)
+        return no_memory_status(command->common->program);
+    struct sink *sink = command_sink(command, &writer);
+    status = sink ? list_to(place->file, command, place->engine, sink, &run)
+                  : no_memory_status(command->common->program);
+    *last = run.last || !sink;
+    sink_destroy(sink);
+    writer_finish(&writer);
+    return status;
+}
+
 static int run_list(struct replacement *file, struct listing_command *command,
                     struct engine *engine, struct sink *sink)
 {
@@ -258,6 +281,7 @@ static int run_list(struct replacement *file, struct listing_command *command,
         command->listing.needs.fields | predicate_needs(command->listing.where).fields;
     struct pace pace = {.interval = common->interval_ms * CLOCK_MILLISECOND,
                         .strict = common->strict_interval};
+    struct run_in_place place = {{command, run_for_screen}, file, engine, !common->delta};
 
     if (!(needs & SOCKET_BYTES))
         command->listing.byte_counts = NULL;
@@ -266,6 +290,10 @@ static int run_list(struct replacement *file, struct listing_command *command,
         char text[COUNTS_TEXT];
         counts_begin(&command->listing, text, &report);
         report_print(&report, stderr, common->program);
+    }
+    if (listing_screen_is_wanted(common) && !command->listing.events) {
+        command->listing.wait = NULL; /* its message would be drawn into the screen */
+        return listing_screen_run(&place.repeated, sink->writer);
     }
     for (uint64_t number = !common->delta;; number++) { /* the first run of --delta shows nothing */
         const struct pace_time began = pace_now();

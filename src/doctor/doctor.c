@@ -299,7 +299,7 @@ static void doctor_start(struct doctor *doctor)
     const struct doctor_options *options = doctor->options;
 
     doctor->began = clock_nanoseconds(CLOCK_MONOTONIC);
-    if (!options->milliseconds)
+    if (!options->milliseconds && !options->repeats)
         return;
     if (options->once)
         clock_catch_interrupt();

@@ -5,23 +5,26 @@
 #include <signal.h>
 #include <stddef.h>
 
+/* At file scope, because a signal handler has no argument for them. */
 static volatile sig_atomic_t interrupted;
+static struct sigaction uncaught; /* what SIGINT did before it was caught */
 
 static void interrupt(int signal)
 {
-    (void)signal;
     interrupted = true;
+    sigaction(signal, &uncaught, NULL);
 }
 
 void clock_catch_interrupt(void)
 {
-    const struct sigaction own = {.sa_handler = interrupt,
-                                  .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+    const struct sigaction own = {.sa_handler = interrupt, .sa_flags = SA_RESTART};
     struct sigaction former;
 
     sigaction(SIGINT, NULL, &former);
-    if (former.sa_handler != SIG_IGN)
-        sigaction(SIGINT, &own, NULL);
+    if (former.sa_handler == SIG_IGN || former.sa_handler == interrupt)
+        return;
+    uncaught = former;
+    sigaction(SIGINT, &own, NULL);
 }
 
 bool clock_interrupted(void)

@@ -7,7 +7,7 @@
 
 set -u
 export LC_ALL=C
-unset POSIXLY_CORRECT NO_COLOR FASTNET_COLORS COLUMNS
+unset POSIXLY_CORRECT NO_COLOR FASTNET_COLORS COLUMNS LINES
 
 : "${FASTNET:?path of the program under test}" "${HELPERS:?directory of the test helpers}"
 FASTNET=$(realpath -m "$FASTNET")

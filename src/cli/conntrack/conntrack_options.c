@@ -131,6 +131,9 @@ static const struct option options_table[] = {
            NUMBER(NULL, INT32_MAX), WITH(EVENT)),
     LONG(THIS_ROW, "table", GROUP_SHOW, "flows as a table that fits the terminal",
          .member = offsetof(struct conntrack_options, common.table)),
+    LONG(THIS_ROW, "continuous", GROUP_SHOW, "repeat every second, or every SECONDS",
+         .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]"),
+    STRICT_INTERVAL_OPTION(GROUP_SHOW),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0", WITH(LIST)),
     ABOUT_OPTIONS(GROUP_OTHER),
     CHANGE('D', "delete", WORD(NULL)),
@@ -174,6 +177,7 @@ const struct grammar conntrack_grammar = {
     .important = "L E C S usage p s d where json",
     .examples = examples,
     .version = "output as in conntrack of conntrack-tools 1.4.7; backends: ctnetlink, /proc/net",
+    .in_place = true,
     .manner = {.help = "\nTry `%s -h' or '%s --help' for more information.", .above = true},
 };
 
@@ -363,6 +367,8 @@ static int check(struct conntrack_parsing *parsing)
         return conntrack_fail(parsing, "Can't use -z with --exact, which reads twice");
     if (options->command == COMMAND_EVENT && options->common.exact)
         return conntrack_fail(parsing, "--exact cannot be combined with -E");
+    if (options->command == COMMAND_EVENT && options->common.interval_ms)
+        return conntrack_fail(parsing, "--continuous cannot be combined with -E, which never ends");
     return PARSED;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/known_names.h"
 #include "cli/netstat/netstat.h"
 #include "cli/progress.h"
+#include "cli/terminal/listing_screen.h"
 #include "cli/which.h"
 #include "cli/words.h"
 #include "fastnet/array.h"
@@ -82,6 +83,7 @@ const struct grammar doctor_grammar = {
     .important = "for only skip list exposed c nagios where json ndjson",
     .examples = examples,
     .version = "backends: sock_diag, ctnetlink, rtnetlink, /proc",
+    .in_place = true,
 };
 
 /* The bit of the rule with this name; 0: there is none. */
@@ -187,9 +189,10 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     if (command->named)
         command->rules &= command->named;
     if (command->milliseconds == UINT_MAX)
-        command->milliseconds = common->interval_ms          ? common->interval_ms
-                                : has_moving_numbers(common) ? FOR_MS
-                                                             : 0;
+        command->milliseconds = listing_screen_is_wanted(common) ? 0
+                                : common->interval_ms            ? common->interval_ms
+                                : has_moving_numbers(common)     ? FOR_MS
+                                                                 : 0;
     common->no_header |= command->nagios;
     common->human &= common->columns || common->count_by; /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
@@ -298,6 +301,7 @@ static int diagnose(const struct doctor_command *command)
     const struct doctor_options options = {
         .rules = command->rules,
         .milliseconds = command->milliseconds,
+        .repeats = listing_screen_is_wanted(&command->common),
         .all_netns = command->common.all_netns,
         .netns = command->common.netns,
         .proc_root = command->common.proc_root ? command->common.proc_root : "/proc",

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/progress.h"
+#include "cli/terminal/listing_screen.h"
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/report.h"
@@ -66,6 +67,7 @@ const struct grammar drops_grammar = {
     .important = "for all c all-netns where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: BPF at skb:kfree_skb, counters",
+    .in_place = true,
 };
 
 /* Reports packets that have no row. Only lost packets are reported to programs, which ask for
@@ -114,7 +116,7 @@ static int drops_list_rows(const struct drops_command *command)
         .common = common,
         .kind = &kind_drop,
         /* spaces separate the columns in a pipe, and the sentences of "why" contain spaces */
-        .columns = {columns, columns && common_width(common) ? "why" : NULL},
+        .columns = {columns, columns && command_width(common) ? "why" : NULL},
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",
         .whole = "local remote",
@@ -146,9 +148,10 @@ int drops_run(int argc, char *const argv[])
         return common_misuse(
             common, "metrics with a filter also need --count-by (such as --count-by=reason)");
     options = (struct drops_options){
-        .milliseconds = command.milliseconds  ? command.milliseconds
-                        : common->interval_ms ? common->interval_ms
-                                              : FOR_MS,
+        .milliseconds = command.milliseconds               ? command.milliseconds
+                        : listing_screen_is_wanted(common) ? 0
+                        : common->interval_ms              ? common->interval_ms
+                                                           : FOR_MS,
         .all_netns = common->all_netns,
         .harmless = command.all,
         .merged = common_is_metrics(common) && !common->count_by,

@@ -12,8 +12,9 @@
 
 enum { OPTION_USAGE = 256 };
 
-enum { WHICH, OTHER, COMPATIBILITY };
-static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
+enum { WHICH, SHOW, OTHER, COMPATIBILITY };
+static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
+                                     "Compatibility"};
 
 #define SETS(of_neigh) .member = offsetof(struct neigh_options, of_neigh)
 
@@ -27,6 +28,8 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)", TAKES("DEV"),
          OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
+    INTERVAL_OPTION(SHOW),
+    STRICT_INTERVAL_OPTION(SHOW),
     OPTION('n', "numeric", COMPATIBILITY, "no effect: addresses are numbers", SETS(numeric)),
     ABOUT_OPTIONS(OTHER),
 };
@@ -58,9 +61,10 @@ const struct grammar neigh_grammar = {
     .usage = "[OPTION]... [WORD]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.\nWORD: a filter, such "
              "as 10.0.0.1, 10.0/8, stale or eth0; !WORD: all but it.",
-    .important = "4 6 i state host where columns usage count-by json",
+    .important = "4 6 i c state host where columns usage count-by json",
     .examples = examples,
     .version = "backends: rtnetlink, /proc/net/arp",
+    .in_place = true,
 };
 
 int neigh_parse(struct neigh_options *options, int argc, char *const argv[])

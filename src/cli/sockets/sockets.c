@@ -93,6 +93,7 @@ const struct grammar sockets_grammar = {
     .important = "t u x l c port host process columns sort",
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",
+    .in_place = true,
 };
 
 /* Writes the command that lists only the sockets of this listing that need attention. Returns NULL

@@ -256,6 +256,11 @@ static int keys_move(struct screen_state *state)
     const struct screen_row unknown_row = {.id = 0};
     struct live_view *view = state->view;
 
+    if (!state->ops->show_chosen) {
+        view->first = clamp((long)view->first + steps_of(state->key, (size_t)room, state->listed),
+                            (long)state->listed - room);
+        return 0;
+    }
     if (beyond)
         view->first = clamp((long)view->first + beyond, (long)state->listed - room);
     state->chosen = clamp(at, room - 1);
@@ -332,6 +337,18 @@ const struct key_binding keys_of_position[] = {
     {KEY_HOME, keys_move, NULL},
     {KEY_END, keys_move, NULL},
     {KEY_ENTER, show_row, "Enter|show everything about the chosen row"},
+    {'+', set_interval, "+ -|refresh more or less often"},
+    {'-', set_interval, NULL},
+    {0, NULL, NULL},
+};
+const struct key_binding keys_of_scrolling[] = {
+    {' ', pause_samples, "space|pause: rows do not change, but can be scrolled"},
+    {KEY_UP, keys_move, "up, down|scroll; also page up/down, home, end"},
+    {KEY_DOWN, keys_move, NULL},
+    {KEY_PAGE_UP, keys_move, NULL},
+    {KEY_PAGE_DOWN, keys_move, NULL},
+    {KEY_HOME, keys_move, NULL},
+    {KEY_END, keys_move, NULL},
     {'+', set_interval, "+ -|refresh more or less often"},
     {'-', set_interval, NULL},
     {0, NULL, NULL},

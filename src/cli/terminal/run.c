@@ -101,7 +101,8 @@ static int terminal_run_loop(struct screen_state *state)
     note_problem(state);
     if (error >= 0)
         error = screen_draw(state);
-    while (error >= 0 && !state->quits && clock_nanoseconds(CLOCK_MONOTONIC) < end && wait(state))
+    while (error >= 0 && !state->quits && !clock_interrupted() &&
+           clock_nanoseconds(CLOCK_MONOTONIC) < end && wait(state))
         error = terminal_run_step(state);
     return error;
 }
@@ -114,7 +115,7 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
 
     options->context = command->context;
     options->columns = command->shown;
-    options->count = command->shown_count;
+    options->count = state->ops->show_chosen ? command->shown_count : 0;
     options->colour = command_colour(command->common);
     options->ascii = !command_is_utf8();
     state->where = command->listing.where;
@@ -129,6 +130,8 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
         options->writer->full = WRITER_CAPACITY; /* a frame is one write(2) */
         error = terminal_run_loop(state);
         terminal_end();
+        if (error >= 0 && state->ops->leave)
+            state->ops->leave(state);
     }
     report_print(&state->report, stderr, program);
     if (error < 0 && error != -EPIPE)

@@ -172,6 +172,10 @@ static int screen_find_chosen(struct screen_state *state, bool may_scroll)
     struct live_view *view = state->view;
     size_t at = 0;
 
+    if (!state->ops->show_chosen) {
+        state->chosen = SIZE_MAX;
+        return 0;
+    }
     while (at < state->shown_count && !screen_is_same(&rows[at], &state->chosen_row))
         at++;
     if (at == state->shown_count && state->follows && state->chosen_row.id && may_scroll) {

@@ -86,12 +86,15 @@ struct screen_ops {
     /* Passes the view's rows for which screen_add_row() returns true to the sink. Sets `listed`. */
     int (*show)(struct screen_state *state);
     /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. NULL: the
-     * screen has a key table with its own Enter. */
+     * screen has a key table with its own Enter, or rows are lines of text (screen_text()), which
+     * nobody chooses. */
     int (*show_chosen)(struct screen_state *state, record_fn fn, void *arg);
     /* Descriptors to wait for between two samples, and the function that reads them. It returns 1
      * if a sample is needed. NULL: the screen has no events. */
     size_t (*descriptors)(const struct screen_state *state, int *descriptors, size_t most);
     int (*read_events)(struct screen_state *state);
+    /* Called when the screen has ended and the terminal is as before; or NULL. */
+    void (*leave)(struct screen_state *state);
 };
 
 /* Runs the screen until its end. Completes `options`. Returns the exit status. */
@@ -123,7 +126,8 @@ void page_add(struct screen_state *state, size_t columns, const char *name, stru
 
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
-extern const struct key_binding keys_of_order[], keys_of_position[], keys_of_end[];
+extern const struct key_binding keys_of_order[], keys_of_position[], keys_of_scrolling[],
+    keys_of_end[];
 
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);

@@ -150,12 +150,26 @@ static void handle_signals(void)
     }
 }
 
-bool terminal_is_there(void)
+static bool has_screen(void)
 {
     const char *term = getenv("TERM");
 
-    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && term && *term &&
-           strcmp(term, "dumb") != 0;
+    return term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool terminal_is_there(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && has_screen();
+}
+
+bool terminal_is_plain(void)
+{
+    return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO) && !has_screen();
+}
+
+void terminal_disown(void)
+{
+    taken = 0;
 }
 
 int terminal_begin(void)

@@ -27,11 +27,17 @@ enum terminal_key {
 /* Whether stdin and stdout are a terminal that can show a screen and send keys. */
 bool terminal_is_there(void);
 
+/* Whether stdin and stdout are a terminal that can only show lines: TERM is empty or "dumb". */
+bool terminal_is_plain(void);
+
 /* Takes over the terminal of stdin and stdout. Returns 0 or -errno. */
 int terminal_begin(void);
 
 /* Restores the terminal. Does nothing if terminal_begin() did not take it over. */
 void terminal_end(void);
+
+/* In a child process: leaves the terminal to the parent, whatever ends the child. */
+void terminal_disown(void);
 
 /* Waits for at most this time, for a key, or until one of the descriptors can be read. Returns
  * false when stdin has ended or failed, so that no more keys will come. */

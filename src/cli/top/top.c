@@ -186,7 +186,9 @@ static int top_endless(struct listing_command *command, struct engine *engine, s
         top->view.order.descending = true;
     listing->sort[0].field = NULL;
     top->view.idle = top->idle;
-    status = top->screen ? top_screen(top, sink->writer) : top_stream(top, sink);
+    status = !top->screen          ? top_stream(top, sink)
+             : terminal_is_plain() ? top_tables(top, sink->writer)
+                                   : top_screen(top, sink->writer);
     live_destroy(top->live);
     stream_finish(&top->stream);
     return status;
@@ -239,7 +241,7 @@ int top_run(int argc, char *const argv[])
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
-    top.screen = top.common.format == FORMAT_PLAIN && terminal_is_there();
+    top.screen = top.common.format == FORMAT_PLAIN && (terminal_is_there() || terminal_is_plain());
     if (top.common.format == FORMAT_PLAIN && !top.screen && !top.common.explain &&
         !(top.common.columns && strcmp(top.common.columns, "help") == 0))
         top.common.format = FORMAT_NDJSON;

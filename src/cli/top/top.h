@@ -26,7 +26,7 @@ struct top {
     struct which which;
     bool idle, no_bytes;
     char counted[COUNTS_TEXT];
-    bool screen; /* a screen, not a stream */
+    bool screen; /* a screen or tables, not a stream */
     struct budget budget;
     struct listing_command *command;
     struct listing_table tables[WHICH_TABLES];
@@ -53,5 +53,8 @@ void top_choose(struct top *top);
 
 /* Runs the screen. Returns the exit status. */
 int top_screen(struct top *top, struct writer *writer);
+
+/* Prints a table after each interval, where a terminal has no screen. Returns the exit status. */
+int top_tables(struct top *top, struct writer *writer);
 
 #endif

@@ -148,14 +148,14 @@ static int traffic_list_rows(struct traffic_command *command)
     return command_run(&command->listing);
 }
 
-/* True if a screen is shown: on a terminal, unless --for gives a duration. */
-static bool is_screen(const struct traffic_command *command)
+/* True if a terminal shows flows again and again, unless --for gives a duration. */
+static bool is_for_people(const struct traffic_command *command)
 {
     const struct common *common = &command->common;
     const bool help = common->columns && strcmp(common->columns, "help") == 0;
 
     return !command->milliseconds && common->format == FORMAT_PLAIN && !common->output &&
-           !common->explain && !help && terminal_is_there();
+           !common->explain && !help;
 }
 
 static int traffic_run_command(struct traffic_command *command, uint32_t interface)
@@ -203,7 +203,9 @@ int traffic_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    command.screen = is_screen(&command);
+    command.screen = is_for_people(&command) && terminal_is_there();
+    if (is_for_people(&command) && terminal_is_plain() && !common->interval_ms)
+        command.common.interval_ms = 1000; /* a table each second */
     if (command.screen) {
         command.tick_ms = common->interval_ms ? common->interval_ms : 1000;
         command.common.interval_ms = 0;

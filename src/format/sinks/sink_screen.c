@@ -16,7 +16,8 @@ enum {
     CELL_WIDTH = 64,
     CELL_MARKS = 4, /* accents per character; Vietnamese and Thai need two */
     WRAP_INDENT = 4,
-    GUTTER = 2, /* columns before a row: a sign for opened or closed */
+    GUTTER = 2,     /* columns before a row: a sign for opened or closed */
+    PALETTE = 16,   /* different colours of lines of text */
 };
 
 /* A column of a line on the screen. length UINT8_MAX: second column of a wide character. */
@@ -44,6 +45,9 @@ struct screen {
     size_t lines; /* lines above the table */
     enum screen_style *rows;
     struct screen_cell *cells; /* options.count cells per row */
+    struct text *texts;        /* rows of screen_text(); data NULL: a row of cells */
+    struct text heading;
+    char palette[PALETTE][16]; /* the escape sequences of lines of text */
     size_t row_count, row_room;
     size_t first, drawn; /* the first row that is drawn, and the number of rows drawn */
     struct fit_column *columns;
@@ -116,6 +120,58 @@ static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t
 
     column = draw_text(screen, line, column, text.data, fit.length, colour);
     return fit.cut && room ? draw_text(screen, line, column, sign, strlen(sign), colour) : column;
+}
+
+/* Returns the same pointer for the same escape sequence, because spots compare pointers. NULL: the
+ * sequence ends a colour, or is unknown. */
+static const char *colour_of_sequence(struct screen *screen, struct text sequence)
+{
+    if (!sequence.length || sequence.length >= sizeof screen->palette[0] ||
+        text_is(sequence, COLOUR_RESET))
+        return NULL;
+    for (size_t i = 0; i < PALETTE; i++) {
+        if (!*screen->palette[i])
+            memcpy(screen->palette[i], sequence.data, sequence.length);
+        if (text_is(sequence, screen->palette[i]))
+            return screen->palette[i];
+    }
+    return NULL;
+}
+
+/* Takes the first piece of one colour from the line; *colour becomes the colour after it. */
+static struct text coloured_piece(struct screen *screen, struct text *line, const char **colour)
+{
+    const char *escape = line->length ? memchr(line->data, '\033', line->length) : NULL;
+    const struct text piece = {line->data, escape ? (size_t)(escape - line->data) : line->length};
+    const size_t left = line->length - piece.length;
+    const char *end = escape ? memchr(escape, 'm', left) : NULL;
+    const struct text sequence = {escape, end ? (size_t)(end + 1 - escape) : left};
+
+    *colour = colour_of_sequence(screen, sequence);
+    *line = (struct text){piece.data + piece.length + sequence.length, left - sequence.length};
+    return piece;
+}
+
+/* Draws a line of text with its colours. A line that is too long ends with the sign of a cut. */
+static void draw_coloured(struct screen *screen, size_t line, struct text text)
+{
+    const char *sign = fit_sign(&screen->options), *colour = NULL, *next;
+    size_t width = 0, column = 0;
+
+    for (struct text rest = text, piece; rest.length; width += text_width(piece.data, piece.length))
+        piece = coloured_piece(screen, &rest, &next);
+    const bool cut = width > screen->width;
+    while (text.length) {
+        const struct text piece = coloured_piece(screen, &text, &next);
+        const struct text_room room = {SIZE_MAX, screen->width - cut - column, CELL_MARKS};
+        const size_t length = text_cut(piece, room, "").length;
+        column = draw_text(screen, line, column, piece.data, length, colour);
+        if (length < piece.length)
+            break;
+        colour = next;
+    }
+    if (cut)
+        draw_text(screen, line, column, sign, strlen(sign), NULL);
 }
 
 static void colour_line(struct screen *screen, size_t line, const char *colour)
@@ -273,6 +329,21 @@ void screen_title(struct sink *sink, struct text title, const char *suffix,
     screen->rows[screen->row_count++] = SCREEN_BOLD;
 }
 
+void screen_text(struct sink *sink, struct text line)
+{
+    struct screen *screen = (struct screen *)sink;
+
+    if (screen->row_count == screen->row_room)
+        return;
+    screen->texts[screen->row_count] = line.data ? line : as_text("");
+    screen->rows[screen->row_count++] = SCREEN_PLAIN;
+}
+
+void screen_heading(struct sink *sink, struct text line)
+{
+    ((struct screen *)sink)->heading = line;
+}
+
 /* --- A frame ---------------------------------------------------------------------------------- */
 
 void screen_begin(struct sink *sink, size_t width, size_t height, bool table)
@@ -384,6 +455,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
     const char *colour = style_of(screen, style);
     struct screen_position cursor = {GUTTER, GUTTER};
 
+    draw_coloured(screen, line, screen->texts[row]);
     if (style == SCREEN_NEW || style == SCREEN_ENDED)
         draw_text(screen, line, 0, style == SCREEN_NEW ? "+" : "-", 1, colour);
     for (size_t i = 0; i < screen->options.count; i++) {
@@ -409,6 +481,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
 {
     struct screen_position cursor = {GUTTER, GUTTER};
 
+    draw_coloured(screen, screen->lines, screen->heading);
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct text title = fit_title(&screen->options, screen->options.columns[i]);
         char capitals[CELL_BYTES];
@@ -521,16 +594,20 @@ bool screen_keep_rows(struct sink *sink, size_t count)
     struct screen *screen = (struct screen *)sink;
     struct screen_cell *cells = calloc((screen->options.count + 1) * count, sizeof *cells);
     enum screen_style *rows = calloc(count, sizeof *rows);
+    struct text *texts = calloc(count, sizeof *texts);
 
-    if (!cells || !rows) {
+    if (!cells || !rows || !texts) {
         free(cells);
         free(rows);
+        free(texts);
         return false;
     }
     free(screen->cells);
     free(screen->rows);
+    free(screen->texts);
     screen->cells = cells;
     screen->rows = rows;
+    screen->texts = texts;
     screen->row_room = count;
     screen->row_count = 0;
     return true;
@@ -566,6 +643,7 @@ static void screen_destroy(struct sink *sink)
     free(screen->before);
     free(screen->rows);
     free(screen->cells);
+    free(screen->texts);
     free(screen->columns);
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* A listing that -c repeats on a terminal: the newest listing stays in place, as a screen. */
+#ifndef CLI_TERMINAL_LISTING_SCREEN_H
+#define CLI_TERMINAL_LISTING_SCREEN_H
+
+#include "cli/command.h"
+
+/* How the screen runs the listing. The owner's struct begins with this struct. */
+struct repeated_listing {
+    struct listing_command *command;
+    /* Runs the listing. Its sink writes to the descriptor `output`. *report, zeroed, gets what
+     * would be printed on stderr; another process can fill it. *last: another run would be useless.
+     * Returns the exit status. */
+    int (*run)(struct repeated_listing *repeated, int output, struct report *report, bool *last);
+};
+
+/* True if -c shows a screen: a listing of fastnet's own, for people, on a terminal. */
+bool listing_screen_is_wanted(const struct common *common);
+
+/* Shows the screen until the user ends it, and then prints the last listing. writer: for stdout.
+ * Returns the exit status of the last listing. ctrl-C ends the program by SIGINT, except if rows
+ * are made by a maker: it shows the rows that there are. */
+int listing_screen_run(struct repeated_listing *repeated, struct writer *writer);
+
+#endif
