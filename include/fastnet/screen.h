@@ -43,6 +43,13 @@ bool screen_keep_rows(struct sink *sink, size_t count);
 /* Adds a line of text above the table. text: UTF-8 without control characters. */
 void screen_line(struct sink *sink, enum screen_style style, const char *text);
 
+/* As screen_line(), but a text that is too long continues on further lines, which begin with four
+ * spaces. It draws at most `most` lines; the last line is cut with a sign if the text is longer. */
+void screen_lines(struct sink *sink, enum screen_style style, const char *text, size_t most);
+
+/* Returns the number of lines that screen_lines() needs for the whole text, at least 1. */
+size_t screen_lines_of(const struct sink *sink, const char *text);
+
 /* Adds a row that is the sum of the rows after it. title: is cut if it is long. suffix: ASCII text
  * after the title, at most 32 bytes, never cut. text(): returns the text of a column, or NULL. */
 void screen_title(struct sink *sink, struct text title, const char *suffix,

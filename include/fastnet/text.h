@@ -203,6 +203,11 @@ struct text_fit {
  * other function cuts texts for people. Each byte that is not UTF-8 takes one column. */
 struct text_fit text_cut(struct text text, struct text_room room, const char *sign);
 
+/* Takes the first line of a text that is wrapped at `columns` columns, and the spaces after that
+ * line, off the beginning of *rest. The line ends before a space; a longer word is broken. A line
+ * has at least one character. */
+struct text text_take_line(struct text *rest, size_t columns);
+
 /* As vsnprintf(3), but a text that does not fit into `size` bytes ends with "...". */
 void text_print(char *dst, size_t size, const char *format, va_list arguments)
     __attribute__((format(printf, 3, 0)));

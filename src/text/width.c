@@ -229,3 +229,23 @@ struct text_fit text_cut(struct text text, struct text_room room, const char *si
     fit.cut = true;
     return fit;
 }
+
+struct text text_take_line(struct text *rest, size_t columns)
+{
+    struct text line = {rest->data,
+                        fit_of(*rest, (struct text_room){SIZE_MAX, columns, SIZE_MAX}).length};
+    size_t end = line.length;
+
+    if (!end && rest->length)
+        (void)next_width(rest->data, rest->length, &line.length);
+    while (end && end < rest->length && rest->data[end] != ' ')
+        end--;
+    while (end && rest->data[end - 1] == ' ')
+        end--;
+    line.length = end ? end : line.length;
+    rest->data += line.length;
+    rest->length -= line.length;
+    for (; rest->length && *rest->data == ' '; rest->length--)
+        rest->data++;
+    return line;
+}

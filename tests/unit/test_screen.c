@@ -112,6 +112,27 @@ static void lines_and_messages_are_cut_with_a_sign(void **state)
     assert_non_null(strstr(frame, "? help  /…"));
 }
 
+static void long_lines_are_wrapped_and_indented(void **state)
+{
+    static const char text[] = "sent 1, received 2, lost 3";
+    const struct field *column = &text_column;
+    struct output output;
+    const char *frame;
+
+    (void)state;
+    output_columns(&output, create, (struct sink_options){.columns = &column, .count = 1});
+    screen_begin(screen, 14, 6, false);
+    assert_int_equal(screen_lines_of(screen, text), 3);
+    assert_int_equal(screen_lines_of(screen, ""), 1);
+    screen_lines(screen, SCREEN_PLAIN, text, SIZE_MAX);
+    screen_lines(screen, SCREEN_PLAIN, text, 2);
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
+    frame = output_text(&output);
+    print_message("%s\n", frame);
+    assert_non_null(strstr(frame, "\033[1;1Hsent 1,\033[2;5Hreceived\033[3;5H2, lost 3"));
+    assert_non_null(strstr(frame, "\033[4;1Hsent 1,\033[5;5Hreceived …"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +140,7 @@ int main(void)
         cmocka_unit_test(signs_are_ascii_where_the_locale_is),
         cmocka_unit_test(a_list_of_any_length_begins_in_its_cell),
         cmocka_unit_test(lines_and_messages_are_cut_with_a_sign),
+        cmocka_unit_test(long_lines_are_wrapped_and_indented),
     };
 
     return cmocka_run_group_tests_name("screen", tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* How wide text is on a terminal. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -117,6 +118,40 @@ static void a_cut_counts_bytes_characters_and_columns_apart(void **state)
     }
 }
 
+static void a_text_is_wrapped_at_spaces_or_within_a_long_word(void **state)
+{
+    static const struct {
+        const char *text;
+        size_t columns;
+        const char *lines; /* with '|' after each line */
+    } cases[] = {
+        {"", 10, "|"},
+        {"sent 1, received 2", 100, "sent 1, received 2|"},
+        {"sent 1, received 2", 18, "sent 1, received 2|"},
+        {"sent 1, received 2", 17, "sent 1, received|2|"},
+        {"sent 1, received 2", 7, "sent 1,|receive|d 2|"},
+        {"a  b   c", 3, "a|b|c|"},
+        {"   a", 2, "  |a|"},
+        {HAN HAN HAN, 5, HAN HAN "|" HAN "|"},
+        {HAN HAN, 1, HAN "|" HAN "|"}, /* a character is never left out */
+        {"ab", 0, "a|b|"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char lines[100];
+        size_t length = 0;
+        struct text rest = as_text(cases[i].text);
+        print_message("%s\n", cases[i].text);
+        do {
+            const struct text line = text_take_line(&rest, cases[i].columns);
+            length += (size_t)snprintf(lines + length, sizeof lines - length, "%.*s|",
+                                       (int)line.length, line.data);
+        } while (rest.length);
+        assert_string_equal(lines, cases[i].lines);
+    }
+}
+
 __attribute__((format(printf, 3, 4))) static void print(char *dst, size_t size, const char *format,
                                                         ...)
 {
@@ -150,6 +185,7 @@ int main(void)
         cmocka_unit_test(widths_are_those_of_unicode_17),
         cmocka_unit_test(bytes_after_the_text_do_not_count),
         cmocka_unit_test(a_cut_counts_bytes_characters_and_columns_apart),
+        cmocka_unit_test(a_text_is_wrapped_at_spaces_or_within_a_long_word),
         cmocka_unit_test(a_printed_text_that_has_no_room_ends_with_a_sign),
     };
 

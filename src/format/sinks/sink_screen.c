@@ -15,7 +15,8 @@ enum {
     CELL_BYTES = 96, /* bytes of a value; a longer value is cut */
     CELL_WIDTH = 64,
     CELL_MARKS = 4, /* accents per character; Vietnamese and Thai need two */
-    GUTTER = 2,     /* columns before a row: a sign for opened or closed */
+    WRAP_INDENT = 4,
+    GUTTER = 2, /* columns before a row: a sign for opened or closed */
 };
 
 /* A column of a line on the screen. length UINT8_MAX: second column of a wide character. */
@@ -323,6 +324,38 @@ void screen_line(struct sink *sink, enum screen_style style, const char *text)
     struct screen *screen = (struct screen *)sink;
 
     draw_cut(screen, screen->lines++, 0, screen->width, as_text(text), style_of(screen, style));
+}
+
+/* The columns that a line of a wrapped text has after its indentation. */
+static size_t columns_of_line(const struct screen *screen, size_t indent)
+{
+    return screen->width > 2 * indent ? screen->width - indent : screen->width;
+}
+
+void screen_lines(struct sink *sink, enum screen_style style, const char *text, size_t most)
+{
+    struct screen *screen = (struct screen *)sink;
+    struct text rest = as_text(text);
+    size_t indent = 0;
+
+    for (size_t i = 0; i < most && (rest.length || !i); i++, indent = WRAP_INDENT) {
+        const size_t room = columns_of_line(screen, indent);
+        const struct text line = i + 1 < most ? text_take_line(&rest, room) : rest;
+        draw_cut(screen, screen->lines++, screen->width - room, room, line,
+                 style_of(screen, style));
+    }
+}
+
+size_t screen_lines_of(const struct sink *sink, const char *text)
+{
+    const struct screen *screen = (const struct screen *)sink;
+    struct text rest = as_text(text);
+    size_t count = 0;
+
+    do
+        text_take_line(&rest, columns_of_line(screen, count ? WRAP_INDENT : 0));
+    while (count++, rest.length);
+    return count;
 }
 
 size_t screen_room(const struct sink *sink, size_t below)
