@@ -129,7 +129,8 @@ enum unit {
     UNIT_PACKETS,
     UNIT_PERCENT,
     UNIT_BYTES_PER_SECOND,
-    UNIT_PACKETS_PER_SECOND
+    UNIT_PACKETS_PER_SECOND,
+    UNIT_BITS_PER_SECOND, /* no field's own: value_write_human() turns bytes per second into it */
 };
 
 /* One field of one record: the input of field_fn. */
