@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/terminal/screen.h"
 #include "fastnet/text.h"
 
 enum { NETNS_TEXT = 120, NAME_TEXT = ESCAPE_FACTOR * INTERFACE_TEXT_MAX + NETNS_TEXT + 16 };
@@ -45,7 +44,8 @@ static unsigned header_percent_of(double moved, const struct interface_rate *int
     return (unsigned)((percent < 100 ? percent : 100) + 0.5);
 }
 
-void header_put_interface(const struct machine_rates *rates, size_t i, char text[HEADER_TEXT])
+void header_put_interface(const struct screen_state *state, const struct machine_rates *rates,
+                          size_t i, char text[HEADER_TEXT])
 {
     double unplaced;
     const struct interface_rate *interface = machine_rates_interface(rates, i, &unplaced);
@@ -58,6 +58,6 @@ void header_put_interface(const struct machine_rates *rates, size_t i, char text
     else
         snprintf(percents, sizeof percents, "between %u %% and %u %%", least, most);
     name_interface(interface, name);
-    snprintf(text, HEADER_TEXT, "%s %sB/s, %s of it by these sockets", name,
-             screen_amount(rate, interface->rate), percents);
+    snprintf(text, HEADER_TEXT, "%s %s, %s of it by these sockets", name,
+             screen_rate(state, rate, interface->rate), percents);
 }

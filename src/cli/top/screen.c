@@ -54,7 +54,7 @@ static void top_screen_take_row(void *arg, const struct record *record)
 }
 
 struct sums {
-    const struct listing *listing;
+    const struct screen_state *state;
     const struct live_group *group;
     bool rated; /* the group's rates are known, or are totals */
 };
@@ -63,17 +63,19 @@ struct sums {
 static const char *text_of_sum(const struct field *column, char room[32], void *arg)
 {
     const struct sums *sums = arg;
-    const struct listing *listing = sums->listing;
+    const struct listing *listing = &sums->state->command->listing;
     const double *rates = sums->group->rates;
 
     if (column->rate && column->pair)
-        return sums->rated ? screen_amount(room, rates[0] + rates[1]) : "-";
+        return sums->rated ? screen_rate_cell(sums->state, room, rates[0] + rates[1]) : "-";
     for (size_t i = 0; i < listing->rate_count; i++) {
         const bool rate = column->rate && strcmp(column->of->name, listing->rates[i]->name) == 0;
+        if (rate && !sums->rated)
+            return "-";
+        if (rate && column->unit == UNIT_BYTES_PER_SECOND)
+            return screen_rate_cell(sums->state, room, rates[i]);
         if (rate || strcmp(column->name, listing->rates[i]->name) == 0)
-            return rate && !sums->rated
-                       ? "-"
-                       : screen_amount(room, rate ? rates[i] : sums->group->totals[i]);
+            return screen_amount(room, rate ? rates[i] : sums->group->totals[i]);
     }
     return NULL;
 }
@@ -82,7 +84,7 @@ static void top_screen_take_group(void *arg, const struct live_group *group)
 {
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
-    struct sums sums = {&state->command->listing, group, group->rated || state->view->totals};
+    struct sums sums = {state, group, group->rated || state->view->totals};
     char rows[32];
 
     if (!screen_add_row(state, (struct screen_row){group->id, 0, true, false}))
@@ -117,8 +119,8 @@ static void put_rates(const struct screen_state *state)
     header_put_kernel(top_screen_of(state)->rates, kernel);
     if (machine_rates_known(top_screen_of(state)->rates) && (summary->rated || !summary->rows)) {
         char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
-        snprintf(text, sizeof text, "sent %sB/s, received %sB/s, %s", screen_amount(sent, rates[0]),
-                 screen_amount(received, rates[1]), kernel);
+        snprintf(text, sizeof text, "sent %s, received %s, %s", screen_rate(state, sent, rates[0]),
+                 screen_rate(state, received, rates[1]), kernel);
     } else {
         snprintf(text, sizeof text, "sent -, received -, %s", kernel);
     }
@@ -147,7 +149,7 @@ static void top_screen_put_lines(struct screen_state *state)
     put_states(state);
     put_rates(state);
     for (size_t i = ABOVE; i < top_screen_count_lines(state); i++) {
-        header_put_interface(top_screen_of(state)->rates, i - ABOVE, text);
+        header_put_interface(state, top_screen_of(state)->rates, i - ABOVE, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
@@ -355,8 +357,8 @@ static int show_command(struct screen_state *state)
     fprintf(stream, "fastnet %s", is_stream ? "top" : "s");
     common_put_letters(stream, top->common.grammar->tables[0], 0, &top->common);
     common_put_filters(stream, &top->common);
-    if (*state->filter)
-        text_put_word(stream, " --where=", state->filter);
+    if (state->condition)
+        text_put_word(stream, " --where=", state->condition);
     fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0,
             is_stream ? " --ndjson"
             : rates   ? " --delta"
@@ -377,6 +379,7 @@ static int show_command(struct screen_state *state)
         fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);
     fputs(difference(&top->view, is_stream, rates), stream);
     fclose(stream);
+    screen_keep_message(state);
     return 0;
 }
 
@@ -393,12 +396,14 @@ static const struct key_binding more_keys[] = {
 };
 
 static const struct screen_ops ops = {
-    .bottom = "? help  / filter  < > sort  t tree  g group  a idle  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_position, more_keys, keys_of_end},
-    .notes = "\n+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\nA "
-             "rate is from the last sample of its row. The share of an interface's bytes "
-             "is\n\"about\": its bytes include headers, and ended sockets are missing.\nBytes of "
-             "UDP, raw and unix sockets are counted since top was started.\n",
+    .bottom = "? help  / search  s sort  t tree  g group  a idle  b bits  space pause  q quit",
+    .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, more_keys, keys_of_end},
+    .notes = "+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\n"
+             "A rate is from the last sample of its row.\n"
+             "The share of an interface's bytes is \"about\": its bytes include headers, and "
+             "ended sockets are missing.\n"
+             "Bytes of UDP, raw and unix sockets are counted since top was started.\n"
+             "To select text with the mouse, hold Shift.\n",
     .begin = top_screen_begin,
     .sample = top_screen_sample,
     .choose = top_screen_choose,

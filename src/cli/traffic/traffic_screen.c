@@ -61,7 +61,7 @@ static void traffic_screen_take_row(struct sink *sink, const struct record *reco
     struct screen_state *state = &screen->state;
     const size_t at = state->listed++ - state->view->first; /* wraps around for rows before it */
 
-    if (screen->fn && at == state->chosen) /* only a sample changes the order of flows */
+    if (screen->fn && traffic_screen_id_of(screen, record) == state->chosen_row.id)
         screen->fn(record, screen->arg);
     if (screen->fn || at >= state->view->count)
         return;
@@ -163,12 +163,12 @@ static void traffic_screen_put_sums(struct screen_state *state)
     if (totals->forgotten.flows)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s removed to make room",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
-    snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s%s",
+    snprintf(packets, sizeof packets, "%.0f", (double)sums->packets / seconds);
+    snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s",
              traffic_count_prefix(state->command->listing.where), sums->flows,
-             sums->flows == 1 ? "" : "s",
-             totals->elapsed ? screen_amount(packets, (double)sums->packets / seconds) : "-",
-             totals->elapsed ? screen_amount(bytes, (double)sums->bytes / seconds) : "-",
-             totals->elapsed ? "B/s" : "", lost, undescribed, forgotten);
+             sums->flows == 1 ? "" : "s", totals->elapsed ? packets : "-",
+             totals->elapsed ? screen_rate(state, bytes, (double)sums->bytes / seconds) : "-", lost,
+             undescribed, forgotten);
     screen_line(state->sink, *lost || *undescribed ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
 }
 
@@ -234,10 +234,12 @@ static const struct key_binding keys[] = {
 /* --- The table -------------------------------------------------------------------------------- */
 
 static const struct screen_ops screen_ops = {
-    .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_position, keys_of_end},
-    .notes = "\n- marks a flow or a group without new packets, for 3 seconds.\nPackets are still "
-             "counted during a pause.\nThe payload is not read.\n",
+    .bottom = "? help  / search  s sort  r reverse  g group  b bits  space pause  q quit",
+    .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, keys_of_end},
+    .notes = "- marks a flow or a group without new packets, for 3 seconds.\n"
+             "Packets are still counted during a pause.\n"
+             "The payload is not read.\n"
+             "To select text with the mouse, hold Shift.\n",
     .begin = traffic_screen_begin,
     .sample = traffic_screen_sample,
     .choose = traffic_screen_choose,

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/* Pages of text that a screen shows in place of its table: help, all values of a row, lists to
+ * choose from. */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/terminal/screen.h"
+#include "cli/terminal/terminal.h"
+#include "fastnet/array.h"
+
+enum { PAGE_LEAST = 20 /* smallest width of a text, also on a narrow terminal */ };
+
+/* Lines of the terminal for the page; the last line is for the keys. */
+static size_t page_room(const struct screen_state *state)
+{
+    return state->height > 1 ? state->height - 1 : 1;
+}
+
+static char *page_add_line(struct screen_state *state)
+{
+    char(*page)[PAGE_LINE] =
+        array_with_room(state->page, &state->page_capacity, state->page_count + 1, sizeof *page);
+
+    if (!page)
+        return NULL;
+    state->page = page;
+    return page[state->page_count++];
+}
+
+void screen_page_add(struct screen_state *state, size_t columns, const char *name, struct text text)
+{
+    const size_t width = state->width > columns + PAGE_LEAST ? state->width - columns : PAGE_LEAST;
+    const struct text_room room = {PAGE_LINE - columns - 1, SIZE_MAX, SIZE_MAX};
+    char *line;
+
+    do {
+        struct text part = {text.data, text_cut(text, room, "").length};
+        const struct text shown = text_take_line(&part, width);
+        line = page_add_line(state);
+        if (line)
+            snprintf(line, PAGE_LINE, "%-*s%s%.*s", (int)columns, name,
+                     strlen(name) < columns || !columns ? "" : " ", (int)shown.length,
+                     shown.data ? shown.data : "");
+        text.length -= (size_t)(part.data - text.data);
+        text.data = part.data;
+        name = "";
+    } while (line && text.length);
+}
+
+int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state *state),
+                     size_t chosen, const char *bottom)
+{
+    state->page_count = state->page_first = 0;
+    state->page_chosen = chosen;
+    state->page_width = state->width;
+    state->page_bottom = bottom;
+    state->fill_page = fill;
+    return fill(state);
+}
+
+int screen_page_refill(struct screen_state *state)
+{
+    const size_t before = state->page_count;
+    int error;
+
+    state->page_count = 0;
+    state->page_width = state->width;
+    error = state->fill_page(state);
+    if (!state->page_count) /* the row is gone: its last values stay */
+        state->page_count = before;
+    return error;
+}
+
+/* Keeps the first line of the page where the page fills the screen and shows the chosen line. */
+static void page_scroll(struct screen_state *state, long first)
+{
+    const size_t room = page_room(state), at = state->page_chosen;
+
+    state->page_first = keys_clamp(first, (long)state->page_count - (long)room);
+    if (at < state->page_first)
+        state->page_first = at;
+    else if (at != SIZE_MAX && at >= state->page_first + room)
+        state->page_first = at - room + 1;
+}
+
+int screen_page_take_key(struct screen_state *state, int key)
+{
+    const long down = keys_steps(key, page_room(state), state->page_count);
+
+    if (key == KEY_CLICK && state->page_chosen != SIZE_MAX) {
+        size_t column, line;
+        terminal_click(&column, &line);
+        if (state->page_first + line < state->page_count)
+            state->page_chosen = state->page_first + line;
+        return 0;
+    }
+    if (!down) {
+        state->page_count = 0;
+        *state->message = '\0';
+        return 0;
+    }
+    if (state->page_chosen != SIZE_MAX)
+        state->page_chosen =
+            keys_clamp((long)state->page_chosen + down, (long)state->page_count - 1);
+    page_scroll(state, (long)state->page_first + (state->page_chosen == SIZE_MAX ? down : 0));
+    return 0;
+}
+
+int screen_page_draw(struct screen_state *state)
+{
+    int error = state->page_width != state->width ? screen_page_refill(state) : 0;
+
+    page_scroll(state, (long)state->page_first);
+    screen_begin_again(state->sink, state->width, state->height, false);
+    screen_draw_rows(state->sink, 0, 0);
+    for (size_t i = state->page_first;
+         i < state->page_count && i < state->page_first + page_room(state); i++)
+        screen_line(state->sink, i == state->page_chosen ? SCREEN_CHOSEN : SCREEN_PLAIN,
+                    state->page[i]);
+    const int written =
+        screen_end(state->sink, NULL, SIZE_MAX, *state->message ? SCREEN_PROBLEM : SCREEN_DIM,
+                   *state->message ? state->message : state->page_bottom);
+    return error < 0 ? error : written;
+}
