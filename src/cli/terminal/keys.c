@@ -116,8 +116,9 @@ static int keys_show_bits(struct screen_state *state)
 
 /* --- The list of columns ---------------------------------------------------------------------- */
 
-/* Returns column number `i` of the list: columns that are shown, and then the other columns, unless
- * rows are counted: then only shown columns have values. NULL: the list has fewer columns. */
+/* Returns column number `i` of the list: columns that are shown, and then other columns that have
+ * an order and need no host names. If rows are counted, only shown columns have values. NULL: the
+ * list has fewer columns. */
 static const struct field *keys_column(const struct screen_state *state, size_t i)
 {
     const struct listing_command *command = state->command;
@@ -128,7 +129,9 @@ static const struct field *keys_column(const struct screen_state *state, size_t 
     i -= command->shown_count;
     for (size_t n = 0; !command->listing.count_by_count && (field = field_at(command->kind, n));
          n++) {
-        bool is_listed = field->type == VALUE_VIEW || (field->lookups & NEED_NAMES) != 0;
+        bool is_listed = field->type == VALUE_VIEW || field->type == VALUE_OWNERS ||
+                         field->type == VALUE_FLAGS || field->type == VALUE_NETWORKS ||
+                         (field->lookups & NEED_NAMES) != 0;
         for (size_t k = 0; k < command->shown_count; k++)
             is_listed |= strcmp(command->shown[k]->name, field->name) == 0;
         if (!is_listed && i-- == 0)
@@ -142,7 +145,8 @@ static int keys_fill_columns(struct screen_state *state)
     const struct field *field;
 
     for (size_t i = 0; (field = keys_column(state, i)); i++)
-        screen_page_add(state, PAGE_NAME, field->name, as_text(field->help ? field->help : ""));
+        screen_page_add_line(state, PAGE_NAME, field->name,
+                             as_text(field->help ? field->help : ""));
     return 0;
 }
 

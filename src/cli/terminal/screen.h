@@ -141,6 +141,9 @@ int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state
 /* Adds a name in `columns` columns, and a text that continues below its beginning. */
 void screen_page_add(struct screen_state *state, size_t columns, const char *name,
                      struct text text);
+/* Adds a name and a text on one line, which is cut with a sign if it is too long. */
+void screen_page_add_line(struct screen_state *state, size_t columns, const char *name,
+                          struct text text);
 /* Fills the page again, because its contents or the width changed. */
 int screen_page_refill(struct screen_state *state);
 int screen_page_draw(struct screen_state *state);

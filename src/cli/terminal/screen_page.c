@@ -16,35 +16,34 @@ static size_t page_room(const struct screen_state *state)
     return state->height > 1 ? state->height - 1 : 1;
 }
 
-static char *page_add_line(struct screen_state *state)
+void screen_page_add_line(struct screen_state *state, size_t columns, const char *name,
+                          struct text text)
 {
     char(*page)[PAGE_LINE] =
         array_with_room(state->page, &state->page_capacity, state->page_count + 1, sizeof *page);
+    const struct text_room room = {PAGE_LINE - columns - 2, SIZE_MAX, SIZE_MAX};
 
     if (!page)
-        return NULL;
+        return;
     state->page = page;
-    return page[state->page_count++];
+    snprintf(page[state->page_count++], PAGE_LINE, "%-*s%s%.*s", (int)columns, name,
+             strlen(name) < columns || !columns ? "" : " ", (int)text_cut(text, room, "").length,
+             text.data ? text.data : "");
 }
 
 void screen_page_add(struct screen_state *state, size_t columns, const char *name, struct text text)
 {
     const size_t width = state->width > columns + PAGE_LEAST ? state->width - columns : PAGE_LEAST;
-    const struct text_room room = {PAGE_LINE - columns - 1, SIZE_MAX, SIZE_MAX};
-    char *line;
+    const struct text_room room = {PAGE_LINE - columns - 2, SIZE_MAX, SIZE_MAX};
 
     do {
         struct text part = {text.data, text_cut(text, room, "").length};
-        const struct text shown = text_take_line(&part, width);
-        line = page_add_line(state);
-        if (line)
-            snprintf(line, PAGE_LINE, "%-*s%s%.*s", (int)columns, name,
-                     strlen(name) < columns || !columns ? "" : " ", (int)shown.length,
-                     shown.data ? shown.data : "");
+        const struct text line = text_take_line(&part, width);
+        screen_page_add_line(state, columns, name, line);
         text.length -= (size_t)(part.data - text.data);
         text.data = part.data;
         name = "";
-    } while (line && text.length);
+    } while (text.length);
 }
 
 int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state *state),

@@ -38,15 +38,15 @@ struct search {
 /* Quotes a text for the operator ~~, so that no character of it has a meaning. */
 static void search_quote(char *dst, const char *before, struct text text, const char *after)
 {
-    dst = stpcpy(stpcpy(dst, "'"), before);
+    dst = stpcpy(stpcpy(dst, "\""), before);
     for (size_t i = 0; i < text.length; i++) {
         if (strchr("*?[\\", text.data[i]))
             *dst++ = '\\';
-        if (text.data[i] == '\'')
-            *dst++ = '\'';
+        if (text.data[i] == '"')
+            *dst++ = '"';
         *dst++ = text.data[i];
     }
-    stpcpy(stpcpy(dst, after), "'");
+    stpcpy(stpcpy(dst, after), "\"");
 }
 
 /* Adds a comparison, if the kind understands it. The opposite of a comparison includes rows without
