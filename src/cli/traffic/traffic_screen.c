@@ -20,11 +20,13 @@ struct flows_screen {
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
-    /* The sink of a listing. If fn is set, it gets the chosen row; else the screen gets all
-     * rows. */
+    /* The sink of a listing. If fn is set, it gets the row number `wanted`; else the screen gets
+     * all rows. */
     struct sink sink;
     record_fn fn;
     void *arg;
+    size_t wanted; /* SIZE_MAX: no row */
+    bool finds;    /* the listing only sets `wanted` to the number of the chosen row */
 };
 
 static struct flows_screen *traffic_screen_of(const struct screen_state *state)
@@ -59,11 +61,17 @@ static void traffic_screen_take_row(struct sink *sink, const struct record *reco
     struct flows_screen *screen =
         (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
     struct screen_state *state = &screen->state;
-    const size_t at = state->listed++ - state->view->first; /* wraps around for rows before it */
+    const size_t number = state->listed++;
+    const size_t at = number - state->view->first; /* wraps around for rows before it */
 
-    if (screen->fn && traffic_screen_id_of(screen, record) == state->chosen_row.id)
-        screen->fn(record, screen->arg);
-    if (screen->fn || at >= state->view->count)
+    if (screen->fn) {
+        if (number == screen->wanted)
+            screen->fn(record, screen->arg);
+        return;
+    }
+    if (screen->finds && traffic_screen_id_of(screen, record) == state->chosen_row.id)
+        screen->wanted = number;
+    if (screen->finds || at >= state->view->count)
         return;
     if (screen_add_row(state, (struct screen_row){.id = traffic_screen_id_of(screen, record)}))
         state->sink->ops->row(state->sink, record);
@@ -100,9 +108,17 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
         if (!(needs.fields & TRAFFIC_END) && !(needs.lookups & NEED_NAMES))
             needs_add(&listing.needs, needs);
     }
+    /* with more fields the row has another id, but the same number until the next sample */
+    screen->wanted = SIZE_MAX;
+    screen->finds = true;
+    error = traffic_screen_list(screen, &state->command->listing);
+    screen->finds = false;
+    if (!error && screen->wanted == SIZE_MAX)
+        screen_note(state, true, "this flow has had no packets for 3 seconds");
     screen->fn = fn;
     screen->arg = arg;
-    error = traffic_screen_list(screen, &listing);
+    if (!error)
+        error = traffic_screen_list(screen, &listing);
     screen->fn = NULL;
     return error;
 }
