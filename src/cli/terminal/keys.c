@@ -9,7 +9,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/command_line.h"
 
-enum { PAGE_NAME = 25 /* columns of a name on the page of a row */ };
+enum { PAGE_NAME = 24 /* columns of a name on the page of a row */ };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* milliseconds that keys can set */
 enum { WHEEL_LINES = 3 };
 
@@ -21,6 +21,7 @@ static int keys_put_values(const struct record *record, void *arg)
     struct screen_state *state = arg;
     const struct kind *kind = record->kind;
 
+    state->page_count = 0;
     for (size_t i = 0; i < kind->field_count; i++) {
         const struct field *field = &kind->fields[i];
         const struct value value = field_value(field, record, state->sink->context);
@@ -28,15 +29,14 @@ static int keys_put_values(const struct record *record, void *arg)
         if (!text)
             continue;
         end = value_write_human(text, &value, field_shown_unit(field));
-        screen_page_add(state, PAGE_NAME, field->name, (struct text){text, (size_t)(end - text)});
+        page_add(state, PAGE_NAME, field->name, (struct text){text, (size_t)(end - text)});
         free(text);
         if (strcmp(field->name, "pid") == 0) {
             const char *processes = state->command->listing.processes;
             char words[1024];
-            screen_page_add(
-                state, PAGE_NAME, "command line",
-                as_text(process_command_line(processes ? processes : "/proc", (pid_t)value.number,
-                                             words, sizeof words)));
+            page_add(state, PAGE_NAME, "command line",
+                     as_text(process_command_line(processes ? processes : "/proc",
+                                                  (pid_t)value.number, words, sizeof words)));
         }
     }
     return 0;
@@ -51,11 +51,15 @@ static int keys_fill_row(struct screen_state *state)
 
 static int show_row(struct screen_state *state)
 {
-    return screen_page_open(state, keys_fill_row, SIZE_MAX,
-                            "up and down scroll, any other key goes back");
+    return screen_page_open(state, keys_fill_row, 0, NULL);
 }
 
 /* --- Order and filter ------------------------------------------------------------------------- */
+
+static bool is_key(const struct field *field)
+{
+    return field && !field->rate && !field->counter && !field->gauge;
+}
 
 int screen_choose(struct screen_state *state)
 {
@@ -85,11 +89,6 @@ static int reverse(struct screen_state *state)
 {
     state->view->order.descending = !state->view->order.descending;
     return screen_choose(state);
-}
-
-static bool is_key(const struct field *field)
-{
-    return field && !field->rate && !field->counter && !field->gauge;
 }
 
 const struct field *screen_group_column(struct screen_state *state)
@@ -144,6 +143,7 @@ static int keys_fill_columns(struct screen_state *state)
 {
     const struct field *field;
 
+    state->page_count = 0;
     for (size_t i = 0; (field = keys_column(state, i)); i++)
         screen_page_add_line(state, PAGE_NAME, field->name,
                              as_text(field->help ? field->help : ""));
@@ -155,7 +155,7 @@ static int keys_list_columns(struct screen_state *state)
     const size_t sorted = state->sorted < state->command->shown_count ? state->sorted : 0;
 
     return screen_page_open(
-        state, keys_fill_columns, sorted,
+        state, keys_fill_columns, sorted + 1,
         "up and down choose, Enter sorts by the column, any other key goes back");
 }
 
@@ -164,10 +164,13 @@ static int keys_list_columns(struct screen_state *state)
 static int keys_take_column(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    const size_t chosen = state->page_chosen;
+    const size_t chosen = state->page_chosen - 1;
     const struct field *column = keys_column(state, chosen);
 
-    state->page_count = 0;
+    screen_page_close(state);
+    if (column) /* the largest number first, or the first name */
+        state->view->order.descending =
+            !is_key(column) || column->type == VALUE_DECIMAL || column->type == VALUE_FINE;
     state->sorted = column && chosen < command->shown_count ? chosen : SIZE_MAX;
     if (!column || state->sorted != SIZE_MAX)
         return screen_choose(state);
@@ -279,28 +282,28 @@ static int quit(struct screen_state *state)
 
 static int keys_fill_help(struct screen_state *state)
 {
-    enum { KEYS = 13 /* columns of the names of keys */, INDENT = 2 };
-    char names[KEYS];
+    enum { KEYS = 12 /* columns of the names of keys */, INDENT = 2 };
+    char names[KEYS + 1];
     const char *notes = state->ops->notes;
 
+    state->page_count = 0;
     for (const struct key_binding *const *table = state->ops->keys; *table; table++)
         for (const struct key_binding *key = *table; key->press; key++) {
             const size_t length = key->help ? strcspn(key->help, "|") : 0;
             if (!key->help)
                 continue;
             snprintf(names, sizeof names, "%.*s", (int)length, key->help);
-            screen_page_add(state, KEYS, names, as_text(key->help + length + 1));
+            page_add(state, KEYS, names, as_text(key->help + length + 1));
         }
-    screen_page_add(state, 0, "", as_text(""));
+    page_add(state, 0, "", as_text(""));
     for (struct text note; text_next(&notes, '\n', &note);)
-        screen_page_add(state, INDENT, "", note);
+        page_add(state, INDENT, "", note);
     return 0;
 }
 
 static int show_help(struct screen_state *state)
 {
-    return screen_page_open(state, keys_fill_help, SIZE_MAX,
-                            "up and down scroll, any other key goes back");
+    return screen_page_open(state, keys_fill_help, 0, NULL);
 }
 
 const struct key_binding keys_of_order[] = {

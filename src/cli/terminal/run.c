@@ -85,8 +85,8 @@ static int terminal_run_step(struct screen_state *state)
     }
     if (error >= 0)
         error = terminal_run_sample(state);
-    if (error > 0 && state->page_count && screen_page_refill(state) < 0)
-        state->page_count = 0;
+    if (error > 0 && state->page_count && state->fill_page && screen_page_refill(state) < 0)
+        screen_page_close(state);
     note_problem(state);
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }

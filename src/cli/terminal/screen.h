@@ -54,9 +54,10 @@ struct screen_state {
     char message[2048];              /* the bottom line; empty: screen_ops.bottom is shown */
     bool is_problem;
     char *last_words; /* printed when the terminal is restored, or NULL */
-    /* A page of text in place of the table. page_count 0: no page. fill_page(): adds the lines of
-     * the page; called again when they may have changed. page_chosen: the highlighted line;
-     * SIZE_MAX: no line. */
+    /* A page of text in place of the table. page_count 0: no page. fill_page(): fills the page
+     * again, after a sample or for another width; it sets page_count to 0 first, unless the row is
+     * gone. page_chosen: number of the highlighted line from 1 on, or 0. page_bottom: the bottom
+     * line; NULL: how to scroll. */
     char (*page)[PAGE_LINE];
     size_t page_count, page_capacity, page_first, page_chosen, page_width;
     int (*fill_page)(struct screen_state *state);
@@ -135,12 +136,13 @@ const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUN
 /* --- Pages (screen_page.c)
  * --------------------------------------------------------------------------- */
 
-/* Opens a page; fill() adds its lines. chosen: the line to highlight, or SIZE_MAX. */
+/* Opens a page; the other parameters are those of struct screen_state. */
 int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state *state),
                      size_t chosen, const char *bottom);
-/* Adds a name in `columns` columns, and a text that continues below its beginning. */
-void screen_page_add(struct screen_state *state, size_t columns, const char *name,
-                     struct text text);
+void screen_page_close(struct screen_state *state);
+/* Adds a name in `columns` columns, a space, and a text that continues below its beginning. columns
+ * 0: without the space. */
+void page_add(struct screen_state *state, size_t columns, const char *name, struct text text);
 /* Adds a name and a text on one line, which is cut with a sign if it is too long. */
 void screen_page_add_line(struct screen_state *state, size_t columns, const char *name,
                           struct text text);

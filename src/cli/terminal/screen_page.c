@@ -27,13 +27,13 @@ void screen_page_add_line(struct screen_state *state, size_t columns, const char
         return;
     state->page = page;
     snprintf(page[state->page_count++], PAGE_LINE, "%-*s%s%.*s", (int)columns, name,
-             strlen(name) < columns || !columns ? "" : " ", (int)text_cut(text, room, "").length,
-             text.data ? text.data : "");
+             columns ? " " : "", (int)text_cut(text, room, "").length, text.data ? text.data : "");
 }
 
-void screen_page_add(struct screen_state *state, size_t columns, const char *name, struct text text)
+void page_add(struct screen_state *state, size_t columns, const char *name, struct text text)
 {
-    const size_t width = state->width > columns + PAGE_LEAST ? state->width - columns : PAGE_LEAST;
+    const size_t before = columns ? columns + 1 : 0;
+    const size_t width = state->width > before + PAGE_LEAST ? state->width - before : PAGE_LEAST;
     const struct text_room room = {PAGE_LINE - columns - 2, SIZE_MAX, SIZE_MAX};
 
     do {
@@ -51,23 +51,23 @@ int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state
 {
     state->page_count = state->page_first = 0;
     state->page_chosen = chosen;
-    state->page_width = state->width;
     state->page_bottom = bottom;
     state->fill_page = fill;
-    return fill(state);
+    return screen_page_refill(state);
 }
 
 int screen_page_refill(struct screen_state *state)
 {
-    const size_t before = state->page_count;
-    int error;
-
-    state->page_count = 0;
     state->page_width = state->width;
-    error = state->fill_page(state);
-    if (!state->page_count) /* the row is gone: its last values stay */
-        state->page_count = before;
-    return error;
+    return state->fill_page(state);
+}
+
+void screen_page_close(struct screen_state *state)
+{
+    state->page_count = state->page_chosen = 0;
+    state->page_bottom = NULL;
+    state->fill_page = NULL;
+    *state->message = '\0';
 }
 
 /* Keeps the first line of the page where the page fills the screen and shows the chosen line. */
@@ -76,48 +76,50 @@ static void page_scroll(struct screen_state *state, long first)
     const size_t room = page_room(state), at = state->page_chosen;
 
     state->page_first = keys_clamp(first, (long)state->page_count - (long)room);
-    if (at < state->page_first)
-        state->page_first = at;
-    else if (at != SIZE_MAX && at >= state->page_first + room)
-        state->page_first = at - room + 1;
+    if (at && at <= state->page_first)
+        state->page_first = at - 1;
+    else if (at > state->page_first + room)
+        state->page_first = at - room;
 }
 
 int screen_page_take_key(struct screen_state *state, int key)
 {
     const long down = keys_steps(key, page_room(state), state->page_count);
 
-    if (key == KEY_CLICK && state->page_chosen != SIZE_MAX) {
+    if (key == KEY_CLICK && state->page_chosen) {
         size_t column, line;
         terminal_click(&column, &line);
         if (state->page_first + line < state->page_count)
-            state->page_chosen = state->page_first + line;
+            state->page_chosen = state->page_first + line + 1;
         return 0;
     }
     if (!down) {
-        state->page_count = 0;
-        *state->message = '\0';
+        screen_page_close(state);
         return 0;
     }
-    if (state->page_chosen != SIZE_MAX)
+    if (state->page_chosen)
         state->page_chosen =
-            keys_clamp((long)state->page_chosen + down, (long)state->page_count - 1);
-    page_scroll(state, (long)state->page_first + (state->page_chosen == SIZE_MAX ? down : 0));
+            keys_clamp((long)state->page_chosen - 1 + down, (long)state->page_count - 1) + 1;
+    page_scroll(state, (long)state->page_first + (state->page_chosen ? 0 : down));
     return 0;
 }
 
 int screen_page_draw(struct screen_state *state)
 {
-    int error = state->page_width != state->width ? screen_page_refill(state) : 0;
+    const char *bottom =
+        state->page_bottom ? state->page_bottom : "up and down scroll, any other key goes back";
+    const int error =
+        state->page_width != state->width && state->fill_page ? screen_page_refill(state) : 0;
 
     page_scroll(state, (long)state->page_first);
     screen_begin_again(state->sink, state->width, state->height, false);
     screen_draw_rows(state->sink, 0, 0);
     for (size_t i = state->page_first;
          i < state->page_count && i < state->page_first + page_room(state); i++)
-        screen_line(state->sink, i == state->page_chosen ? SCREEN_CHOSEN : SCREEN_PLAIN,
+        screen_line(state->sink, i + 1 == state->page_chosen ? SCREEN_CHOSEN : SCREEN_PLAIN,
                     state->page[i]);
     const int written =
         screen_end(state->sink, NULL, SIZE_MAX, *state->message ? SCREEN_PROBLEM : SCREEN_DIM,
-                   *state->message ? state->message : state->page_bottom);
+                   *state->message ? state->message : bottom);
     return error < 0 ? error : written;
 }

@@ -174,7 +174,7 @@ static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void
         return 0;
     error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->netns_index,
                           UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
-    if (error || !state->page_count)
+    if (error)
         screen_note(state, true, "this socket no longer exists");
     return 0;
 }

@@ -117,7 +117,7 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
         screen_note(state, true, "this flow has had no packets for 3 seconds");
     screen->fn = fn;
     screen->arg = arg;
-    if (!error)
+    if (!error && screen->wanted != SIZE_MAX)
         error = traffic_screen_list(screen, &listing);
     screen->fn = NULL;
     return error;
@@ -154,21 +154,17 @@ static int traffic_screen_begin(struct screen_state *state)
 
 /* --- Lines above ------------------------------------------------------------------------------ */
 
-static size_t traffic_screen_count_lines(const struct screen_state *state)
-{
-    const size_t shares = traffic_seen(traffic_screen_of(state)->typed->traffic)->share_count;
+enum { SUMS = 320 };
 
-    return 2 + (shares < state->height / 6 ? shares : state->height / 6);
-}
-
-static void traffic_screen_put_sums(struct screen_state *state)
+/* Writes the line with the sums of the flows. Returns whether frames were lost. */
+static bool traffic_screen_write_sums(const struct screen_state *state, char text[SUMS])
 {
     const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->typed->traffic);
     const struct flow_totals *sums = &seen->sums;
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
     char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
-    char undescribed[64] = "", text[320];
+    char undescribed[64] = "";
 
     if (totals->lost)
         snprintf(lost, sizeof lost, ", %" PRIu64 " frame%s lost", totals->lost,
@@ -180,29 +176,68 @@ static void traffic_screen_put_sums(struct screen_state *state)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s removed to make room",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
     snprintf(packets, sizeof packets, "%.0f", (double)sums->packets / seconds);
-    snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s",
+    snprintf(text, SUMS, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s",
              traffic_count_prefix(state->command->listing.where), sums->flows,
              sums->flows == 1 ? "" : "s", totals->elapsed ? packets : "-",
              totals->elapsed ? screen_rate(state, bytes, (double)sums->bytes / seconds) : "-", lost,
              undescribed, forgotten);
-    screen_line(state->sink, *lost || *undescribed ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
+    return *lost || *undescribed;
+}
+
+/* Writes line `i` about an interface. Returns false if the screen shows fewer interfaces. */
+static bool traffic_screen_write_share(const struct screen_state *state, size_t i, char *escaped)
+{
+    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->typed->traffic);
+    char text[SHARE_TEXT];
+
+    if (i >= seen->share_count || i >= state->height / 6)
+        return false;
+    traffic_put_share(&seen->shares[i], state->command->listing.where, text);
+    *escape_text(escaped, text, strlen(text), NULL) = '\0';
+    return true;
+}
+
+enum { SHARE_ESCAPED = ESCAPE_FACTOR * SHARE_TEXT + 1 };
+
+/* On a low terminal, lines are cut instead of wrapped. */
+static size_t traffic_screen_most(const struct screen_state *state)
+{
+    enum { LOW = 16, MOST = 3 };
+
+    return state->height < LOW ? 1 : MOST;
+}
+
+static size_t traffic_screen_lines_of(const struct screen_state *state, const char *text)
+{
+    const size_t lines = screen_lines_of(state->sink, text), most = traffic_screen_most(state);
+
+    return lines < most ? lines : most;
+}
+
+static size_t traffic_screen_count_lines(const struct screen_state *state)
+{
+    char text[SUMS], share[SHARE_ESCAPED];
+    size_t count = 1;
+
+    traffic_screen_write_sums(state, text);
+    count += traffic_screen_lines_of(state, text);
+    for (size_t i = 0; traffic_screen_write_share(state, i, share); i++)
+        count += traffic_screen_lines_of(state, share);
+    return count;
 }
 
 static void traffic_screen_put_lines(struct screen_state *state)
 {
-    const struct traffic_command *command = traffic_screen_of(state)->typed;
-    const char *interface = command->interface;
-    char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
-    const struct traffic_share *share = traffic_seen(command->traffic)->shares;
+    const char *interface = traffic_screen_of(state)->typed->interface;
+    const size_t most = traffic_screen_most(state);
+    char name[TYPED_MAX + 8], text[SUMS], share[SHARE_ESCAPED];
 
     snprintf(name, sizeof name, "traffic %s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
-    traffic_screen_put_sums(state);
-    for (size_t i = 2; i < traffic_screen_count_lines(state); i++) {
-        traffic_put_share(share++, state->command->listing.where, text);
-        *escape_text(escaped, text, strlen(text), NULL) = '\0';
-        screen_line(state->sink, SCREEN_PLAIN, escaped);
-    }
+    const bool is_problem = traffic_screen_write_sums(state, text);
+    screen_lines(state->sink, is_problem ? SCREEN_PROBLEM : SCREEN_PLAIN, text, most);
+    for (size_t i = 0; traffic_screen_write_share(state, i, share); i++)
+        screen_lines(state->sink, SCREEN_PLAIN, share, most);
 }
 
 /* --- Keys ------------------------------------------------------------------------------------- */
