@@ -37,7 +37,7 @@ enum terminal_key {
 struct key_decoder {
     unsigned char bytes[256];
     size_t count, at;    /* bytes[at] to bytes[count - 1] are not decoded yet */
-    size_t column, line; /* of the last KEY_CLICK, from 0 on */
+    size_t column, line; /* the place of the last KEY_CLICK, from 0 on */
 };
 
 /* Returns the room for further bytes, and where they go. The caller adds their number to `count`.

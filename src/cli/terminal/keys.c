@@ -11,7 +11,6 @@
 
 enum { PAGE_NAME = 24 /* columns of a name on the page of a row */ };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* milliseconds that keys can set */
-enum { WHEEL_LINES = 3 };
 
 /* --- The page of a row ------------------------------------------------------------------------ */
 
@@ -183,53 +182,20 @@ static int keys_take_column(struct screen_state *state)
 
 /* --- Position, pause and interval ------------------------------------------------------------- */
 
-long keys_steps(int key, size_t page, size_t all)
-{
-    switch (key) {
-    case KEY_UP:
-    case 'k':
-        return -1;
-    case KEY_DOWN:
-    case 'j':
-        return 1;
-    case KEY_WHEEL_UP:
-        return -WHEEL_LINES;
-    case KEY_WHEEL_DOWN:
-        return WHEEL_LINES;
-    case KEY_PAGE_UP:
-        return -(long)page;
-    case KEY_PAGE_DOWN:
-        return (long)page;
-    case KEY_HOME:
-        return -(long)all;
-    case KEY_END:
-    case 'G':
-        return (long)all;
-    default:
-        return 0;
-    }
-}
-
-size_t keys_clamp(long at, long most)
-{
-    at = at < most ? at : most;
-    return at > 0 ? (size_t)at : 0;
-}
-
 /* Moves the chosen row, and scrolls if it would leave the screen. The wheel only scrolls. */
 static int keys_move(struct screen_state *state)
 {
     const bool is_wheel = state->key == KEY_WHEEL_UP || state->key == KEY_WHEEL_DOWN;
     const long room = state->shown_count ? (long)state->shown_count : 1;
-    const long steps = keys_steps(state->key, state->height, state->listed);
+    const long steps = screen_steps(state->key, state->height, state->listed);
     const long at = (long)state->chosen + (is_wheel ? 0 : steps);
     const long beyond = is_wheel ? steps : at < 0 ? at : at >= room ? at - room + 1 : 0;
     const struct screen_row unknown_row = {.id = 0};
     struct live_view *view = state->view;
 
     if (beyond)
-        view->first = keys_clamp((long)view->first + beyond, (long)state->listed - room);
-    state->chosen = keys_clamp(at, room - 1);
+        view->first = screen_clamp((long)view->first + beyond, (long)state->listed - room);
+    state->chosen = screen_clamp(at, room - 1);
     state->chosen_row = beyond || !state->shown_count
                             ? unknown_row /* the next frame chooses the row on that line */
                             : state->rows[(state->held ? view->first : 0) + state->chosen];

@@ -31,7 +31,8 @@ void line_edit_remember(struct line_edit *line)
 
 /* --- Characters ------------------------------------------------------------------------------- */
 
-static bool line_edit_is_inside(char byte) /* of a character, not at its beginning */
+/* Whether the byte is inside a character, not at its beginning. */
+static bool line_edit_is_inside(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }

@@ -40,9 +40,9 @@ bool line_edit_key(struct line_edit *line, int key);
 void line_edit_complete(struct line_edit *line, const char *(*candidate)(const void *arg, size_t i),
                         const void *arg, char *list, size_t size);
 
-/* Writes the part of the text that fits `columns` columns of a terminal. A sign (text_cut()) stands
- * for what is missing at either end; after the last character there is a '_'. Returns the column of
- * the cursor. */
+/* Writes the part of the text that fits `columns` columns of a terminal. `sign`, which takes one
+ * column, marks an end where text is missing; after the last character there is a '_'. Returns the
+ * column of the cursor. */
 enum { LINE_SHOWN = ESCAPE_FACTOR * LINE_MAX_BYTES + 16 };
 size_t line_edit_show(struct line_edit *line, size_t columns, const char *sign,
                       char dst[LINE_SHOWN]);

@@ -9,8 +9,6 @@
 #include "cli/terminal/search.h"
 #include "cli/terminal/terminal.h"
 
-#define PROMPT "filter: "
-
 int prompt_begin(struct screen_state *state)
 {
     state->typing = true;
@@ -60,7 +58,7 @@ static int prompt_take(struct screen_state *state, char *condition)
     return state->ops->filter(state);
 }
 
-/* Takes what was typed. If it is wrong, the user can correct it. */
+/* Takes the typed text. If it is wrong, the user can correct it. */
 static int prompt_enter(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
@@ -99,18 +97,4 @@ int prompt_take_key(struct screen_state *state, int key)
     else
         (void)line_edit_key(&state->line, key);
     return 0;
-}
-
-int prompt_draw(struct screen_state *state, const struct field *sorted)
-{
-    const size_t before = sizeof PROMPT - 1, width = state->width;
-    char shown[LINE_SHOWN], text[sizeof state->message + sizeof shown + sizeof PROMPT];
-
-    screen_cursor(state->sink,
-                  before + line_edit_show(&state->line, width > before ? width - before : 0,
-                                          command_is_utf8() ? TEXT_CUT : TEXT_CUT_ASCII, shown));
-    snprintf(text, sizeof text, "%s%s" PROMPT "%s", state->message, *state->message ? "\n" : "",
-             shown);
-    return screen_end(state->sink, sorted, SIZE_MAX,
-                      *state->message && state->is_problem ? SCREEN_PROBLEM : SCREEN_BOLD, text);
 }

@@ -35,6 +35,8 @@ const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUN
     return strcat(room, state->bits ? "/s" : "B/s");
 }
 
+#define PROMPT "filter: "
+
 /* --- Frames ----------------------------------------------------------------------------------- */
 
 void screen_put_first(const struct screen_state *state, const char *what, const char *how_often,
@@ -60,6 +62,21 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
     screen_line(state->sink, SCREEN_BOLD, text);
 }
 
+/* Draws the line that the user types, below a message about it. */
+static int put_typed_line(struct screen_state *state, const struct field *sorted)
+{
+    const size_t before = sizeof PROMPT - 1, width = state->width;
+    char shown[LINE_SHOWN], text[sizeof state->message + sizeof shown + sizeof PROMPT];
+
+    screen_cursor(state->sink,
+                  before + line_edit_show(&state->line, width > before ? width - before : 0,
+                                          command_is_utf8() ? TEXT_CUT : TEXT_CUT_ASCII, shown));
+    snprintf(text, sizeof text, "%s%s" PROMPT "%s", state->message, *state->message ? "\n" : "",
+             shown);
+    return screen_end(state->sink, sorted, SIZE_MAX,
+                      *state->message && state->is_problem ? SCREEN_PROBLEM : SCREEN_BOLD, text);
+}
+
 static int put_bottom(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
@@ -67,7 +84,7 @@ static int put_bottom(struct screen_state *state)
         state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
 
     if (state->typing)
-        return prompt_draw(state, sorted);
+        return put_typed_line(state, sorted);
     if (*state->message)
         return screen_end(state->sink, sorted, state->chosen,
                           state->is_problem ? SCREEN_PROBLEM : SCREEN_BOLD, state->message);

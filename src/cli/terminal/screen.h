@@ -136,6 +136,12 @@ const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUN
 /* --- Pages (screen_page.c)
  * --------------------------------------------------------------------------- */
 
+/* How many lines down a key moves; below 0: up. 0: the key does not move. page: lines of the
+ * screen. all: number of lines. */
+long screen_steps(int key, size_t page, size_t all);
+/* The number `at`, but at most `most` and not below 0. */
+size_t screen_clamp(long at, long most);
+
 /* Opens a page; the other parameters are those of struct screen_state. */
 int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state *state),
                      size_t chosen, const char *bottom);
@@ -157,17 +163,10 @@ int screen_page_take_key(struct screen_state *state, int key);
 /* Lets the user type a filter. */
 int prompt_begin(struct screen_state *state);
 int prompt_take_key(struct screen_state *state, int key);
-int prompt_draw(struct screen_state *state, const struct field *sorted);
 
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
 extern const struct key_binding keys_of_order[], keys_of_rates[], keys_of_position[], keys_of_end[];
-
-/* How many lines down a key moves; below 0: up. 0: the key does not move. page: lines of the
- * screen. all: number of lines. */
-long keys_steps(int key, size_t page, size_t all);
-/* The number `at`, but at most `most` and not below 0. */
-size_t keys_clamp(long at, long most);
 
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);

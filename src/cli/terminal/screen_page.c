@@ -8,7 +8,41 @@
 #include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 
+enum { WHEEL_LINES = 3 };
 enum { PAGE_LEAST = 20 /* smallest width of a text, also on a narrow terminal */ };
+
+long screen_steps(int key, size_t page, size_t all)
+{
+    switch (key) {
+    case KEY_UP:
+    case 'k':
+        return -1;
+    case KEY_DOWN:
+    case 'j':
+        return 1;
+    case KEY_WHEEL_UP:
+        return -WHEEL_LINES;
+    case KEY_WHEEL_DOWN:
+        return WHEEL_LINES;
+    case KEY_PAGE_UP:
+        return -(long)page;
+    case KEY_PAGE_DOWN:
+        return (long)page;
+    case KEY_HOME:
+        return -(long)all;
+    case KEY_END:
+    case 'G':
+        return (long)all;
+    default:
+        return 0;
+    }
+}
+
+size_t screen_clamp(long at, long most)
+{
+    at = at < most ? at : most;
+    return at > 0 ? (size_t)at : 0;
+}
 
 /* Lines of the terminal for the page; the last line is for the keys. */
 static size_t page_room(const struct screen_state *state)
@@ -75,7 +109,7 @@ static void page_scroll(struct screen_state *state, long first)
 {
     const size_t room = page_room(state), at = state->page_chosen;
 
-    state->page_first = keys_clamp(first, (long)state->page_count - (long)room);
+    state->page_first = screen_clamp(first, (long)state->page_count - (long)room);
     if (at && at <= state->page_first)
         state->page_first = at - 1;
     else if (at > state->page_first + room)
@@ -84,7 +118,7 @@ static void page_scroll(struct screen_state *state, long first)
 
 int screen_page_take_key(struct screen_state *state, int key)
 {
-    const long down = keys_steps(key, page_room(state), state->page_count);
+    const long down = screen_steps(key, page_room(state), state->page_count);
 
     if (key == KEY_CLICK && state->page_chosen) {
         size_t column, line;
@@ -99,7 +133,7 @@ int screen_page_take_key(struct screen_state *state, int key)
     }
     if (state->page_chosen)
         state->page_chosen =
-            keys_clamp((long)state->page_chosen - 1 + down, (long)state->page_count - 1) + 1;
+            screen_clamp((long)state->page_chosen - 1 + down, (long)state->page_count - 1) + 1;
     page_scroll(state, (long)state->page_first + (state->page_chosen ? 0 : down));
     return 0;
 }
