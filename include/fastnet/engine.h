@@ -128,6 +128,9 @@ void engine_change_netns(struct engine *engine);
 /* Returns the lookups of the listing. Sinks are created with them. */
 const struct context *engine_context(const struct engine *engine);
 
+/* Lets views use only ASCII for signs of their own (struct context). */
+void engine_use_ascii(struct engine *engine);
+
 /* How a table would be read. */
 enum { EXPLAINED_BACKENDS_MAX = 4 };
 struct explained {

@@ -107,6 +107,7 @@ struct context {
     char host[HOST_NAME_SIZE];  /* name of this machine; empty: unknown */
     struct netns_lookups netns; /* lookups of the network namespace that the row was read in */
     uint64_t time, number;      /* begin (ns since 1970) and number of the run; 0: unknown */
+    bool ascii;                 /* views use only ASCII for signs of their own, as x4 */
 };
 
 /* Type of the record member that a field shows. Number types: the size in bytes. */
@@ -129,7 +130,8 @@ enum unit {
     UNIT_PACKETS,
     UNIT_PERCENT,
     UNIT_BYTES_PER_SECOND,
-    UNIT_PACKETS_PER_SECOND
+    UNIT_PACKETS_PER_SECOND,
+    UNIT_BITS_PER_SECOND, /* no field's own: value_write_human() turns bytes per second into it */
 };
 
 /* One field of one record: the input of field_fn. */

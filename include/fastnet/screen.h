@@ -66,10 +66,20 @@ void screen_heading(struct sink *sink, struct text line);
 /* Returns the number of rows that fit below the lines so far, if `below` lines follow. */
 size_t screen_room(const struct sink *sink, size_t below);
 
+/* Returns the line of the first row in the frame that was drawn last, from 0 on. */
+size_t screen_first_row(const struct sink *sink);
+
+/* Shows a cursor at the next screen_end(), in this column of the last line. */
+void screen_cursor(struct sink *sink, size_t column);
+
+/* From the next row on, shows columns in bytes per second as bits per second. */
+void screen_bits(struct sink *sink, bool bits);
+
 /* Ends a frame. sorted: the column whose heading is highlighted; a pair highlights both of its
- * rates. chosen: the row that is
- * highlighted, or SIZE_MAX. last: text at the bottom, in `style`, with as many lines as it needs,
- * or 1 if it is dim. Returns 0 or -errno. */
+ * rates. chosen: the row that is highlighted, or SIZE_MAX. last: text at the bottom, in `style`,
+ * with as many lines as it needs; a newline begins another line. If `style` is dim, it has one
+ * line, without the items that do not fit; items are separated by two spaces. Returns 0 or -errno.
+ */
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
                enum screen_style style, const char *last);
 

@@ -141,8 +141,9 @@ size_t value_bound(const struct value *value);
 char *value_write(char *dst, const struct value *value, const char *delimiters);
 
 /* Writes a value for people, who want a number's size rather than the number: bytes as 1.2M or
- * 128K, in powers of 1024, rounded down; times as 250us, 1.5s, 3h05m or 12d04h. unit: an enum unit
- * (field.h). Other values are written as by value_write(), with spaces escaped. Returns the end. */
+ * 128K, in powers of 1024, rounded down; bits per second as 1.2Mbit, in powers of 1000; times as
+ * 250us, 1.5s, 3h05m or 12d04h. unit: an enum unit (field.h). Other values are written as by
+ * value_write(), with spaces escaped. Returns the end. */
 char *value_write_human(char *dst, const struct value *value, int unit);
 
 /* Writes a value of any length, for people. If its text does not fit, writes the beginning: at

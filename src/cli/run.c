@@ -320,6 +320,8 @@ static int run_run(struct replacement *file, struct listing_command *command)
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);
+        if (command->common->format == FORMAT_PLAIN && !command_is_utf8())
+            engine_use_ascii(engine);
         writer_hurry(&writer);
         sink = command_sink(command, &writer);
     }

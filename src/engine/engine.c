@@ -64,6 +64,11 @@ void engine_destroy(struct engine *engine)
     free(engine);
 }
 
+void engine_use_ascii(struct engine *engine)
+{
+    engine->context.ascii = true;
+}
+
 const struct context *engine_context(const struct engine *engine)
 {
     return &engine->context;

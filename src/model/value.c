@@ -252,6 +252,21 @@ static char *write_size(char *dst, uint64_t bytes)
                         letters[unit]);
 }
 
+/* Writes bytes per second as bits per second, with decimal prefixes: 12Mbit, 1.2Gbit. */
+static char *write_bits(char *dst, uint64_t bytes)
+{
+    static const char letters[][5] = {"bit", "Kbit", "Mbit", "Gbit", "Tbit", "Pbit", "Ebit"};
+    uint64_t bits = bytes < UINT64_MAX / 8 ? bytes * 8 : UINT64_MAX, below = 0;
+    unsigned unit = 0;
+
+    for (; bits >= 1000; unit++) {
+        below = bits % 1000;
+        bits /= 1000;
+    }
+    return unit && bits < 10 ? write_tenths(dst, bits * 10 + below / 100, letters[unit])
+                             : stpcpy(text_u64(dst, bits), letters[unit]);
+}
+
 char *put_amount(char *dst, uint64_t bytes, bool human)
 {
     return human ? write_size(dst, bytes) : text_u64(dst, bytes);
@@ -294,6 +309,8 @@ char *value_write_human(char *dst, const struct value *value, int unit)
     if ((unit == UNIT_BYTES || unit == UNIT_BYTES_PER_SECOND) &&
         (fraction || value->type == VALUE_NUMBER))
         return write_size(dst, value->number / scale);
+    if (unit == UNIT_BITS_PER_SECOND && (fraction || value->type == VALUE_NUMBER))
+        return write_bits(dst, value->number / scale);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))
         return write_time(dst, value->number / scale, value->number % scale * (1000000 / scale));
     return value_write(dst, value, " ");

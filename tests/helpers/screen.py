@@ -49,6 +49,7 @@ class Screen:
     def __init__(self, columns, lines):
         self.alternate = False
         self.hidden = self.unwrapped = self.updating = False
+        self.mouse = set()  # modes: reports of buttons, their form
         self.unknown = []
         self.frames = 0
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -88,6 +89,8 @@ class Screen:
             self.hidden = not on
         elif number == "7":
             self.unwrapped = not on
+        elif number in ("1000", "1006"):
+            (self.mouse.add if on else self.mouse.discard)(number)
         elif number == "2026":
             self.frames += self.updating and not on
             self.updating = on
@@ -241,7 +244,8 @@ class Session:
 
     def is_restored(self):
         same = termios.tcgetattr(self.slave)[:6] == self.before[:6]
-        return same and not (self.screen.alternate or self.screen.hidden or self.screen.unwrapped)
+        screen = self.screen
+        return same and not (screen.alternate or screen.hidden or screen.unwrapped or screen.mouse)
 
     def is_stuck(self):
         """Whether the terminal takes nothing more: the program waits in write(2)."""

@@ -144,6 +144,17 @@ static void each_name_of_an_owner_is_shown_once_with_the_number_of_processes(voi
     owners_destroy(context.owners);
 }
 
+static void the_number_of_processes_has_a_sign_of_ascii_where_the_locale_is(void **state)
+{
+    const struct context context = {.owners = some_owners(), .ascii = true};
+    struct record record = listener(0, 128);
+
+    (void)state;
+    assert_string_equal(for_people("owners", &record, &context), "nginx x4, log shipper");
+    assert_string_equal(text_of("owners", &record, &context), "nginx*4,log\\x20shipper");
+    owners_destroy(context.owners);
+}
+
 static void an_end_has_its_port_and_its_interface(void **state)
 {
     struct record record = connection("192.0.2.1", "198.51.100.7");
@@ -698,6 +709,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_name_of_an_owner_is_shown_once_with_the_number_of_processes),
+        cmocka_unit_test(the_number_of_processes_has_a_sign_of_ascii_where_the_locale_is),
         cmocka_unit_test(an_end_has_its_port_and_its_interface),
         cmocka_unit_test(a_unix_socket_is_at_its_name),
         cmocka_unit_test(the_queue_of_a_listener_is_full_when_one_more_waits_than_it_may),

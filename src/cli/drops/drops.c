@@ -159,8 +159,8 @@ int drops_run(int argc, char *const argv[])
     command.drops = drops_create(&options);
     if (!command.drops)
         return no_memory_status(common->program);
-    options.progress = progress_begin(&line, common, "watching", options.milliseconds,
-                                      "shows the rows now");
+    options.progress =
+        progress_begin(&line, common, "watching", options.milliseconds, "shows the rows now");
     status = drops_list_rows(&command);
     drops_destroy(command.drops);
     return status;

@@ -6,39 +6,13 @@
 
 #include "cli/terminal/screen.h"
 #include "cli/terminal/terminal.h"
-#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/command_line.h"
 
-enum { PAGE_NAME = 24, PAGE_LEAST = 20 /* smallest width of a value, also on a narrow terminal */ };
+enum { PAGE_NAME = 24 /* columns of a name on the page of a row */ };
 enum { INTERVAL_LEAST = 100, INTERVAL_MOST = 3600 * 1000 }; /* milliseconds that keys can set */
 
-/* --- Pages ------------------------------------------------------------------------------------ */
-
-static char *keys_add_line(struct screen_state *state)
-{
-    char(*page)[PAGE_LINE] =
-        array_with_room(state->page, &state->page_capacity, state->page_count + 1, sizeof *page);
-
-    if (!page)
-        return NULL;
-    state->page = page;
-    return page[state->page_count++];
-}
-
-void page_add(struct screen_state *state, size_t columns, const char *name, struct text value)
-{
-    const size_t width = state->width > columns + 1 ? state->width - columns - 1 : 0;
-    const struct text_room room = {PAGE_LINE - columns - 2, width > PAGE_LEAST ? width : PAGE_LEAST,
-                                   SIZE_MAX};
-    char *line;
-
-    for (size_t length; value.length && (line = keys_add_line(state)); name = "") {
-        length = text_cut(value, room, "").length;
-        snprintf(line, PAGE_LINE, "%-*s %.*s", (int)columns, name, (int)length, value.data);
-        value = (struct text){value.data + length, value.length - length};
-    }
-}
+/* --- The page of a row ------------------------------------------------------------------------ */
 
 /* Adds all known values of the record to the page. */
 static int keys_put_values(const struct record *record, void *arg)
@@ -46,6 +20,7 @@ static int keys_put_values(const struct record *record, void *arg)
     struct screen_state *state = arg;
     const struct kind *kind = record->kind;
 
+    state->page_count = 0;
     for (size_t i = 0; i < kind->field_count; i++) {
         const struct field *field = &kind->fields[i];
         const struct value value = field_value(field, record, state->sink->context);
@@ -66,43 +41,16 @@ static int keys_put_values(const struct record *record, void *arg)
     return 0;
 }
 
-static int show_row(struct screen_state *state)
+static int keys_fill_row(struct screen_state *state)
 {
-    state->page_count = state->page_first = 0;
     return state->chosen < state->shown_count
                ? state->ops->show_chosen(state, keys_put_values, state)
                : 0;
 }
 
-/* How many lines down a key moves; below 0: up. 0: the key does not move. all: number of lines. */
-static long steps_of(int key, size_t page, size_t all)
+static int show_row(struct screen_state *state)
 {
-    const size_t by = key == KEY_UP || key == KEY_DOWN             ? 1
-                      : key == KEY_PAGE_UP || key == KEY_PAGE_DOWN ? page
-                      : key == KEY_HOME || key == KEY_END          ? all
-                                                                   : 0;
-
-    return key == KEY_UP || key == KEY_PAGE_UP || key == KEY_HOME ? -(long)by : (long)by;
-}
-
-/* The number `at`, but at most `most` and not below 0. */
-static size_t clamp(long at, long most)
-{
-    at = at < most ? at : most;
-    return at > 0 ? (size_t)at : 0;
-}
-
-static int take_page_key(struct screen_state *state, int key)
-{
-    const size_t room = state->height > 1 ? state->height - 1 : 1;
-    const long down = steps_of(key, room, state->page_count);
-
-    if (!down) {
-        state->page_count = 0;
-        state->fill_page = NULL;
-    }
-    state->page_first = clamp((long)state->page_first + down, (long)state->page_count - (long)room);
-    return 0;
+    return screen_page_open(state, keys_fill_row, 0, NULL);
 }
 
 /* --- Order and filter ------------------------------------------------------------------------- */
@@ -188,86 +136,123 @@ const struct field *screen_group_column(struct screen_state *state)
     return NULL;
 }
 
-static int type_filter(struct screen_state *state)
+static int keys_show_bits(struct screen_state *state)
 {
-    state->typing = true;
-    snprintf(state->typed, sizeof state->typed, "%s", state->filter);
+    state->bits = !state->bits;
+    screen_bits(state->sink, state->bits);
+    screen_renew(state);
     return 0;
 }
 
-static int set_filter(struct screen_state *state)
+/* --- The list of columns ---------------------------------------------------------------------- */
+
+/* Returns column number `i` of the list: columns that are shown, and then other columns that have
+ * an order and need no host names. If rows are counted, only shown columns have values. NULL: the
+ * list has fewer columns. */
+static const struct field *keys_column(const struct screen_state *state, size_t i)
+{
+    const struct listing_command *command = state->command;
+    const struct field *field;
+
+    if (i < command->shown_count)
+        return command->shown[i];
+    i -= command->shown_count;
+    for (size_t n = 0; !command->listing.count_by_count && (field = field_at(command->kind, n));
+         n++) {
+        bool is_listed = field->type == VALUE_VIEW || field->type == VALUE_OWNERS ||
+                         field->type == VALUE_FLAGS || field->type == VALUE_NETWORKS ||
+                         (field->lookups & NEED_NAMES) != 0;
+        for (size_t k = 0; k < command->shown_count; k++)
+            is_listed |= strcmp(command->shown[k]->name, field->name) == 0;
+        if (!is_listed && i-- == 0)
+            return field;
+    }
+    return NULL;
+}
+
+static int keys_fill_columns(struct screen_state *state)
+{
+    const struct field *field;
+
+    state->page_count = 0;
+    for (size_t i = 0; (field = keys_column(state, i)); i++)
+        screen_page_add_line(state, PAGE_NAME, field->name,
+                             as_text(field->help ? field->help : ""));
+    return 0;
+}
+
+static int keys_list_columns(struct screen_state *state)
+{
+    const size_t sorted = state->sorted < state->command->shown_count ? state->sorted : 0;
+
+    return screen_page_open(
+        state, keys_fill_columns, sorted + 1,
+        "up and down choose, Enter sorts by the column, any other key goes back");
+}
+
+/* Sorts by the chosen column of the list. Rows get a hidden column as they get the columns of a
+ * filter. */
+static int keys_take_column(struct screen_state *state)
 {
     struct listing_command *command = state->command;
-    struct where where = {.interfaces_are_own = command->where.interfaces_are_own};
-    const struct predicate *typed = NULL, *both = state->where;
+    const size_t chosen = state->page_chosen - 1;
+    const struct field *column = keys_column(state, chosen);
 
-    if (*state->typed)
-        typed = where_parse(&where, command->kind, state->typed);
-    if (typed)
-        both = where_both(&where, state->where, typed);
-    if (*state->typed && (!typed || !both)) {
-        screen_note(state, true, where.message);
-        where_finish(&where);
-        return 0;
-    }
-    where_finish(&state->typed_where);
-    state->typed_where = where;
-    snprintf(state->filter, sizeof state->filter, "%s", state->typed);
-    command->listing.where = both;
-    command->listing.typed = typed;
-    needs_add(&command->listing.needs, predicate_needs(both));
-    state->typing = false;
+    screen_page_close(state);
+    if (column) /* the largest number first, or the first name */
+        state->view->order.descending = !screen_can_group(column) ||
+                                        column->type == VALUE_DECIMAL || column->type == VALUE_FINE;
+    state->sorted = column && chosen < command->shown_count ? chosen : SIZE_MAX;
+    if (!column || state->sorted != SIZE_MAX)
+        return screen_choose(state);
+    state->view->order.field = column;
+    needs_add(&command->listing.needs, field_needs(column));
+    state->view->first = 0;
     screen_renew(state);
     return state->ops->filter(state);
 }
 
-/* A character of UTF-8 is typed as several bytes, and deleted as a whole. */
-static int type_key(struct screen_state *state, int key)
-{
-    size_t length = strlen(state->typed);
-
-    *state->message = '\0';
-    if (key == KEY_ENTER) {
-        state->typing = false;
-        const int error = set_filter(state);
-        state->typing = *state->message && error >= 0; /* the user can correct it */
-        return error;
-    }
-    if (key == KEY_ESCAPE)
-        state->typing = false;
-    else if (key >= ' ' && key < KEY_UP && key != KEY_BACKSPACE && length < FILTER_MAX)
-        snprintf(state->typed + length, 2, "%c", key);
-    while (key == KEY_BACKSPACE && length--) {
-        const unsigned char byte = (unsigned char)state->typed[length];
-        state->typed[length] = '\0';
-        if ((byte & 0xc0) != 0x80)
-            break;
-    }
-    return 0;
-}
-
 /* --- Position, pause and interval ------------------------------------------------------------- */
 
+/* Moves the chosen row, and scrolls if it would leave the screen. The wheel only scrolls. */
 static int keys_move(struct screen_state *state)
 {
+    const bool is_wheel = state->key == KEY_WHEEL_UP || state->key == KEY_WHEEL_DOWN;
     const long room = state->shown_count ? (long)state->shown_count : 1;
-    const long at = (long)state->chosen + steps_of(state->key, state->height, state->listed);
-    const long beyond = at < 0 ? at : at >= room ? at - room + 1 : 0;
+    const long steps = screen_steps(state->key, state->height, state->listed);
+    const long at = (long)state->chosen + (is_wheel ? 0 : steps);
+    const long beyond = is_wheel ? steps : at < 0 ? at : at >= room ? at - room + 1 : 0;
     const struct screen_row unknown_row = {.id = 0};
     struct live_view *view = state->view;
 
     if (!state->ops->show_chosen) {
-        view->first = clamp((long)view->first + steps_of(state->key, (size_t)room, state->listed),
-                            (long)state->listed - room);
+        view->first =
+            screen_clamp((long)view->first + screen_steps(state->key, (size_t)room, state->listed),
+                         (long)state->listed - room);
         return 0;
     }
     if (beyond)
-        view->first = clamp((long)view->first + beyond, (long)state->listed - room);
-    state->chosen = clamp(at, room - 1);
+        view->first = screen_clamp((long)view->first + beyond, (long)state->listed - room);
+    state->chosen = screen_clamp(at, room - 1);
     state->chosen_row = beyond || !state->shown_count
                             ? unknown_row /* the next frame chooses the row on that line */
                             : state->rows[(state->held ? view->first : 0) + state->chosen];
     state->follows = state->key != KEY_HOME;
+    return 0;
+}
+
+/* Chooses the row under the mouse. */
+static int keys_click(struct screen_state *state)
+{
+    const size_t first = screen_first_row(state->sink);
+    size_t column, line;
+
+    terminal_click(&column, &line);
+    if (line < first || line - first >= state->shown_count)
+        return 0;
+    state->chosen = line - first;
+    state->chosen_row = state->rows[(state->held ? state->view->first : 0) + state->chosen];
+    state->follows = true;
     return 0;
 }
 
@@ -299,24 +284,30 @@ static int quit(struct screen_state *state)
     return 0;
 }
 
-static int show_help(struct screen_state *state)
+static int keys_fill_help(struct screen_state *state)
 {
+    enum { KEYS = 12 /* columns of the names of keys */, INDENT = 2 };
+    char names[KEYS + 1];
     const char *notes = state->ops->notes;
-    char *line;
 
-    state->page_count = state->page_first = 0;
+    state->page_count = 0;
     for (const struct key_binding *const *table = state->ops->keys; *table; table++)
         for (const struct key_binding *key = *table; key->press; key++) {
-            const int keys = key->help ? (int)strcspn(key->help, "|") : 0;
-            if (key->help && (line = keys_add_line(state)))
-                snprintf(line, PAGE_LINE, "%-*.*s%s", 13, keys, key->help, key->help + keys + 1);
+            const size_t length = key->help ? strcspn(key->help, "|") : 0;
+            if (!key->help)
+                continue;
+            snprintf(names, sizeof names, "%.*s", (int)length, key->help);
+            page_add(state, KEYS, names, as_text(key->help + length + 1));
         }
-    for (struct text note = {notes, 0}; *note.data; note.data += note.length + 1) {
-        note.length = strcspn(note.data, "\n");
-        if ((line = keys_add_line(state)))
-            snprintf(line, PAGE_LINE, "%.*s", (int)note.length, note.data);
-    }
+    page_add(state, 0, "", as_text(""));
+    for (struct text note; text_next(&notes, '\n', &note);)
+        page_add(state, INDENT, "", note);
     return 0;
+}
+
+static int show_help(struct screen_state *state)
+{
+    return screen_page_open(state, keys_fill_help, 0, NULL);
 }
 
 const struct key_binding keys_of_order[] = {
@@ -324,18 +315,33 @@ const struct key_binding keys_of_order[] = {
     {'>', keys_sort_by, NULL},
     {KEY_LEFT, keys_sort_by, NULL},
     {KEY_RIGHT, keys_sort_by, NULL},
+    {'s', keys_list_columns, "s|choose the column to sort by from a list"},
     {'r', reverse, "r|reverse the order"},
-    {'/', type_filter, "/|type a filter in the syntax of --where; an empty filter shows all rows"},
+    {'/', prompt_begin,
+     "/|show only rows with a word: owner, address, port ...; !word: all others. Also a filter in "
+     "the syntax of --where; Tab completes columns. An empty line shows all rows"},
+    {0, NULL, NULL},
+};
+const struct key_binding keys_of_rates[] = {
+    {'b', keys_show_bits, "b|rates in bits per second, or in bytes"},
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_position[] = {
     {' ', pause_samples, "space|pause: rows do not change, but can be scrolled"},
-    {KEY_UP, keys_move, "up, down|choose a row, and follow it; also page up/down, home, end"},
+    {KEY_UP, keys_move,
+     "up, down|choose a row, and follow it; also k, j, page up/down, home, end "
+     "or G, and a click; the mouse wheel scrolls"},
     {KEY_DOWN, keys_move, NULL},
+    {'k', keys_move, NULL},
+    {'j', keys_move, NULL},
     {KEY_PAGE_UP, keys_move, NULL},
     {KEY_PAGE_DOWN, keys_move, NULL},
     {KEY_HOME, keys_move, NULL},
     {KEY_END, keys_move, NULL},
+    {'G', keys_move, NULL},
+    {KEY_WHEEL_UP, keys_move, NULL},
+    {KEY_WHEEL_DOWN, keys_move, NULL},
+    {KEY_CLICK, keys_click, NULL},
     {KEY_ENTER, show_row, "Enter|show everything about the chosen row"},
     {'+', set_interval, "+ -|refresh more or less often"},
     {'-', set_interval, NULL},
@@ -354,22 +360,28 @@ const struct key_binding keys_of_scrolling[] = {
     {0, NULL, NULL},
 };
 const struct key_binding keys_of_end[] = {
-    {'?', show_help, "?|this help"},
-    {'q', quit, "q|quit"},
+    {'?', show_help, "? h F1|this help"},
+    {'h', show_help, NULL},
+    {KEY_F1, show_help, NULL},
+    {'q', quit, "q F10|quit"},
+    {KEY_F10, quit, NULL},
     {0, NULL, NULL},
 };
 
 int screen_take_key(struct screen_state *state, int pressed)
 {
+    if (state->page_count && state->fill_page == keys_fill_columns && pressed == KEY_ENTER)
+        return keys_take_column(state);
     if (state->page_count)
-        return take_page_key(state, pressed);
+        return screen_page_take_key(state, pressed);
     if (state->typing)
-        return type_key(state, pressed);
+        return prompt_take_key(state, pressed);
     state->key = pressed;
     *state->message = '\0';
     for (const struct key_binding *const *table = state->ops->keys; *table; table++)
         for (const struct key_binding *key = *table; key->press; key++)
             if (key->key == pressed)
                 return key->press(state);
+    screen_hint(state, "? shows the keys");
     return 0;
 }

@@ -85,8 +85,8 @@ static int terminal_run_step(struct screen_state *state)
     }
     if (error >= 0)
         error = terminal_run_sample(state);
-    if (error > 0 && state->page_count && state->fill_page)
-        error = state->fill_page(state) < 0 ? -ENOMEM : 1;
+    if (error > 0 && state->page_count && state->fill_page && screen_page_refill(state) < 0)
+        screen_page_close(state);
     note_problem(state);
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
@@ -133,11 +133,15 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
         if (error >= 0 && state->ops->leave)
             state->ops->leave(state);
     }
+    if (state->last_words)
+        puts(state->last_words);
     report_print(&state->report, stderr, program);
     if (error < 0 && error != -EPIPE)
         fprintf(stderr, "%s: %s\n", program, strerror(-error));
     where_finish(&state->typed_where);
     sink_destroy(state->sink);
+    free(state->last_words);
+    free(state->condition);
     free(state->page);
     free(state->rows);
     return error < 0 && error != -EPIPE ? STATUS_FAILURE : STATUS_OK;

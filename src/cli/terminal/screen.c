@@ -6,8 +6,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/terminal/terminal.h"
+#include "fastnet/clock.h"
 
 const char *screen_amount(char room[SCREEN_AMOUNT], double amount)
 {
@@ -16,6 +18,24 @@ const char *screen_amount(char room[SCREEN_AMOUNT], double amount)
     *value_write_human(room, &value, UNIT_BYTES) = '\0';
     return room;
 }
+
+const char *screen_rate_cell(const struct screen_state *state, char room[SCREEN_AMOUNT],
+                             double bytes)
+{
+    const struct value value = {.type = VALUE_NUMBER, .number = (uint64_t)bytes};
+
+    *value_write_human(room, &value, state->bits ? UNIT_BITS_PER_SECOND : UNIT_BYTES_PER_SECOND) =
+        '\0';
+    return room;
+}
+
+const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUNT], double bytes)
+{
+    screen_rate_cell(state, room, bytes);
+    return strcat(room, state->bits ? "/s" : "B/s");
+}
+
+#define PROMPT "filter: "
 
 /* --- Frames ----------------------------------------------------------------------------------- */
 
@@ -27,17 +47,34 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
 
     snprintf(text, sizeof text, "fastnet %s, every %g s%s", what, *state->interval_ms / 1000.0,
              how_often);
+    message_append(text, sizeof text, "%s", state->paused ? "   PAUSED" : "");
     if (*state->filter)
         message_append(text, sizeof text, "   filter: %s", TYPED(state->filter));
+    if (state->sorted == SIZE_MAX && view->order.field)
+        message_append(text, sizeof text, "   sorted by %s", view->order.field->name);
     if (view->group)
         message_append(text, sizeof text, "   by %s", view->group->name);
     if (state->command->listing.most)
         message_append(text, sizeof text, "   the first %" PRIu64, state->command->listing.most);
-    message_append(text, sizeof text, "%s%s%s%s%s",
+    message_append(text, sizeof text, "%s%s%s%s",
                    view->totals ? "   totals since top was started" : "",
-                   view->idle ? "   with idle sockets" : "", state->paused ? "   PAUSED" : "",
-                   *note ? "   " : "", note);
+                   view->idle ? "   with idle sockets" : "", *note ? "   " : "", note);
     screen_line(state->sink, SCREEN_BOLD, text);
+}
+
+/* Draws the line that the user types, below a message about it. */
+static int put_typed_line(struct screen_state *state, const struct field *sorted)
+{
+    const size_t before = sizeof PROMPT - 1, width = state->width;
+    char shown[LINE_SHOWN], text[sizeof state->message + sizeof shown + sizeof PROMPT];
+
+    screen_cursor(state->sink,
+                  before + line_edit_show(&state->line, width > before ? width - before : 0,
+                                          command_is_utf8() ? TEXT_CUT : TEXT_CUT_ASCII, shown));
+    snprintf(text, sizeof text, "%s%s" PROMPT "%s", state->message, *state->message ? "\n" : "",
+             shown);
+    return screen_end(state->sink, sorted, SIZE_MAX,
+                      *state->message && state->is_problem ? SCREEN_PROBLEM : SCREEN_BOLD, text);
 }
 
 static int put_bottom(struct screen_state *state)
@@ -48,13 +85,8 @@ static int put_bottom(struct screen_state *state)
                                  : state->view->order.field ? NULL
                                                             : state->usual;
 
-    if (state->typing) {
-        char escaped[ESCAPE_FACTOR * FILTER_MAX + 1], text[2048];
-        *escape_text(escaped, state->typed, strlen(state->typed), NULL) = '\0';
-        snprintf(text, sizeof text, "filter: %s_  %s", escaped, state->message);
-        return screen_end(state->sink, sorted, SIZE_MAX,
-                          *state->message ? SCREEN_PROBLEM : SCREEN_BOLD, text);
-    }
+    if (state->typing)
+        return put_typed_line(state, sorted);
     if (*state->message)
         return screen_end(state->sink, sorted, state->chosen,
                           state->is_problem ? SCREEN_PROBLEM : SCREEN_BOLD, state->message);
@@ -247,15 +279,7 @@ static int draw_table(struct screen_state *state, bool may_scroll)
 int screen_draw(struct screen_state *state)
 {
     terminal_size(&state->width, &state->height);
-    if (!state->page_count)
-        return draw_table(state, true);
-    screen_begin_again(state->sink, state->width, state->height, false);
-    screen_draw_rows(state->sink, 0, 0);
-    for (size_t i = state->page_first;
-         i < state->page_count && i + 1 < state->page_first + state->height; i++)
-        screen_line(state->sink, SCREEN_PLAIN, state->page[i]);
-    return screen_end(state->sink, NULL, SIZE_MAX, SCREEN_DIM,
-                      "up and down scroll, any other key goes back");
+    return state->page_count ? screen_page_draw(state) : draw_table(state, true);
 }
 
 void screen_note(struct screen_state *state, bool is_problem, const char *text)
@@ -263,4 +287,16 @@ void screen_note(struct screen_state *state, bool is_problem, const char *text)
     *state->message = '\0';
     message_append(state->message, sizeof state->message, "%s", text);
     state->is_problem = is_problem;
+}
+
+void screen_hint(struct screen_state *state, const char *text)
+{
+    screen_note(state, false, text);
+    state->noted_at = clock_nanoseconds(CLOCK_MONOTONIC);
+}
+
+void screen_keep_message(struct screen_state *state)
+{
+    free(state->last_words);
+    state->last_words = strdup(state->message);
 }

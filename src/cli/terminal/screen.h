@@ -6,10 +6,11 @@
 #define CLI_TERMINAL_SCREEN_H
 
 #include "cli/command.h"
+#include "cli/terminal/line_edit.h"
 #include "fastnet/live.h"
 #include "fastnet/screen.h"
 
-enum { FILTER_MAX = 240, PAGE_LINE = 256 };
+enum { PAGE_LINE = 1024 };
 enum { HELD_ROWS = 10000 /* rows that can be scrolled in a pause: about 15 MB */ };
 
 struct screen_ops;
@@ -32,6 +33,7 @@ struct screen_state {
     struct sink *sink;
     const struct predicate *where; /* filter of the command line */
     struct where typed_where;      /* filter that `/` added */
+    char *condition;               /* that filter as --where takes it; NULL: no filter */
     /* The rows of the frame; while paused, of the last frame. shown_count: rows on the screen. */
     struct screen_row *rows;
     size_t row_count, row_room, shown_count;
@@ -42,19 +44,25 @@ struct screen_state {
     bool follows;                 /* scroll to it, because the user chose it */
     bool searching;               /* rows are only compared with the chosen row, not shown */
     size_t found;                 /* index of the chosen row; SIZE_MAX: not found */
-    size_t sorted;                /* index of the sort column */
+    size_t sorted;                /* index of the sort column; SIZE_MAX: it is not shown */
     const struct field *usual;    /* the sort column without view->order.field: a pair, or NULL */
     int key;                      /* the pressed key (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
-    char filter[FILTER_MAX + 1], typed[FILTER_MAX + 1];
-    char message[512]; /* the bottom line; empty: screen_ops.bottom is shown */
+    bool bits;                       /* rates are in bits, not in bytes */
+    char filter[LINE_MAX_BYTES + 1]; /* as typed: a condition, or a word to search for */
+    struct line_edit line;           /* the filter while it is typed */
+    char message[2048];              /* the bottom line; empty: screen_ops.bottom is shown */
     bool is_problem;
+    char *last_words; /* printed when the terminal is restored, or NULL */
     /* A page of text in place of the table. page_count 0: no page. fill_page(): fills the page
-     * again after a sample; NULL: the page does not change. */
+     * again, after a sample or for another width; it sets page_count to 0 first, unless the row is
+     * gone. page_chosen: number of the highlighted line from 1 on, or 0. page_bottom: the bottom
+     * line; NULL: how to scroll. */
     char (*page)[PAGE_LINE];
-    size_t page_count, page_capacity, page_first;
+    size_t page_count, page_capacity, page_first, page_chosen, page_width;
     int (*fill_page)(struct screen_state *state);
+    const char *page_bottom;
     uint64_t next, events_read; /* next: time of the next sample. Both: CLOCK_MONOTONIC */
     struct report report;
     size_t noted;      /* lines of the report that were shown */
@@ -71,7 +79,7 @@ struct key_binding {
 /* All functions that can fail return 0 or -errno. */
 struct screen_ops {
     const char *bottom;                /* the bottom line, with the main keys */
-    const struct key_binding *keys[6]; /* tables in the order of the help; NULL ends them */
+    const struct key_binding *keys[8]; /* tables in the order of the help; NULL ends them */
     const char *notes; /* text at the end of the help; each line ends with a newline */
     /* Takes the first samples. It may draw. */
     int (*begin)(struct screen_state *state);
@@ -115,19 +123,55 @@ void screen_put_first(const struct screen_state *state, const char *what, const 
 /* Shows a message at the bottom, until the next key. */
 void screen_note(struct screen_state *state, bool is_problem, const char *text);
 
+/* As screen_note(), for some seconds. */
+void screen_hint(struct screen_state *state, const char *text);
+
+/* Keeps a copy of the message at the bottom, which is printed again after the screen is gone. */
+void screen_keep_message(struct screen_state *state);
+
 /* Formats an amount with a unit prefix, as in "1.5 M". */
 enum { SCREEN_AMOUNT = 32 };
 const char *screen_amount(char room[SCREEN_AMOUNT], double amount);
+/* Formats a rate of `bytes` per second for a column: "1.5M" or, if rates are in bits, "12Mbit". */
+const char *screen_rate_cell(const struct screen_state *state, char room[SCREEN_AMOUNT],
+                             double bytes);
+/* The same for a line: "1.5MB/s" or "12Mbit/s". */
+const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUNT], double bytes);
 
-/* --- Pages (keys.c) --------------------------------------------------------------------------- */
+/* --- Pages (screen_page.c) -------------------------------------------------------------------- */
 
-/* Adds a name in `columns` columns, and a text that continues on further lines if it is long. */
+/* How many lines down a key moves; below 0: up. 0: the key does not move. page: lines of the
+ * screen. all: number of lines. */
+long screen_steps(int key, size_t page, size_t all);
+/* The number `at`, but at most `most` and not below 0. */
+size_t screen_clamp(long at, long most);
+
+/* Opens a page; the other parameters are those of struct screen_state. */
+int screen_page_open(struct screen_state *state, int (*fill)(struct screen_state *state),
+                     size_t chosen, const char *bottom);
+void screen_page_close(struct screen_state *state);
+/* Adds a name in `columns` columns, a space, and a text that continues below its beginning. columns
+ * 0: without the space. */
 void page_add(struct screen_state *state, size_t columns, const char *name, struct text text);
+/* Adds a name and a text on one line, which is cut with a sign if it is too long. */
+void screen_page_add_line(struct screen_state *state, size_t columns, const char *name,
+                          struct text text);
+/* Fills the page again, because its contents or the width changed. */
+int screen_page_refill(struct screen_state *state);
+int screen_page_draw(struct screen_state *state);
+/* Scrolls, moves the highlighted line, or closes the page. */
+int screen_page_take_key(struct screen_state *state, int key);
+
+/* --- The line at the bottom (prompt.c) -------------------------------------------------------- */
+
+/* Lets the user type a filter. */
+int prompt_begin(struct screen_state *state);
+int prompt_take_key(struct screen_state *state, int key);
 
 /* --- Keys (keys.c) ---------------------------------------------------------------------------- */
 
-extern const struct key_binding keys_of_order[], keys_of_position[], keys_of_scrolling[],
-    keys_of_end[];
+extern const struct key_binding keys_of_order[], keys_of_rates[], keys_of_position[],
+    keys_of_scrolling[], keys_of_end[];
 
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);

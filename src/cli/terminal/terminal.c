@@ -14,24 +14,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/terminal/key_decoder.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-/* Escape sequences: the alternate screen, no cursor, no wrapping at the last column; and back, also
- * from the middle of a frame. If the terminal has no alternate screen (the linux console, screen(1)
- * by default), later output is below the frame. */
-#define ENTER "\033[?1049h\033[?25l\033[?7l"
-#define LEAVE "\033[?2026l\033[0m\033[?7h\033[?25h\033[999H\n\033[?1049l"
+/* Escape sequences: the alternate screen, no cursor, no wrapping at the last column, and reports of
+ * the mouse's buttons (1000) in the form of SGR (1006); and back, also from the middle of a frame.
+ * If the terminal has no alternate screen (the linux console, screen(1) by default), later output
+ * is below the frame. */
+#define ENTER "\033[?1049h\033[?25l\033[?7l\033[?1000h\033[?1006h"
+#define LEAVE "\033[?2026l\033[0m\033[?1006l\033[?1000l\033[?7h\033[?25h\033[999H\n\033[?1049l"
 
 /* At file scope, because a signal handler has no other way to reach them. */
 static struct termios former, raw;
 static volatile sig_atomic_t taken, changed;
 static sigset_t waiting; /* the signals that are blocked in terminal_wait() */
 
-static struct {
-    unsigned char bytes[64];
-    size_t count, at;
-} input;
+static struct key_decoder input;
+static uint64_t input_read; /* when the last bytes came; CLOCK_MONOTONIC */
+
+/* A terminal sends the bytes of a key at once, but they can come apart on their way. An ESC that no
+ * byte follows within this time is a key. */
+static const uint64_t KEY_APART = 50 * CLOCK_MILLISECOND;
 
 /* In the background, tcsetattr() stops the program. When the program continues, it tries again. */
 static void terminal_set(const struct termios *to, int when)
@@ -187,76 +191,55 @@ int terminal_begin(void)
     return 0;
 }
 
+/* Whether the rest of a key may still come. */
+static bool terminal_key_is_due(void)
+{
+    return key_decoder_waits(&input) && clock_nanoseconds(CLOCK_MONOTONIC) - input_read < KEY_APART;
+}
+
+static bool terminal_read(bool is_closed)
+{
+    unsigned char *room;
+    const size_t size = key_decoder_room(&input, &room);
+    const ssize_t length = read(STDIN_FILENO, room, size);
+
+    if (length < 0)
+        return errno == EAGAIN || errno == EINTR;
+    input.count += (size_t)length;
+    input_read = clock_nanoseconds(CLOCK_MONOTONIC);
+    /* 0 bytes do not mean the end: a signal key discarded input in former modes (NOFLSH,
+     * termios(3)) */
+    return length > 0 || !is_closed;
+}
+
 bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count)
 {
     enum { MOST = 256 };
     struct pollfd pollfds[MOST] = {{.fd = STDIN_FILENO, .events = POLLIN}};
-    const struct timespec time = {(time_t)(nanoseconds / CLOCK_SECOND),
-                                  (long)(nanoseconds % CLOCK_SECOND)};
+    struct timespec time;
 
     if (changed)
         return true;
+    if (key_decoder_waits(&input) && nanoseconds > KEY_APART)
+        nanoseconds = KEY_APART;
+    time =
+        (struct timespec){(time_t)(nanoseconds / CLOCK_SECOND), (long)(nanoseconds % CLOCK_SECOND)};
     for (size_t i = 0; i < count && i + 1 < MOST; i++)
         pollfds[i + 1] = (struct pollfd){.fd = descriptors[i], .events = POLLIN};
     if (ppoll(pollfds, (count < MOST ? count : MOST - 1) + 1, &time, &waiting) < 0)
         return errno == EINTR;
-    if (!pollfds[0].revents)
-        return true;
-    const ssize_t length = read(STDIN_FILENO, input.bytes, sizeof input.bytes);
-    input.at = 0;
-    input.count = length > 0 ? (size_t)length : 0;
-    if (length < 0)
-        return errno == EAGAIN || errno == EINTR;
-    /* 0 bytes do not mean the end: a signal key discarded input in former modes (NOFLSH,
-     * termios(3)) */
-    return length > 0 || !(pollfds[0].revents & POLLHUP);
-}
-
-/* Bytes that terminals send for keys, after ESC and '[' or 'O'. */
-static const struct {
-    const char *bytes;
-    int key;
-} sequences[] = {
-    {"A", KEY_UP},   {"B", KEY_DOWN},       {"C", KEY_RIGHT}, {"D", KEY_LEFT},  {"5~", KEY_PAGE_UP},
-    {"H", KEY_HOME}, {"6~", KEY_PAGE_DOWN}, {"F", KEY_END},   {"1~", KEY_HOME}, {"4~", KEY_END},
-};
-
-/* Takes the bytes after ESC. Returns a key of `sequences`, or KEY_NONE for an unknown sequence. */
-static int take_sequence(void)
-{
-    const char *at = (const char *)input.bytes + input.at + 1;
-    const size_t left = input.count - input.at - 1;
-    size_t length = 0;
-
-    for (size_t i = 0; i < COUNT(sequences); i++) {
-        length = strlen(sequences[i].bytes);
-        if (left >= length && memcmp(at, sequences[i].bytes, length) == 0) {
-            input.at += 1 + length;
-            return sequences[i].key;
-        }
-    }
-    /* skip parameters, up to the letter that ends the sequence (ECMA-48) */
-    for (length = 0; length < left && (at[length] < '@' || at[length] > '~'); length++)
-        ;
-    input.at += 1 + length + (length < left);
-    return KEY_NONE;
+    return !pollfds[0].revents || terminal_read(pollfds[0].revents & POLLHUP);
 }
 
 int terminal_key(void)
 {
-    while (input.at < input.count) {
-        const int key = input.bytes[input.at++];
-        if (key == KEY_NONE) /* ctrl-space: the bytes after it are keys, too */
-            continue;
-        if (key != KEY_ESCAPE || input.at == input.count)
-            return key == '\n' ? KEY_ENTER : key == '\b' ? KEY_BACKSPACE : key;
-        if (input.bytes[input.at] != '[' && input.bytes[input.at] != 'O')
-            return KEY_ESCAPE;
-        const int special = take_sequence();
-        if (special != KEY_NONE)
-            return special;
-    }
-    return KEY_NONE;
+    return key_decoder_next(&input, !terminal_key_is_due());
+}
+
+void terminal_click(size_t *column, size_t *line)
+{
+    *column = input.column;
+    *line = input.line;
 }
 
 /* ppoll(2) returns a key before it delivers a signal that is pending. Deliver the signal first, or

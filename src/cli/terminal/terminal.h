@@ -8,21 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Keys without a character. */
-enum terminal_key {
-    KEY_NONE,
-    KEY_ENTER = '\r',
-    KEY_ESCAPE = 27,
-    KEY_BACKSPACE = 127,
-    KEY_UP = 256,
-    KEY_DOWN,
-    KEY_LEFT,
-    KEY_RIGHT,
-    KEY_PAGE_UP,
-    KEY_PAGE_DOWN,
-    KEY_HOME,
-    KEY_END,
-};
+#include "cli/terminal/key_decoder.h"
 
 /* Whether stdin and stdout are a terminal that can show a screen and send keys. */
 bool terminal_is_there(void);
@@ -43,8 +29,11 @@ void terminal_disown(void);
  * false when stdin has ended or failed, so that no more keys will come. */
 bool terminal_wait(uint64_t nanoseconds, const int *descriptors, size_t count);
 
-/* The next key: an enum terminal_key, or a byte of a character. KEY_NONE: no key is left. */
+/* The next key: an enum terminal_key, or a character. KEY_NONE: no key is left. */
 int terminal_key(void);
+
+/* The place of the last KEY_CLICK, from 0 on. */
+void terminal_click(size_t *column, size_t *line);
 
 /* True once after the picture may be lost: the terminal was resized, or this program suspended. */
 bool terminal_changed(void);

@@ -21,8 +21,8 @@ static const char *header_count(char room[SCREEN_AMOUNT], bool known, double rat
 }
 
 /* After the first sample there are no rates, because it has nothing to compare with. */
-void header_put_rates(const struct machine_rates *rates, const struct live_summary *summary,
-                      char text[HEADER_TEXT])
+void header_put_rates(const struct screen_state *state, const struct machine_rates *rates,
+                      const struct live_summary *summary, char text[HEADER_TEXT])
 {
     const bool known = machine_rates_known(rates);
     const bool rated = known && (summary->rated || !summary->rows);
@@ -33,9 +33,9 @@ void header_put_rates(const struct machine_rates *rates, const struct live_summa
     double ended;
     const bool knows_ended = machine_rates_closed(rates, &ended) && known;
 
-    snprintf(text, HEADER_TEXT, "sent %s%s, received %s%s, opened %s, closed %s, retransmitted ",
-             rated ? screen_amount(sent, summary->rates[0]) : "-", rated ? "B/s" : "",
-             rated ? screen_amount(received, summary->rates[1]) : "-", rated ? "B/s" : "",
+    snprintf(text, HEADER_TEXT, "sent %s, received %s, opened %s, closed %s, retransmitted ",
+             rated ? screen_rate(state, sent, summary->rates[0]) : "-",
+             rated ? screen_rate(state, received, summary->rates[1]) : "-",
              header_count(opened, known, machine_rates_opened(rates)),
              header_count(closed, knows_ended, ended));
     if (known)
@@ -68,7 +68,8 @@ static unsigned header_percent_of(double moved, const struct interface_rate *int
     return (unsigned)((percent < 100 ? percent : 100) + 0.5);
 }
 
-void header_put_interface(const struct machine_rates *rates, size_t i, char text[HEADER_TEXT])
+void header_put_interface(const struct screen_state *state, const struct machine_rates *rates,
+                          size_t i, char text[HEADER_TEXT])
 {
     double unplaced;
     const struct interface_rate *interface = machine_rates_interface(rates, i, &unplaced);
@@ -81,6 +82,6 @@ void header_put_interface(const struct machine_rates *rates, size_t i, char text
     else
         snprintf(percents, sizeof percents, "between %u %% and %u %%", least, most);
     name_interface(interface, name);
-    snprintf(text, HEADER_TEXT, "%s %sB/s, %s of it by these sockets", name,
-             screen_amount(rate, interface->rate), percents);
+    snprintf(text, HEADER_TEXT, "%s %s, %s of it by these sockets", name,
+             screen_rate(state, rate, interface->rate), percents);
 }

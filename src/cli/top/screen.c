@@ -73,7 +73,7 @@ static void top_screen_take_row(void *arg, const struct record *record)
 }
 
 struct sums {
-    const struct listing *listing;
+    const struct screen_state *state;
     const struct live_group *group;
     bool rated; /* the group's rates are known, or are totals */
 };
@@ -82,17 +82,19 @@ struct sums {
 static const char *text_of_sum(const struct field *column, char room[32], void *arg)
 {
     const struct sums *sums = arg;
-    const struct listing *listing = sums->listing;
+    const struct listing *listing = &sums->state->command->listing;
     const double *rates = sums->group->rates;
 
     if (column->rate && column->pair)
-        return sums->rated ? screen_amount(room, rates[0] + rates[1]) : "-";
+        return sums->rated ? screen_rate_cell(sums->state, room, rates[0] + rates[1]) : "-";
     for (size_t i = 0; i < listing->rate_count; i++) {
         const bool rate = column->rate && strcmp(column->of->name, listing->rates[i]->name) == 0;
+        if (rate && !sums->rated)
+            return "-";
+        if (rate && column->unit == UNIT_BYTES_PER_SECOND)
+            return screen_rate_cell(sums->state, room, rates[i]);
         if (rate || strcmp(column->name, listing->rates[i]->name) == 0)
-            return rate && !sums->rated
-                       ? "-"
-                       : screen_amount(room, rate ? rates[i] : sums->group->totals[i]);
+            return screen_amount(room, rate ? rates[i] : sums->group->totals[i]);
     }
     return NULL;
 }
@@ -101,7 +103,7 @@ static void top_screen_take_group(void *arg, const struct live_group *group)
 {
     struct sockets_screen *screen = arg;
     struct screen_state *state = &screen->state;
-    struct sums sums = {&state->command->listing, group, group->rated || state->view->totals};
+    struct sums sums = {state, group, group->rated || state->view->totals};
     char rows[32];
 
     if (!screen_add_row(state, (struct screen_row){group->id, 0, true, false}))
@@ -134,7 +136,7 @@ static void write_text(const struct screen_state *state, size_t i, char text[HEA
     if (i == 0)
         write_states(state, text);
     else
-        header_put_rates(screen->rates, &screen->summary, text);
+        header_put_rates(state, screen->rates, &screen->summary, text);
 }
 
 static size_t top_screen_interfaces(const struct screen_state *state)
@@ -178,7 +180,7 @@ static void top_screen_put_lines(struct screen_state *state)
         screen_lines(state->sink, SCREEN_PLAIN, text, screen->lines[i]);
     }
     for (size_t i = 0; i < top_screen_interfaces(state); i++) {
-        header_put_interface(screen->rates, i, text);
+        header_put_interface(state, screen->rates, i, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
@@ -325,11 +327,10 @@ static int open_details(struct screen_state *state)
     struct details *details = &top_screen_of(state)->details;
 
     *details = (struct details){.row = state->chosen_row};
-    state->page_count = state->page_first = 0;
-    if (fill_details(state) < 0)
+    if (screen_page_open(state, fill_details, 0, NULL) < 0) {
+        screen_page_close(state);
         screen_note(state, true, "this socket no longer exists");
-    else
-        state->fill_page = fill_details;
+    }
     return 0;
 }
 
@@ -404,7 +405,7 @@ static void put_opened(FILE *stream, const struct screen_state *state)
 {
     const char *name = top_screen_of(state)->opened_name;
     const char quote = strchr(name, '"') ? '\'' : '"';
-    char condition[sizeof top_screen_of(state)->opened_name + FILTER_MAX];
+    char condition[sizeof top_screen_of(state)->opened_name + LINE_MAX_BYTES];
 
     if (strcmp(name, "-") == 0)
         snprintf(condition, sizeof condition, "%s = null", state->view->group->name);
@@ -464,8 +465,8 @@ static int show_command(struct screen_state *state)
     fprintf(stream, "fastnet %s", is_stream ? "top" : "s");
     common_put_letters(stream, top->common.grammar->tables[0], 0, &top->common);
     common_put_filters(stream, &top->common);
-    if (*state->filter)
-        text_put_word(stream, " --where=", state->filter);
+    if (state->condition)
+        text_put_word(stream, " --where=", state->condition);
     if (top->view.only)
         put_opened(stream, state);
     fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0,
@@ -488,6 +489,7 @@ static int show_command(struct screen_state *state)
         fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);
     fputs(difference(&top->view, is_stream, rates), stream);
     fclose(stream);
+    screen_keep_message(state);
     return 0;
 }
 
@@ -506,12 +508,14 @@ static const struct key_binding more_keys[] = {
 };
 
 static const struct screen_ops ops = {
-    .bottom = "? help  / filter  < > sort  t tree  g group  a idle  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_position, more_keys, keys_of_end},
-    .notes = "\n+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\nA "
-             "rate is from the last sample of its row. The share of an interface's bytes "
-             "is\n\"about\": its bytes include headers, and ended sockets are missing.\nBytes of "
-             "UDP, raw and unix sockets are counted since top was started.\n",
+    .bottom = "? help  / search  s sort  t tree  g group  a idle  b bits  space pause  q quit",
+    .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, more_keys, keys_of_end},
+    .notes = "+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\n"
+             "A rate is from the last sample of its row.\n"
+             "The share of an interface's bytes is \"about\": its bytes include headers, and "
+             "ended sockets are missing.\n"
+             "Bytes of UDP, raw and unix sockets are counted since top was started.\n"
+             "To select text with the mouse, hold Shift.\n",
     .begin = top_screen_begin,
     .sample = top_screen_sample,
     .choose = top_screen_choose,

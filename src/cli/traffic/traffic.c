@@ -183,8 +183,8 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
     if (!command->traffic)
         return no_memory_status(common->program);
     if (!command->screen)
-        options.progress = progress_begin(&line, common, "watching", options.milliseconds,
-                                          "shows the rows now");
+        options.progress =
+            progress_begin(&line, common, "watching", options.milliseconds, "shows the rows now");
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
     if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */

@@ -20,11 +20,13 @@ struct flows_screen {
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
-    /* The sink of a listing. If fn is set, it gets the chosen row; else the screen gets all
-     * rows. */
+    /* The sink of a listing. If fn is set, it gets the row number `wanted`; else the screen gets
+     * all rows. */
     struct sink sink;
     record_fn fn;
     void *arg;
+    size_t wanted; /* SIZE_MAX: no row */
+    bool finds;    /* the listing only sets `wanted` to the number of the chosen row */
 };
 
 static struct flows_screen *traffic_screen_of(const struct screen_state *state)
@@ -59,11 +61,17 @@ static void traffic_screen_take_row(struct sink *sink, const struct record *reco
     struct flows_screen *screen =
         (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
     struct screen_state *state = &screen->state;
-    const size_t at = state->listed++ - state->view->first; /* wraps around for rows before it */
+    const size_t number = state->listed++;
+    const size_t at = number - state->view->first; /* wraps around for rows before it */
 
-    if (screen->fn && at == state->chosen) /* only a sample changes the order of flows */
-        screen->fn(record, screen->arg);
-    if (screen->fn || at >= state->view->count)
+    if (screen->fn) {
+        if (number == screen->wanted)
+            screen->fn(record, screen->arg);
+        return;
+    }
+    if (screen->finds && traffic_screen_id_of(screen, record) == state->chosen_row.id)
+        screen->wanted = number;
+    if (screen->finds || at >= state->view->count)
         return;
     if (screen_add_row(state, (struct screen_row){.id = traffic_screen_id_of(screen, record)}))
         state->sink->ops->row(state->sink, record);
@@ -100,9 +108,17 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
         if (!(needs.fields & TRAFFIC_END) && !(needs.lookups & NEED_NAMES))
             needs_add(&listing.needs, needs);
     }
+    /* with more fields the row has another id, but the same number until the next sample */
+    screen->wanted = SIZE_MAX;
+    screen->finds = true;
+    error = traffic_screen_list(screen, &state->command->listing);
+    screen->finds = false;
+    if (!error && screen->wanted == SIZE_MAX)
+        screen_note(state, true, "this flow has had no packets for 3 seconds");
     screen->fn = fn;
     screen->arg = arg;
-    error = traffic_screen_list(screen, &listing);
+    if (!error && screen->wanted != SIZE_MAX)
+        error = traffic_screen_list(screen, &listing);
     screen->fn = NULL;
     return error;
 }
@@ -138,21 +154,17 @@ static int traffic_screen_begin(struct screen_state *state)
 
 /* --- Lines above ------------------------------------------------------------------------------ */
 
-static size_t traffic_screen_count_lines(const struct screen_state *state)
-{
-    const size_t shares = traffic_seen(traffic_screen_of(state)->typed->traffic)->share_count;
+enum { SUMS = 320 };
 
-    return 2 + (shares < state->height / 6 ? shares : state->height / 6);
-}
-
-static void traffic_screen_put_sums(struct screen_state *state)
+/* Writes the line with the sums of the flows. Returns whether frames were lost. */
+static bool traffic_screen_write_sums(const struct screen_state *state, char text[SUMS])
 {
     const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->typed->traffic);
     const struct flow_totals *sums = &seen->sums;
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
     char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
-    char undescribed[64] = "", text[320];
+    char undescribed[64] = "";
 
     if (totals->lost)
         snprintf(lost, sizeof lost, ", %" PRIu64 " frame%s lost", totals->lost,
@@ -163,30 +175,69 @@ static void traffic_screen_put_sums(struct screen_state *state)
     if (totals->forgotten.flows)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s removed to make room",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");
-    snprintf(text, sizeof text, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s%s",
+    snprintf(packets, sizeof packets, "%.0f", (double)sums->packets / seconds);
+    snprintf(text, SUMS, "%s%" PRIu64 " flow%s, %s packets/s, %s%s%s%s",
              traffic_count_prefix(state->command->listing.where), sums->flows,
-             sums->flows == 1 ? "" : "s",
-             totals->elapsed ? screen_amount(packets, (double)sums->packets / seconds) : "-",
-             totals->elapsed ? screen_amount(bytes, (double)sums->bytes / seconds) : "-",
-             totals->elapsed ? "B/s" : "", lost, undescribed, forgotten);
-    screen_line(state->sink, *lost || *undescribed ? SCREEN_PROBLEM : SCREEN_PLAIN, text);
+             sums->flows == 1 ? "" : "s", totals->elapsed ? packets : "-",
+             totals->elapsed ? screen_rate(state, bytes, (double)sums->bytes / seconds) : "-", lost,
+             undescribed, forgotten);
+    return *lost || *undescribed;
+}
+
+/* Writes line `i` about an interface. Returns false if the screen shows fewer interfaces. */
+static bool traffic_screen_write_share(const struct screen_state *state, size_t i, char *escaped)
+{
+    const struct traffic_seen *seen = traffic_seen(traffic_screen_of(state)->typed->traffic);
+    char text[SHARE_TEXT];
+
+    if (i >= seen->share_count || i >= state->height / 6)
+        return false;
+    traffic_put_share(&seen->shares[i], state->command->listing.where, text);
+    *escape_text(escaped, text, strlen(text), NULL) = '\0';
+    return true;
+}
+
+enum { SHARE_ESCAPED = ESCAPE_FACTOR * SHARE_TEXT + 1 };
+
+/* On a low terminal, lines are cut instead of wrapped. */
+static size_t traffic_screen_most(const struct screen_state *state)
+{
+    enum { LOW = 16, MOST = 3 };
+
+    return state->height < LOW ? 1 : MOST;
+}
+
+static size_t traffic_screen_lines_of(const struct screen_state *state, const char *text)
+{
+    const size_t lines = screen_lines_of(state->sink, text), most = traffic_screen_most(state);
+
+    return lines < most ? lines : most;
+}
+
+static size_t traffic_screen_count_lines(const struct screen_state *state)
+{
+    char text[SUMS], share[SHARE_ESCAPED];
+    size_t count = 1;
+
+    traffic_screen_write_sums(state, text);
+    count += traffic_screen_lines_of(state, text);
+    for (size_t i = 0; traffic_screen_write_share(state, i, share); i++)
+        count += traffic_screen_lines_of(state, share);
+    return count;
 }
 
 static void traffic_screen_put_lines(struct screen_state *state)
 {
-    const struct traffic_command *command = traffic_screen_of(state)->typed;
-    const char *interface = command->interface;
-    char name[TYPED_MAX + 8], text[SHARE_TEXT], escaped[ESCAPE_FACTOR * SHARE_TEXT + 1];
-    const struct traffic_share *share = traffic_seen(command->traffic)->shares;
+    const char *interface = traffic_screen_of(state)->typed->interface;
+    const size_t most = traffic_screen_most(state);
+    char name[TYPED_MAX + 8], text[SUMS], share[SHARE_ESCAPED];
 
     snprintf(name, sizeof name, "traffic %s", interface ? TYPED(interface) : "any");
     screen_put_first(state, name, "", "");
-    traffic_screen_put_sums(state);
-    for (size_t i = 2; i < traffic_screen_count_lines(state); i++) {
-        traffic_put_share(share++, state->command->listing.where, text);
-        *escape_text(escaped, text, strlen(text), NULL) = '\0';
-        screen_line(state->sink, SCREEN_PLAIN, escaped);
-    }
+    const bool is_problem = traffic_screen_write_sums(state, text);
+    screen_lines(state->sink, is_problem ? SCREEN_PROBLEM : SCREEN_PLAIN, text, most);
+    for (size_t i = 0; traffic_screen_write_share(state, i, share); i++)
+        screen_lines(state->sink, SCREEN_PLAIN, share, most);
 }
 
 /* --- Keys ------------------------------------------------------------------------------------- */
@@ -234,10 +285,12 @@ static const struct key_binding keys[] = {
 /* --- The table -------------------------------------------------------------------------------- */
 
 static const struct screen_ops screen_ops = {
-    .bottom = "? help  / filter  < > sort  r reverse  g group  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_position, keys_of_end},
-    .notes = "\n- marks a flow or a group without new packets, for 3 seconds.\nPackets are still "
-             "counted during a pause.\nThe payload is not read.\n",
+    .bottom = "? help  / search  s sort  r reverse  g group  b bits  space pause  q quit",
+    .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, keys_of_end},
+    .notes = "- marks a flow or a group without new packets, for 3 seconds.\n"
+             "Packets are still counted during a pause.\n"
+             "The payload is not read.\n"
+             "To select text with the mouse, hold Shift.\n",
     .begin = traffic_screen_begin,
     .sample = traffic_screen_sample,
     .choose = traffic_screen_choose,

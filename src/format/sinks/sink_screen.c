@@ -16,8 +16,8 @@ enum {
     CELL_WIDTH = 64,
     CELL_MARKS = 4, /* accents per character; Vietnamese and Thai need two */
     WRAP_INDENT = 4,
-    GUTTER = 2,     /* columns before a row: a sign for opened or closed */
-    PALETTE = 16,   /* different colours of lines of text */
+    GUTTER = 2,   /* columns before a row: a sign for opened or closed */
+    PALETTE = 16, /* different colours of lines of text */
 };
 
 /* A column of a line on the screen. length UINT8_MAX: second column of a wide character. */
@@ -49,6 +49,8 @@ struct screen {
     struct text heading;
     char palette[PALETTE][16]; /* the escape sequences of lines of text */
     size_t row_count, row_room;
+    bool bits;           /* rates are in bits */
+    size_t cursor;       /* column of the cursor in the last line; SIZE_MAX: no cursor */
     size_t first, drawn; /* the first row that is drawn, and the number of rows drawn */
     struct fit_column *columns;
 };
@@ -249,11 +251,11 @@ static struct screen_cell *cell_at(const struct screen *screen, size_t row, size
  * the first character are put on a dotted circle, the base that Unicode uses for them (23.1). */
 static void set_cell(struct screen *screen, size_t column, struct text text, struct text suffix)
 {
-    static const char circle[] = "◌";
+    const char *circle = screen->options.ascii ? "o" : "◌";
     struct screen_cell *cell = cell_at(screen, screen->row_count, column);
     const char *sign = fit_sign(&screen->options);
     const bool is_bare = text.length && !text_width(text.data, bytes_of(text.data, text.length));
-    const size_t before = is_bare ? sizeof circle - 1 : 0, columns = is_bare ? 1 : 0;
+    const size_t before = is_bare ? strlen(circle) : 0, columns = is_bare ? 1 : 0;
     const struct text_room room = {CELL_BYTES - before - suffix.length,
                                    CELL_WIDTH - columns - suffix.length, CELL_MARKS};
     const struct text_fit part = text_cut(text, room, sign);
@@ -291,6 +293,21 @@ static enum screen_style mark_of(const struct screen *screen, const struct recor
                                            : SCREEN_PLAIN;
 }
 
+/* Writes a value for people: rates in bits if the user wants, and whole packets per second. */
+static size_t write_shown(const struct screen *screen, char text[VALUE_PART],
+                          const struct value *value, const struct field *column)
+{
+    const int unit = field_shown_unit(column);
+    struct value rounded = {.type = VALUE_NUMBER};
+
+    if (unit == UNIT_PACKETS_PER_SECOND && value->type == VALUE_DECIMAL) {
+        rounded.number = value->number / 1000 + (value->number % 1000 >= 500);
+        return value_write_part(text, &rounded, unit);
+    }
+    return value_write_part(
+        text, value, screen->bits && unit == UNIT_BYTES_PER_SECOND ? UNIT_BITS_PER_SECOND : unit);
+}
+
 static void screen_row(struct sink *sink, const struct record *record)
 {
     struct screen *screen = (struct screen *)sink;
@@ -301,7 +318,7 @@ static void screen_row(struct sink *sink, const struct record *record)
     for (size_t i = 0; i < screen->options.count; i++) {
         const struct field *column = screen->options.columns[i];
         const struct value value = field_value(column, record, sink->context);
-        const struct text shown = {text, value_write_part(text, &value, field_shown_unit(column))};
+        const struct text shown = {text, write_shown(screen, text, &value, column)};
         const struct synonym *synonym = screen->options.synonym;
         const bool has_synonym = synonym && strcmp(column->name, synonym->column) == 0;
         set_cell(screen, i, has_synonym ? synonym_of(synonym, shown) : shown, as_text(""));
@@ -498,33 +515,70 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
     }
 }
 
-/* Returns the bytes of the text's first line on the screen, at least one character. */
-static size_t first_line(const struct screen *screen, struct text text)
+/* The text before a newline. */
+static struct text as_line(struct text text)
+{
+    const char *newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+
+    return (struct text){text.data, newline ? (size_t)(newline - text.data) : text.length};
+}
+
+/* Takes the first line of the message at the bottom. */
+static struct text take_last_line(const struct screen *screen, struct text *rest)
+{
+    struct text part = as_line(*rest);
+    const bool has_newline = part.length < rest->length;
+    const struct text line = text_take_line(&part, screen->width);
+    const size_t skipped = (size_t)(part.data - rest->data) + (has_newline && !part.length);
+
+    *rest = (struct text){rest->data + skipped, rest->length - skipped};
+    return line;
+}
+
+/* Leaves out the last items, which two spaces separate, until the others fit. */
+static struct text without_last_items(const struct screen *screen, struct text text)
 {
     const struct text_room room = {SIZE_MAX, screen->width, SIZE_MAX};
-    const size_t length = text_cut(text, room, "").length;
+    const struct text_fit fit = text_cut(text, room, "");
+    size_t end = fit.length;
 
-    return length || !text.length ? length : bytes_of(text.data, text.length);
+    if (!fit.cut)
+        return text;
+    while (end && (text.data[end] != ' ' || text.data[end + 1] != ' '))
+        end--;
+    return (struct text){text.data, end ? end : text.length};
 }
 
 /* Draws a message or the line of keys (SCREEN_DIM) at the bottom. A long message takes several
- * lines and covers rows; the line of keys is cut. */
+ * lines and covers rows. */
 static void put_last(struct screen *screen, enum screen_style style, struct text text)
 {
     const size_t height = screen->height;
-    size_t lines = style == SCREEN_DIM && height;
+    size_t lines = 0;
 
-    for (struct text rest = text; rest.length && style != SCREEN_DIM && lines < height; lines++) {
-        const size_t length = first_line(screen, rest);
-        rest = (struct text){rest.data + length, rest.length - length};
-    }
+    if (style == SCREEN_DIM)
+        text = without_last_items(screen, text);
+    for (struct text rest = text; rest.length && lines < height; lines++)
+        take_last_line(screen, &rest);
+    lines += style == SCREEN_DIM && !lines && height;
     for (size_t line = height - lines; line < height; line++) {
-        const size_t length = line + 1 < height ? first_line(screen, text) : text.length;
+        const bool is_last = line + 1 == height;
+        const struct text part = is_last ? as_line(text) : take_last_line(screen, &text);
         memset(spot_at(screen->now, line, 0), 0, screen->width * sizeof *screen->now);
-        draw_cut(screen, line, 0, screen->width, (struct text){text.data, length},
-                 style_of(screen, style));
-        text = (struct text){text.data + length, text.length - length};
+        draw_cut(screen, line, 0, screen->width, part, style_of(screen, style));
     }
+}
+
+/* Reverses the character under the cursor, which can have two columns. */
+static void put_cursor(struct screen *screen)
+{
+    struct spot *spot = spot_at(screen->now, screen->height - 1, screen->cursor);
+
+    if (screen->cursor >= screen->width || !screen->height)
+        return;
+    spot->colour = styles[SCREEN_CHOSEN];
+    if (screen->cursor + 1 < screen->width && spot[1].length == UINT8_MAX)
+        spot[1].colour = styles[SCREEN_CHOSEN];
 }
 
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
@@ -552,6 +606,8 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
             colour_line(screen, screen->lines + 1 + i, styles[SCREEN_CHOSEN]);
     }
     put_last(screen, style, as_text(last));
+    put_cursor(screen);
+    screen->cursor = SIZE_MAX;
     writer_puts(sink->writer, screen->whole ? "\033[?2026h\033[0m\033[2J" : "\033[?2026h");
     if (screen->whole)
         memset(before, 0, WIDTH_MAX * screen->height * sizeof *before);
@@ -561,6 +617,21 @@ int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
     screen->before = screen->now;
     screen->now = before;
     return writer_flush(sink->writer);
+}
+
+size_t screen_first_row(const struct sink *sink)
+{
+    return ((const struct screen *)sink)->lines + 1;
+}
+
+void screen_cursor(struct sink *sink, size_t column)
+{
+    ((struct screen *)sink)->cursor = column;
+}
+
+void screen_bits(struct sink *sink, bool bits)
+{
+    ((struct screen *)sink)->bits = bits;
 }
 
 void screen_forget(struct sink *sink)
@@ -659,6 +730,7 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
     if (!screen)
         return NULL;
     screen->event = event;
+    screen->cursor = SIZE_MAX;
     screen->options.header = false; /* names of columns must not set the widths of titles */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);

@@ -19,9 +19,10 @@ enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 5 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
 _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
-/* Writes a name, and after it the number of processes with that name. */
+/* Writes a name, and after it the number of processes with that name. ascii: with a sign of ASCII,
+ * between a name and a number without a space '*', as "x4" could be part of the name. */
 static char *socket_view_put_name(char *dst, const struct value *owners,
-                                  const struct owner_process *one, bool human)
+                                  const struct owner_process *one, bool human, bool ascii)
 {
     const struct owner *first = owners->owners.first;
     size_t count = 0;
@@ -38,7 +39,8 @@ static char *socket_view_put_name(char *dst, const struct value *owners,
         dst = put_escaped(dst, one->name, human ? "," : " ,");
     if (count == 1)
         return dst;
-    return text_u64(human ? PUT(dst, " ×") : PUT(dst, "×"), count);
+    dst = human ? PUT(dst, " ") : dst;
+    return text_u64(!ascii ? PUT(dst, "×") : human ? PUT(dst, "x") : PUT(dst, "*"), count);
 }
 
 /* Writes each name once, followed by '?' if another process may own the socket. */
@@ -62,7 +64,7 @@ static char *write_owners(char *dst, const struct value *view, bool human)
         if (count == NAMES_SHOWN)
             return PUT(dst, "...");
         names[count++] = one->name;
-        dst = socket_view_put_name(dst, &owners, one, human);
+        dst = socket_view_put_name(dst, &owners, one, human, view->view.context->ascii);
         dst = by == OWNER_BY_LISTENER ? PUT(dst, "?") : dst;
     }
     return dst;
