@@ -108,11 +108,11 @@ size_t owners_of_listener(struct owners *owners, uint64_t inode, const struct ow
 
 /* What the search missed. Missing rights and vanishing processes are not errors. */
 struct owners_summary {
-    size_t denied;    /* number of processes that hide their descriptors from this user */
-    pid_t denied_pid; /* one such process: the first that was found */
+    size_t denied;        /* number of processes that hide their descriptors from this user */
+    pid_t denied_pid;     /* one such process: the first that was found */
     char denied_name[64]; /* its name; empty: unknown */
-    size_t unlisted;  /* number of processes whose descriptors a captured tree lacks */
-    size_t unnamed;   /* number of owners whose names are not readable: empty */
+    size_t unlisted;      /* number of processes whose descriptors a captured tree lacks */
+    size_t unnamed;       /* number of owners whose names are not readable: empty */
     /* A process hides even its directory of descriptors: netstat's message depends on this. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */

@@ -12,9 +12,9 @@
 
 /* How to count and list packets. */
 struct traffic_options {
-    unsigned milliseconds; /* time to count before the first listing; or `live` */
+    unsigned milliseconds;                 /* time to count before the first listing; or `live` */
     const struct clock_progress *progress; /* shows how long that takes; or NULL */
-    bool screen;           /* for a screen: do not wait, leave ctrl-C and losses to the caller */
+    bool screen; /* for a screen: do not wait, leave ctrl-C and losses to the caller */
     struct packet_probe_options how; /* without fields and filter, which follow from the listing */
     const struct listing *listing;   /* read by traffic_begin() */
 };

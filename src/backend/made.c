@@ -53,7 +53,7 @@ const struct backend backend_drops = {
 static const char *packets_remedy(const struct table *table, int error)
 {
     (void)table;
-    return error != -EPERM                     ? NULL
+    return error != -EPERM                    ? NULL
            : rights_have(1u << RIGHT_PACKETS) ? REFUSED_IN_SPITE_OF("CAP_NET_RAW")
                                               : RIGHTS_MISSING("CAP_NET_RAW");
 }

@@ -295,10 +295,10 @@ static int resolve_metrics(struct listing_command *command)
         return STATUS_REFUSED;
     }
     if (common->interval_ms && !common->output && common->format == FORMAT_PROMETHEUS)
-        return common_misuse_bare(
-            common,
-            "%s: with -c a reader cannot see where a listing ends (try --output=FILE or --openmetrics)",
-            option);
+        return common_misuse_bare(common,
+                                  "%s: with -c a reader cannot see where a listing ends (try "
+                                  "--output=FILE or --openmetrics)",
+                                  option);
     return 0;
 }
 

@@ -47,7 +47,7 @@ struct listing_command {
     bool clock;           /* with -c, the layout needs a line with the time of each listing */
     bool verbose;         /* also report details about how rows were read */
     bool another_follows; /* another listing follows, so all rights are kept */
-    bool quiet;           /* another listing reports the same problems, so this listing reports nothing */
+    bool quiet; /* another listing reports the same problems, so this listing reports nothing */
     /* The column that --count-by=host counts, with both ends of a row. NULL: the machine's name. */
     const char *both_ends;
     bool objects; /* in JSON, rows (object, name, value) of one object are joined

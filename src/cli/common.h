@@ -89,7 +89,7 @@ enum { OPTION_HELP = 999 };
     OPTION('c', "continuous", group, "repeat every second, or every SECONDS",                      \
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]")
 #define STRICT_INTERVAL_OPTION(group)                                                              \
-    LONG(THIS_ROW, "strict-interval", group, "with -c: do not lengthen the interval to save CPU",       \
+    LONG(THIS_ROW, "strict-interval", group, "with -c: do not lengthen the interval to save CPU",  \
          .member = offsetof(struct common, strict_interval), .newer = true)
 #define DELTA_OPTION(group, help)                                                                  \
     LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))

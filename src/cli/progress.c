@@ -20,8 +20,7 @@ static void progress_show(const struct clock_progress *progress, bool over)
         return;
     (void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     snprintf(text, sizeof text, "%s: %s for %g s (%llu s left); ctrl-C %s", line->program,
-             line->doing, line->milliseconds / 1000.0, (unsigned long long)left,
-             line->interrupt);
+             line->doing, line->milliseconds / 1000.0, (unsigned long long)left, line->interrupt);
     fprintf(stderr, "%.*s", size.ws_col ? size.ws_col - 1 : 79, text);
 }
 
@@ -31,13 +30,9 @@ const struct clock_progress *progress_begin(struct progress_line *line, const st
 {
     const bool is_screen = common->interval_ms && isatty(STDOUT_FILENO);
 
-    *line = (struct progress_line){
-        {progress_show},
-                                  common->program,
-                                  doing,
-                                  interrupt,
-                                  milliseconds,
-                                  clock_nanoseconds(CLOCK_MONOTONIC)};
+    *line = (struct progress_line){{progress_show}, common->program,
+                                   doing,           interrupt,
+                                   milliseconds,    clock_nanoseconds(CLOCK_MONOTONIC)};
     if (!milliseconds || common->explain || is_screen || !isatty(STDERR_FILENO))
         return NULL;
     if (common_can_erase())

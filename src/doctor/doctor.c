@@ -31,13 +31,13 @@ struct doctor {
     const struct doctor_options *options;
     struct engine *engine;
     struct netns_store namespaces;
-    uint64_t own_netns; /* rules about the whole machine are tried in this netns only */
+    uint64_t own_netns;       /* rules about the whole machine are tried in this netns only */
     uint64_t began;           /* when the first readings began; 0: they did not */
     bool has_waited;          /* for the second readings */
     bool examined_first;      /* doctor_examine_first() was called */
     int error;                /* first readings: 0 or -errno */
     struct report losses;     /* rows that the first readings lack */
-    struct drop_probe *drops;          /* NULL: drops are not seen */
+    struct drop_probe *drops; /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct doctor_summary summary;
 };
@@ -364,8 +364,7 @@ int doctor_examine_first(void *maker, const struct query *query, record_fn fn, v
     if (doctor->options->progress)
         doctor->options->progress->show(doctor->options->progress, true);
     examined = doctor->error ? NULL : find_examined_netns(doctor);
-    const int error =
-        examined ? doctor_examine_netns(doctor, examined, true, &unused, fn, arg) : 0;
+    const int error = examined ? doctor_examine_netns(doctor, examined, true, &unused, fn, arg) : 0;
     if (examined)
         reading_trim(&examined->readings[examined->latest]);
     return error;

@@ -179,7 +179,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
 
 /* A wait, which ctrl-C ends. */
 struct reading_wait {
-    int timer; /* a timerfd(2): can be read when the wait is over */
+    int timer;                             /* a timerfd(2): can be read when the wait is over */
     const struct clock_progress *progress; /* or NULL */
 };
 

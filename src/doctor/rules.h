@@ -71,12 +71,12 @@ struct examination {
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct owners *owners;             /* searched when a rule first needs them */
     struct owners_program *program;
-    uint64_t *done; /* bit n: the first examination passed on findings of rules[n] */
-    bool is_first;  /* only rules for which one reading is enough are tried */
+    uint64_t *done;      /* bit n: the first examination passed on findings of rules[n] */
+    bool is_first;       /* only rules for which one reading is enough are tried */
     bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
     bool lacks_owner; /* a finding names no process, because its process is not visible */
-    bool lacking; /* a reading or a sysctl that the rule needs is missing */
+    bool lacking;     /* a reading or a sysctl that the rule needs is missing */
     struct doctor_summary *summary;
     struct report *report;
     record_fn fn;

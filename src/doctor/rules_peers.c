@@ -143,10 +143,11 @@ void rule_mtu(struct examination *examination)
 
     emit_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
     if (peers_are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
-        emit_peers(examination, SILENT_PEERS,
-                   "it no longer acknowledges large segments, but packets come from its address: maybe "
-                   "the path has a smaller MTU now and ICMP is filtered, or this program is gone",
-                   "bytes not acknowledged");
+        emit_peers(
+            examination, SILENT_PEERS,
+            "it no longer acknowledges large segments, but packets come from its address: maybe "
+            "the path has a smaller MTU now and ICMP is filtered, or this program is gone",
+            "bytes not acknowledged");
     if (hears_small_ones(examination, LARGE_SILENCE))
         emit_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
     else if (peers_are_many(examination, LARGE_SILENCE))

@@ -300,8 +300,7 @@ static bool are_owners_missing(const struct run *run, const struct owners *owner
 /* Reports that processes may not be read, and which rows that concerns. */
 static void report_denied(struct run *run, const struct owners_summary *summary)
 {
-    const bool loss =
-        run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
+    const bool loss = run->owners.stand_ins && run->listing->named.lookups & NEED_OWNERS_CGROUPS;
     const size_t rows = run->owners.unowned_rows;
     char denied[OWNERS_DENIED_TEXT], concerns[80] = "";
 

@@ -223,11 +223,10 @@ void run_leave(struct run *run)
 int run_return(struct run *run)
 {
     if (run->netns_walk.refused) /* usually all are refused: one message for all */
-        report_loss(
-            run->report, "cannot enter %zu network namespace%s: %s", run->netns_walk.refused,
-            run->netns_walk.refused == 1 ? "" : "s",
-            rights_have(1u << RIGHT_NAMESPACES) ? REFUSED_IN_SPITE_OF("CAP_SYS_ADMIN")
-                                                : RIGHTS_MISSING("CAP_SYS_ADMIN"));
+        report_loss(run->report, "cannot enter %zu network namespace%s: %s",
+                    run->netns_walk.refused, run->netns_walk.refused == 1 ? "" : "s",
+                    rights_have(1u << RIGHT_NAMESPACES) ? REFUSED_IN_SPITE_OF("CAP_SYS_ADMIN")
+                                                        : RIGHTS_MISSING("CAP_SYS_ADMIN"));
     if (run->listing->all_netns && !run->netns_walk.wanted &&
         !run->limits.stopped) /* the user may have mistyped a name */
         report_note(run->report, "the filter matches none of the %zu network namespaces",

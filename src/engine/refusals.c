@@ -204,8 +204,8 @@ static void put_answer(char *reason, size_t size, const struct table *table,
                                 remedy ? remedy : strerror(-error));
 
     if (unknown && (size_t)length < size)
-        snprintf(reason + length, size - (size_t)length, "; columns that only %s provides are unknown",
-                 backend->name);
+        snprintf(reason + length, size - (size_t)length,
+                 "; columns that only %s provides are unknown", backend->name);
 }
 
 void run_report_fallback(struct run *run, const struct listing_table *listed,

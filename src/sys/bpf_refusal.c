@@ -53,7 +53,8 @@ static bool is_in_first(const char *file, const char *link)
 int bpf_check_namespaces(struct bpf_refusal *refusal, bool pids)
 {
     if (pids && !is_in_first("/proc/self/ns/pid", "pid:[4026531836]"))
-        return bpf_refuse(refusal, -EPERM, "not possible inside a pid namespace (container, unshare -p)");
+        return bpf_refuse(refusal, -EPERM,
+                          "not possible inside a pid namespace (container, unshare -p)");
     if (!is_in_first("/proc/self/ns/user", "user:[4026531837]"))
         return bpf_refuse(refusal, -EPERM,
                           "not possible inside a user namespace (rootless container, unshare -U)");

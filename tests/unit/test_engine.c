@@ -638,7 +638,8 @@ static void unix_rows_that_netlink_did_not_confirm_are_reported(void **state)
     assert_int_equal(scene->sink.kept.count, 2);
     assert_true(scene->report.partial);
     snprintf(expected, sizeof expected,
-             "unix: netlink failed: %s; columns that only netlink provides are unknown", strerror(EMFILE));
+             "unix: netlink failed: %s; columns that only netlink provides are unknown",
+             strerror(EMFILE));
     assert_true(report_says(&scene->report, expected));
     assert_true(report_says(&scene->report, "unix: 1 row of "));
 }

@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "flow_rows.h"
 #include "fastnet/rights.h"
+#include "flow_rows.h"
 #include "kit.h"
 
 /* As Linux 6.18 wrote them, with accounting and timestamps. */

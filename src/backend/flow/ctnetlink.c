@@ -417,9 +417,8 @@ static const char *ctnetlink_remedy(const struct table *table, int error)
         if (table == &table_flows_zeroed && rights_elevated())
             return "to set counters to 0, the user needs CAP_NET_ADMIN; file capabilities do not "
                    "count (try sudo)";
-        return rights_have(1u << RIGHT_NETFILTER)
-                   ? REFUSED_IN_SPITE_OF("CAP_NET_ADMIN")
-                   : RIGHTS_MISSING("CAP_NET_ADMIN");
+        return rights_have(1u << RIGHT_NETFILTER) ? REFUSED_IN_SPITE_OF("CAP_NET_ADMIN")
+                                                  : RIGHTS_MISSING("CAP_NET_ADMIN");
     case -EINVAL: /* nfnetlink does not know ctnetlink */
     case -EPROTONOSUPPORT:
         return "the kernel has no ctnetlink (try modprobe nf_conntrack_netlink)";

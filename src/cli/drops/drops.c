@@ -40,7 +40,7 @@ static const struct example examples[] = {
     {"--where 'process != null'", "packets that processes lose"},
     {"--count-by reason", "packets for each reason"},
     {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
-    {"-c 10 --ndjson", "one listing every 10 s, in NDJSON"},
+    {"-c 10 --ndjson", "a listing every 10 s"},
     {NULL, NULL},
 };
 
@@ -147,8 +147,8 @@ int drops_run(int argc, char *const argv[])
     command.drops = drops_create(&options);
     if (!command.drops)
         return no_memory_status(common->program);
-    options.progress = progress_begin(&line, common, "watching", options.milliseconds,
-                                      "shows the rows now");
+    options.progress =
+        progress_begin(&line, common, "watching", options.milliseconds, "shows the rows now");
     status = drops_list_rows(&command);
     drops_destroy(command.drops);
     return status;

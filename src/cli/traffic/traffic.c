@@ -43,7 +43,7 @@ static const struct example examples[] = {
     {"--count-by dst/24", "packets to each network"},
     {"--where 'dport = 443'", "packets to a port"},
     {"--columns=owners,to,bytes", "processes of the flows"},
-    {"-c 1 --ndjson", "one listing a second, in NDJSON"},
+    {"-c 1 --ndjson", "a listing every second"},
     {NULL, NULL},
 };
 
@@ -169,8 +169,8 @@ static int traffic_run_command(struct traffic_command *command, uint32_t interfa
     if (!command->traffic)
         return no_memory_status(common->program);
     if (!command->screen)
-        options.progress = progress_begin(&line, common, "watching", options.milliseconds,
-                                          "shows the rows now");
+        options.progress =
+            progress_begin(&line, common, "watching", options.milliseconds, "shows the rows now");
     status = traffic_list_rows(command);
     const struct packet_totals *all = &traffic_seen(command->traffic)->all;
     if (!status && (all->lost || all->undescribed)) /* in at least one of the listings */
