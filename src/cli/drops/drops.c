@@ -43,7 +43,7 @@ static const struct example examples[] = {
     {"--where 'process != null'", "packets that processes lose"},
     {"--count-by reason", "packets for each reason"},
     {"--where 'reason = NETFILTER_DROP'", "what the firewall drops"},
-    {"-c 10 --ndjson", "one listing every 10 s, in NDJSON"},
+    {"-c 10 --ndjson", "a listing every 10 s"},
     {NULL, NULL},
 };
 

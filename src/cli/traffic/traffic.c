@@ -44,7 +44,7 @@ static const struct example examples[] = {
     {"--count-by dst/24", "packets to each network"},
     {"any 443", "packets from and to a port"},
     {"--columns=owners,to,bytes", "processes of the flows"},
-    {"-c 1 --ndjson", "one listing a second, in NDJSON"},
+    {"-c 1 --ndjson", "a listing every second"},
     {NULL, NULL},
 };
 
