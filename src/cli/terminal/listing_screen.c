@@ -178,6 +178,10 @@ static int listing_screen_begin(struct screen_state *state)
 /* Lists again, unless a listing shows what happened since the last listing. */
 static int listing_screen_again(struct screen_state *state)
 {
+    const struct listing_command *command = state->command;
+
+    if (state->view->order.field && !command->listing.count_by_count && columns_used(command))
+        *state->command->listing.sort = state->view->order;
     if (!state->command->listing.maker && !state->command->common->delta)
         return listing_screen_list(listing_screen_of(state));
     listing_screen_of(state)->awaited = true;
