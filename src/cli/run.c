@@ -245,7 +245,7 @@ static int list_to(struct replacement *file, struct listing_command *command, st
 /* The listing of a screen. */
 struct run_in_place {
     struct repeated_listing repeated; /* must be first */
-    struct replacement *file;         /* of no --output */
+    struct replacement *file;         /* without --output, it does nothing */
     struct engine *engine;
     uint64_t number;
 };

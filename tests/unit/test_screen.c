@@ -174,6 +174,38 @@ static void a_column_without_room_is_not_shown(void **state)
     output_text(&output);
 }
 
+static void lines_of_text_keep_their_colours_and_are_cut_with_a_sign(void **state)
+{
+    static const char text[] = "\033[1;31mLISTEN\033[0m 5 \033[32m" HAN HAN "\033[0m",
+                      strange[] = "\033[2Jm ok";
+    struct output output;
+
+    (void)state;
+    output_columns(&output, create, (struct sink_options){.count = 0});
+    screen_begin(screen, 40, 5, true);
+    screen_heading(screen, as_text("STATE N"));
+    screen_text(screen, as_text(text));
+    screen_text(screen, as_text(strange));
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
+    const char *frame = output_text(&output);
+    assert_non_null(strstr(frame, "\033[1;1HSTATE N"));
+    assert_non_null(strstr(frame, "\033[0m\033[1;31mLISTEN\033[0m 5 "));
+    assert_non_null(strstr(frame, "\033[0m\033[32m" HAN HAN "\033["));
+    assert_non_null(strstr(frame, "ok"));
+    assert_null(strstr(frame + strlen("\033[?2026h\033[0m\033[2J"), "\033[2J"));
+    output_columns(&output, create, (struct sink_options){.count = 0});
+    screen_begin(screen, 12, 4, true);
+    screen_text(screen, as_text(text));
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
+    frame = output_text(&output);
+    assert_non_null(strstr(frame, HAN "\033[0m…"));
+    output_columns(&output, create, (struct sink_options){.count = 0});
+    screen_begin(screen, 8, 4, true);
+    screen_text(screen, as_text(text));
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
+    assert_non_null(strstr(output_text(&output), "LISTEN\033[0m …"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -184,6 +216,7 @@ int main(void)
         cmocka_unit_test(the_usual_order_highlights_both_rates),
         cmocka_unit_test(a_column_without_room_is_not_shown),
         cmocka_unit_test(long_lines_are_wrapped_and_indented),
+        cmocka_unit_test(lines_of_text_keep_their_colours_and_are_cut_with_a_sign),
     };
 
     return cmocka_run_group_tests_name("screen", tests, NULL, NULL);

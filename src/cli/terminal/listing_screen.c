@@ -31,10 +31,10 @@ struct listing_screen {
     int output;          /* descriptor of the file in memory */
     char *text;          /* its contents */
     size_t size, capacity;
-    struct text *lines; /* of `text`, without the clock and the heading */
+    struct text *lines; /* the lines of `text` without the clock and the heading */
     size_t line_count, line_capacity;
-    size_t width;          /* of the screen at the last listing */
-    struct report *report; /* of the last listing; shared with a child */
+    size_t width;          /* width of the screen at the last listing */
+    struct report *report; /* report of the last listing; shared with a child */
     struct report reported;
     bool awaited; /* the next listing will have a new order or filter */
     int status;
@@ -73,8 +73,8 @@ static int listing_screen_read(struct listing_screen *screen)
     return length < 0 ? -errno : 0;
 }
 
-/* Finds the lines of screen->text. The clock is no line, because the first line of the screen has
- * it, and the heading does not scroll. */
+/* Finds the lines of screen->text. The line of the clock is left out, because the first line of the
+ * screen shows the time. The heading does not scroll. */
 static int listing_screen_split(struct listing_screen *screen)
 {
     const struct listing_command *command = screen->repeated->command;
@@ -178,6 +178,10 @@ static int listing_screen_begin(struct screen_state *state)
 /* Lists again, unless a listing shows what happened since the last listing. */
 static int listing_screen_again(struct screen_state *state)
 {
+    const struct listing_command *command = state->command;
+
+    if (state->view->order.field && !command->listing.count_by_count && columns_used(command))
+        *state->command->listing.sort = state->view->order;
     if (!state->command->listing.maker && !state->command->common->delta)
         return listing_screen_list(listing_screen_of(state));
     listing_screen_of(state)->awaited = true;

@@ -22,7 +22,7 @@ int terminal_begin(void);
 /* Restores the terminal. Does nothing if terminal_begin() did not take it over. */
 void terminal_end(void);
 
-/* In a child process: leaves the terminal to the parent, whatever ends the child. */
+/* In a child process: leaves the terminal to the parent, also if a signal ends the child. */
 void terminal_disown(void);
 
 /* Waits for at most this time, for a key, or until one of the descriptors can be read. Returns

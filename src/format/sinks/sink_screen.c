@@ -128,8 +128,12 @@ static size_t draw_cut(struct screen *screen, size_t line, size_t column, size_t
  * sequence ends a colour, or is unknown. */
 static const char *colour_of_sequence(struct screen *screen, struct text sequence)
 {
-    if (!sequence.length || sequence.length >= sizeof screen->palette[0] ||
-        text_is(sequence, COLOUR_RESET))
+    char known[sizeof screen->palette[0]] = "";
+
+    if (!sequence.length || sequence.length >= sizeof known || text_is(sequence, COLOUR_RESET))
+        return NULL;
+    memcpy(known, sequence.data, sequence.length);
+    if (strspn(known, "\033[0123456789;m") != sequence.length) /* not only a colour */
         return NULL;
     for (size_t i = 0; i < PALETTE; i++) {
         if (!*screen->palette[i])
