@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The live store: rows that are sampled again and again, and what moved, began and ended.
  * live_sample() runs the whole listing (engine.h). Between two samples single rows are read, and
- * the kernel reports the ends of rows (row_tracker.h, kind.lasting). A row takes some 160 bytes. */
+ * the kernel reports the ends of rows (row_tracker.h, kind.lasting). A row takes some 160 bytes,
+ * and some 180 if there is no stream: then its rates are means of the last 3 seconds (mean.h). */
 #ifndef FASTNET_LIVE_H
 #define FASTNET_LIVE_H
 
@@ -34,7 +35,9 @@ enum { LIVE_STATES = 16, LIVE_SUMS = 8, LIVE_LINES = 200 /* largest number of li
 struct live_summary {
     size_t rows, listed; /* listed: rows of the view */
     size_t states[LIVE_STATES];
-    double rates[LIVE_SUMS]; /* sums of listing.rates, per second */
+    /* Sums of listing.rates, per second: the mean of the last 3 seconds, also of rows that have ended
+     * in this time. */
+    double rates[LIVE_SUMS];
     bool rated;              /* some rows have rates, for which two samples are needed */
 };
 
@@ -85,13 +88,14 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
 int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
               struct live_summary *summary, struct report *report);
 
-/* Passes one row to `fn`, with these fields of its kind (`needs`). identity and netns_index: as in
+/* Passes one row to `fn`, with these fields of its kind (`needs`), and with listing.rates of its last
+ * sample (an ended row: of its last 3 seconds). identity and netns_index: as in
  * its record. For a row that ended lately, or of a type that the kernel does not send alone, fn
  * gets the remembered values. Returns -ENOENT if the row is gone, 0, or another -errno. */
 int live_show_one(struct live *live, uint64_t identity, size_t netns_index, uint64_t needs,
                   record_fn fn, void *arg, struct report *report);
 
-/* The rates of a row (listing.rates), per second. */
+/* The rates of a row (listing.rates) in its last sample, per second. */
 struct live_rates {
     struct row_id id;
     uint64_t netns; /* id of its network namespace; 0: the only network namespace */

@@ -12,7 +12,7 @@
 #include "fastnet/netlink.h"
 
 _Static_assert(sizeof(struct remembered) + sizeof(struct live_row) <= 104,
-               "a row with two counters takes 152 bytes, and its hash slots 5 to 10");
+               "a row with two counters takes 152 bytes, on a screen 176, and its hash slots 5 to 10");
 
 enum {
     ASKED_MAX = 2000, /* active rows that are asked for between two samples: some 5 ms */
@@ -88,10 +88,47 @@ static uint8_t state_of(const struct live *live, const struct record *record)
     return *((const uint8_t *)record + live->kind->lasting->state);
 }
 
-/* Notes how much the counters grew since the last sample. Returns whether any did. */
-static bool take_moves(const struct live *live, struct live_row *to, const struct record *change)
+/* --- Rates ------------------------------------------------------------------------------------ */
+
+static struct mean_times times_of(const struct live_row *of)
+{
+    return (struct mean_times){{of->time0, of->time1, of->time2}};
+}
+
+static void set_times(struct live_row *of, struct mean_times times)
+{
+    of->time0 = times.slots[0] & LIVE_SLOT_MASK;
+    of->time1 = times.slots[1] & LIVE_SLOT_MASK;
+    of->time2 = times.slots[2] & LIVE_SLOT_MASK;
+}
+
+/* The slots of counter i. Only rows of a screen have them. */
+static float *slots_of(const struct live *live, const struct live_row *of, size_t i)
+{
+    return (float *)(uintptr_t)&of->moved[2 * live->listing->rate_count] + i * MEAN_SLOTS;
+}
+
+double live_last_rate_of(const struct remembered *row, const struct live_row *of, size_t i)
+{
+    enum { SECOND = 1000000 };
+
+    return row->elapsed ? (double)of->moved[i] * SECOND / (double)row->elapsed : 0;
+}
+
+double live_rate_of(const struct live *live, const struct remembered *row, size_t i)
+{
+    const struct live_row *of = live_row_of(live, (struct remembered *)(uintptr_t)row);
+    const struct mean_times times = times_of(of);
+
+    return row->elapsed ? mean_rate(slots_of(live, of, i), &times) : 0;
+}
+
+bool live_take_moves(const struct live *live, struct remembered *row, const struct record *change)
 {
     const struct listing *listing = live->listing;
+    struct live_row *to = live_row_of(live, row);
+    struct mean_times times = change->before ? times_of(to) : (struct mean_times){.slots = {0}};
+    const struct mean_step step = mean_step(&times, row->elapsed);
     bool moved = false;
 
     for (size_t i = 0; i < listing->rate_count && change->before; i++) {
@@ -102,7 +139,10 @@ static bool take_moves(const struct live *live, struct live_row *to, const struc
         to->moved[i] = more;
         to->moved[listing->rate_count + i] += more;
         moved |= more > 0;
+        if (!live->stream)
+            mean_add(slots_of(live, to, i), step, (double)more);
     }
+    set_times(to, times);
     return moved;
 }
 
@@ -175,20 +215,39 @@ static void live_enter_netns(void *arg, uint64_t netns)
     }
 }
 
-void live_move_as_before(const struct live *live, struct remembered *row, struct record *record)
+/* Sets the record's rates: its counters grew by moved[i] in `elapsed` nanoseconds. */
+static void set_moves(const struct live *live, struct record *record, const uint64_t moved[],
+                      uint64_t elapsed)
 {
     const struct listing *listing = live->listing;
-    const struct live_row *of = live_row_of(live, row);
     uint64_t before[LIVE_SUMS];
 
     for (size_t i = 0; i < listing->rate_count; i++) {
         before[i] = field_grows(listing->rates[i], record) ? field_number(listing->rates[i], record)
                                                            : UINT64_MAX;
         if (before[i] != UINT64_MAX)
-            before[i] -= of->moved[i] < before[i] ? of->moved[i] : before[i];
+            before[i] -= moved[i] < before[i] ? moved[i] : before[i];
     }
-    record->before = row->elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
-    record->elapsed = (uint64_t)row->elapsed * 1000;
+    record->before = elapsed ? delta_recall(live->engine->delta, record, before) : NULL;
+    record->elapsed = elapsed;
+}
+
+void live_move_as_before(const struct live *live, struct remembered *row, struct record *record)
+{
+    set_moves(live, record, live_row_of(live, row)->moved, (uint64_t)row->elapsed * 1000);
+}
+
+void live_move_as_mean(const struct live *live, struct remembered *row, struct record *record)
+{
+    const struct live_row *of = live_row_of(live, row);
+    const struct mean_times times = times_of(of);
+    uint64_t moved[LIVE_SUMS];
+
+    for (size_t i = 0; i < live->listing->rate_count; i++) {
+        const double grown = mean_grown(slots_of(live, of, i), &times) + 0.5;
+        moved[i] = grown < (double)UINT64_MAX ? (uint64_t)grown : UINT64_MAX;
+    }
+    set_moves(live, record, moved, row->elapsed ? mean_time(&times) * CLOCK_MILLISECOND : 0);
 }
 
 /* Remembers a row that is new to fastnet. Only its idle time shows what it did before. */
@@ -224,10 +283,13 @@ static int live_note_row(void *arg, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        if (live->engine->delta->too_soon) /* too early for rates; the state may have changed */
+        const bool too_soon = live->engine->delta->too_soon; /* for rates; the state may be new */
+        if (!too_soon)
+            moved |= live_take_moves(live, row, change);
+        if (!live->stream) /* the filter and the order use the rates that are shown */
+            live_move_as_mean(live, row, change);
+        else if (too_soon)
             live_move_as_before(live, row, change);
-        else
-            moved |= take_moves(live, to, change);
         if (moved) {
             live_set_active(live, to);
             event = LIVE_CHANGED;
@@ -420,6 +482,38 @@ int live_ask(struct live *live, size_t most, struct report *report)
     return error < 0 ? error : 0;
 }
 
+bool live_is_listed(const struct live *live, const struct live_row *of)
+{
+    return of->flags & IS_WANTED &&
+           !(of->flags & HAS_ENDED &&
+             (of->flags & IS_MISSING || of->state != live->kind->lasting->over));
+}
+
+/* Notes the end of a sample, and how much all listed rows moved in it. A sample that came too soon
+ * has the same rates as the sample before. */
+static void end_sample(struct live *live)
+{
+    const struct delta *delta = live->engine->delta;
+    const uint64_t now = live_now(live);
+    uint64_t elapsed = (now - live->sampled) * 1000;
+    double rates[LIVE_SUMS] = {0};
+
+    live->sampled = now;
+    if (elapsed * 1000 < delta->min_elapsed && live->times.slots[0])
+        return;
+    if (elapsed * 1000 < delta->min_elapsed)
+        elapsed = live->view.interval / 1000;
+    for (size_t i = 0; i < delta->count; i++) {
+        struct remembered *row = delta_at(delta, i);
+        const struct live_row *of = live_row_of(live, row);
+        for (size_t j = 0; j < live->listing->rate_count && live_is_listed(live, of); j++)
+            rates[j] += live_last_rate_of(row, of, j);
+    }
+    const struct mean_step step = mean_step(&live->times, elapsed);
+    for (size_t j = 0; j < live->listing->rate_count; j++)
+        mean_add(live->sums[j], step, rates[j] * (double)elapsed / (CLOCK_SECOND / 1000.0));
+}
+
 uint64_t live_age_of(const struct live *live)
 {
     const uint64_t milliseconds = live->view.interval / CLOCK_MILLISECOND + 1;
@@ -452,7 +546,7 @@ int live_refresh(struct live *live, struct report *report)
             of->flags |= IS_ASKED;
     }
     error = live_ask(live, ASKED_MAX, &problems);
-    live->sampled = live_now(live);
+    end_sample(live);
     report_add_news(report, &problems, &live->reported);
     return error;
 }
@@ -491,7 +585,7 @@ int live_sample(struct live *live, struct report *report)
     report_add_news(report, &problems, &live->reported);
     live->first = false;
     netlink_receive_inline(live->engine->netlink); /* only the first sample must be fast */
-    live->sampled = live_now(live);
+    end_sample(live);
     if (live->stream) /* a screen starts this after its first frame (live_read_ends()) */
         (void)live_note_connects(live);
     return error;
@@ -535,9 +629,10 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     listing->live = &live->hooks;
     listing->delta = true;
     delta_destroy(engine->delta);
-    engine->delta =
-        delta_create_for(listing->rates, listing->rate_count,
-                         sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t));
+    engine->delta = delta_create_for(
+        listing->rates, listing->rate_count,
+        sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t) +
+            (stream ? 0 : listing->rate_count * MEAN_SLOTS * sizeof(float)));
     live->netns = engine->delta ? &engine->delta->netns : NULL;
     if (live->netns)
         live->netns->size = sizeof(struct live_netns);

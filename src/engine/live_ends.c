@@ -73,6 +73,7 @@ void live_filter_ended(struct live *live)
     }
     live_leave_netns(live);
     live->where = live->listing->where;
+    live->times = (struct mean_times){.slots = {0}}; /* the sums are of other rows from now on */
 }
 
 /* An ended row is wanted as before, even if the filter refuses its last state or rate. */
@@ -106,6 +107,11 @@ static int live_ends_take_end(const struct record *record, void *arg)
         live->tracker->fill_record(&id, &end);
         if (delta_take(delta, &end, live_netns_at(live, live->current)->of.cookie, &change) < 0)
             return -ENOMEM;
+        if (!live->stream) {
+            if (!live->engine->delta->too_soon)
+                (void)live_take_moves(live, row, &change);
+            live_move_as_mean(live, row, &change);
+        }
         of->flags |= HAS_ENDED;
         if (!(change.has & live->kind->lasting->has_age))
             live_take_age(live, of, live_now(live), &change);

@@ -8,6 +8,7 @@
 #include "engine/run.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/live.h"
+#include "fastnet/mean.h"
 #include "fastnet/row_tracker.h"
 
 enum {
@@ -36,14 +37,18 @@ struct live_row {
     uint8_t state, flags;
     uint32_t group;       /* index in live.groups */
     uint64_t since : 40;  /* live_now() at the row's first sample */
+    uint64_t time0 : 12;  /* time0, time1, time2: the row's struct mean_times */
+    uint64_t time1 : 12;
     uint64_t active : 40; /* live_now() when the row last moved, if HAS_MOVED */
+    uint64_t time2 : 12;
     /* Growth of n counters: moved[0..n) since the last sample but one, moved[n..2n) since the
-     * first. */
+     * first. For a screen, n * MEAN_SLOTS floats follow: the growth in the times above. */
     uint64_t moved[];
 };
 
-/* The bits of live_row.since and live_row.active. */
+/* The bits of live_row.since and live_row.active, and of live_row.time0, time1 and time2. */
 #define LIVE_TIME_MASK ((UINT64_C(1) << 40) - 1)
+#define LIVE_SLOT_MASK ((UINT64_C(1) << 12) - 1)
 
 /* A network namespace (an element of live.netns, which is delta.netns). */
 struct live_netns {
@@ -104,6 +109,8 @@ struct live {
     const struct field *idle;              /* column with the time for which a row is idle */
     uint64_t began;                        /* CLOCK_MONOTONIC at the start */
     uint64_t sampled;                      /* live_now() at the last sample */
+    struct mean_times times;               /* of `sums` */
+    float sums[LIVE_SUMS][MEAN_SLOTS];     /* growth of all listed rows together */
     bool first;                            /* during the first sample, whose rows existed before */
     size_t in_doubt;                       /* rows whose end fastnet reported before the kernel */
     struct report reported;                /* problems that were reported, each once */
@@ -148,14 +155,26 @@ void live_set_active(const struct live *live, struct live_row *of);
 void live_set_event(const struct live *live, struct record *record, uint8_t event);
 
 /* Complete a record of the row: live_take_age() sets its age, live_move_as_before() its rates at
- * the last sample, live_take_totals() its totals since the start in place of the rates. */
+ * the last sample, live_move_as_mean() its rates of the last 3 seconds, live_take_totals() its
+ * totals since the start in place of the rates. */
 void live_take_age(const struct live *live, const struct live_row *of, uint64_t now,
                    struct record *record);
 void live_move_as_before(const struct live *live, struct remembered *row, struct record *record);
+void live_move_as_mean(const struct live *live, struct remembered *row, struct record *record);
 void live_take_totals(struct live *live, const struct remembered *row, struct record *record);
 
 /* How much counter i of the row grew since the start. */
 uint64_t live_total_of(const struct live *live, const struct remembered *row, size_t i);
+
+/* Growth of counter i per second: in the last sample of the row, and in the last 3 seconds. */
+double live_last_rate_of(const struct remembered *row, const struct live_row *of, size_t i);
+double live_rate_of(const struct live *live, const struct remembered *row, size_t i);
+
+/* Notes the growth of the row's counters up to `change`. Returns whether any counter grew. */
+bool live_take_moves(const struct live *live, struct remembered *row, const struct record *change);
+
+/* Whether the row passes the filter, and its end is not a row of its own. */
+bool live_is_listed(const struct live *live, const struct live_row *of);
 
 /* --- The order of rows (live_order.c) --------------------------------------------------------- */
 

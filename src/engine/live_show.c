@@ -10,15 +10,9 @@
 
 enum { RANKED_MIN = 1000 }; /* rows that are ranked after the view's last row */
 
-static double rate_of(const struct remembered *row, const struct live_row *of, size_t i)
+static void add_to_group(struct live *live, struct remembered *row)
 {
-    enum { SECOND = 1000000 };
-
-    return row->elapsed ? (double)of->moved[i] * SECOND / (double)row->elapsed : 0;
-}
-
-static void add_to_group(struct live *live, const struct remembered *row, const struct live_row *of)
-{
+    const struct live_row *of = live_row_of(live, row);
     struct grouped_rows *group;
 
     if (of->group >= live->groups.count)
@@ -28,7 +22,7 @@ static void add_to_group(struct live *live, const struct remembered *row, const 
     group->sums.rated |= row->elapsed != 0;
     for (size_t i = 0; i < live->listing->rate_count; i++) {
         group->sums.rates[i] +=
-            live->view.totals ? (double)live_total_of(live, row, i) : rate_of(row, of, i);
+            live->view.totals ? (double)live_total_of(live, row, i) : live_rate_of(live, row, i);
         group->sums.totals[i] += row->before[i] != UINT64_MAX ? (double)row->before[i] : 0;
     }
 }
@@ -108,20 +102,16 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     for (size_t i = 0; i < live->engine->delta->count; i++) {
         struct remembered *row = delta_at(live->engine->delta, i);
         const struct live_row *of = live_row_of(live, row);
-        if (!(of->flags & IS_WANTED) ||
-            (of->flags & HAS_ENDED &&
-             (of->flags & IS_MISSING || of->state != live->kind->lasting->over)))
+        if (!live_is_listed(live, of))
             continue;
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
         summary->rated |= row->elapsed != 0;
-        for (size_t j = 0; j < live->listing->rate_count; j++)
-            summary->rates[j] += rate_of(row, of, j);
         if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
                             (!live_is_active(live, of) && !live_is_new(live, of))))
             continue;
         if (live->view.group)
-            add_to_group(live, row, of);
+            add_to_group(live, row);
         add_ranked(live, &count, (struct live_rank){of->rank, of->flags & HAS_NO_RANK}, i << 1);
     }
     return count;
@@ -319,7 +309,7 @@ static void live_show_complete(struct live *live, struct record *record, struct 
     for (size_t i = 0; i < listing->rate_count; i++)
         if (row->before[i] != UINT64_MAX && field_grows(listing->rates[i], record))
             field_set_number(listing->rates[i], record, row->before[i]);
-    live_move_as_before(live, row, record);
+    live_move_as_mean(live, row, record);
     if (live_is_new(live, of))
         live_set_event(live, record, LIVE_OPENED);
 }
@@ -368,6 +358,8 @@ int live_show(struct live *live, const struct live_view *view, const struct live
     int error;
 
     *summary = (struct live_summary){.rows = 0};
+    for (size_t i = 0; i < live->listing->rate_count; i++)
+        summary->rates[i] = mean_rate(live->sums[i], &live->times);
     live->best = live->view.group ? SIZE_MAX / 2 : view->first + view->count + RANKED_MIN;
     live->beyond = live->unranked_count = 0;
     error = prepare_order(live, ended);
@@ -408,6 +400,25 @@ static const struct record *find_ended(struct live *live, uint64_t identity, siz
     return NULL;
 }
 
+/* The caller's function of live_show_one(), which gets the row with its rates. */
+struct shown_one {
+    struct live *live;
+    struct remembered *row;
+    record_fn fn;
+    void *arg;
+};
+
+static int live_show_take_one(const struct record *record, void *arg)
+{
+    const struct shown_one *one = arg;
+    struct record rated;
+
+    memcpy(&rated, record, record->kind->size);
+    if (record->identity == one->row->key)
+        live_move_as_before(one->live, one->row, &rated);
+    return one->fn(&rated, one->arg);
+}
+
 int live_show_one(struct live *live, uint64_t identity, size_t number, uint64_t needs, record_fn fn,
                   void *arg, struct report *report)
 {
@@ -424,13 +435,14 @@ int live_show_one(struct live *live, uint64_t identity, size_t number, uint64_t 
     }
     const struct row_id id = live_id_of(live, row);
     struct record known = live_memory_of(live, row);
+    struct shown_one one = {live, row, fn, arg};
     live_use_netns(live, number);
     engine_confirm_owners(live->engine, &known);
     if (!live->tracker->asks(&id) || live_row_of(live, row)->flags & IS_MISSING) {
         live_show_complete(live, &known, row);
-        error = fn(&known, arg);
+        error = live_show_take_one(&known, &one);
     } else {
-        error = live_ask_for(live, number, &id, 1, needs, fn, arg, report);
+        error = live_ask_for(live, number, &id, 1, needs, live_show_take_one, &one, report);
     }
     live_leave_netns(live);
     return error;
@@ -447,7 +459,7 @@ void live_each(const struct live *live, live_rates_fn fn, void *arg)
         if ((of->flags & (IS_WANTED | HAS_ENDED)) != IS_WANTED)
             continue;
         for (size_t j = 0; j < live->listing->rate_count; j++)
-            moves.rates[j] = rate_of(row, of, j);
+            moves.rates[j] = live_last_rate_of(row, of, j);
         fn(arg, &moves);
     }
 }

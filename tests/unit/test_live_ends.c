@@ -407,7 +407,7 @@ static void a_row_that_a_dump_missed_is_asked_for_and_goes_on(void **state)
     world_sample();
     world_wait(1000);
     world_sample();
-    assert_shown("80 - 0.000, 81 - 0.000");
+    assert_shown("80 - 16.667, 81 - 0.000");
 }
 
 static void all_rows_that_a_dump_missed_are_asked_for(void **state)
@@ -485,6 +485,9 @@ static void a_row_that_waits_for_its_end_moves_nothing(void **state)
     world_sample();
     assert_shown("80 -");
     assert_false(world.summary.rated);
+    world_wait(LIVE_AGE);
+    world_sample();
+    assert_shown("80 -");
     assert_true(world.summary.rates[SENT] == 0);
 }
 

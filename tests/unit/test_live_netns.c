@@ -59,7 +59,7 @@ static void rows_of_one_identity_in_two_netns_are_two_rows(void **state)
     world_take_asked();
     world_refresh();
     assert_asked("80 81");
-    assert_shown("80 netns0 0.000, 81 netns1 30.000");
+    assert_shown("80 netns0 5.000, 81 netns1 50.000");
     assert_asked("80 81");
 }
 

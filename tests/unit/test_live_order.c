@@ -324,9 +324,9 @@ static void bytes_that_rows_move_are_compared_per_second(void **state)
     world_sample(); /* 1: 100 a second; 3: 75; 2: 0.3 */
     assert_shown("1, 3, 2");
     world_row(1)->sent += 99;
-    world_row(2)->sent += 50;
+    world_row(2)->sent += 350; /* 117 a second of the last 3 */
     world_wait(250);
-    world_sample();
+    world_sample(); /* 1: 125; 3: 69 */
     assert_shown("1, 2, 3");
 }
 
@@ -342,8 +342,8 @@ static void an_active_row_is_ranked_by_its_refresh(void **state)
     world_wait(4000);
     world_sample();
     assert_shown("1, 2");
-    world_row(2)->sent += 150; /* 300 a second */
-    world_row(1)->sent += 149;
+    world_row(2)->sent += 500; /* in 2.5 seconds before: 1: 625, 2: 250 */
+    world_row(1)->sent += 124;
     world_wait(500);
     world_refresh();
     assert_shown("2, 1");

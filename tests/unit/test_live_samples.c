@@ -131,10 +131,12 @@ static void a_rate_is_what_moved_between_two_samples_in_a_second(void **state)
     assert_shown("80 250.000 15.000");
     assert_true(world.summary.rated);
     assert_true(world.summary.rates[SENT] == 250 && world.summary.rates[RECEIVED] == 15);
-    made->received += 8;
+    made->received += 9;
     world_wait(2000);
     world_sample();
-    assert_shown("80 0.000 4.000");
+    assert_shown("80 83.333 8.000"); /* half of the sample before is of the last 3 seconds */
+    world_wait(2000);
+    world_sample();
     world_wait(2000);
     world_sample();
     assert_shown("80 0.000 0.000");
@@ -263,7 +265,7 @@ static void a_row_that_is_seen_again_within_half_an_interval_keeps_its_rate(void
     assert_shown("80 100 100.000");
     world_wait(1);
     world_sample();
-    assert_shown("80 200 200.000");
+    assert_shown("80 200 133.333"); /* 200 in 1.5 seconds */
 }
 
 /* ... but the order can be by the counters of such a row: they are the known ones. */
@@ -370,9 +372,182 @@ static void by_totals_rows_are_ranked_by_what_they_moved_in_all(void **state)
     assert_shown("81, 80");
     world.view.totals = false;
     world_row(80)->sent = 20;
-    world_wait(1000);
+    world_wait(LIVE_AGE);
     world_sample();
     assert_shown("80, 81");
+}
+
+/* --- The mean of three seconds ---------------------------------------------------------------- */
+
+/* Samples a row at an interval, while it sends bytes[i] before sample i. */
+static void send_in_samples(unsigned interval, const uint64_t bytes[], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        world_row(80)->sent += bytes[i];
+        world_wait(interval);
+        world_sample();
+    }
+}
+
+static void begin_mean(void)
+{
+    world.columns = "local_port bytes_sent bytes_sent_per_second";
+    world_add(80)->sent = 1000000;
+    world_sample();
+}
+
+static void each_second_a_rate_is_the_mean_of_three_samples(void **state)
+{
+    static const uint64_t bytes[] = {300, 0, 90, 3, 0};
+
+    (void)state;
+    begin_mean();
+    send_in_samples(1000, bytes, 1);
+    assert_shown("80 1000300 300.000");
+    send_in_samples(1000, bytes + 1, 1);
+    assert_shown("80 1000300 150.000");
+    send_in_samples(1000, bytes + 2, 1);
+    assert_shown("80 1000390 130.000");
+    send_in_samples(1000, bytes + 3, 1);
+    assert_shown("80 1000393 31.000");
+    send_in_samples(1000, bytes + 4, 1);
+    assert_shown("80 1000393 31.000");
+    assert_true(world.summary.rates[SENT] == 31);
+}
+
+static void each_five_seconds_a_rate_is_that_of_the_last_sample(void **state)
+{
+    static const uint64_t bytes[] = {1000, 20};
+
+    (void)state;
+    begin_mean();
+    send_in_samples(5000, bytes, 1);
+    assert_shown("80 1001000 200.000");
+    send_in_samples(5000, bytes + 1, 1);
+    assert_shown("80 1001020 4.000");
+    assert_true(world.summary.rates[SENT] == 4);
+}
+
+static void each_fifth_of_a_second_a_rate_is_the_mean_of_fifteen_samples(void **state)
+{
+    uint64_t bytes[29];
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(bytes); i++)
+        bytes[i] = i % 2 ? 0 : i < 14 ? 12 : 1125;
+    begin_mean();
+    send_in_samples(200, bytes, 14);
+    assert_shown("80 1000084 30.000");
+    send_in_samples(200, bytes + 14, 15);
+    assert_shown("80 1009084 3000.000");
+    assert_true(world.summary.rates[SENT] == 3000);
+}
+
+static void a_younger_row_has_the_mean_of_its_life(void **state)
+{
+    static const uint64_t none[] = {0, 0, 0}, bytes[] = {300, 100};
+
+    (void)state;
+    world.columns = "local_port bytes_sent bytes_sent_per_second";
+    world_sample();
+    world_wait(LIVE_AGE);
+    world_add(80)->sent = 1000000;
+    send_in_samples(1000, none, 1);
+    assert_shown("80 1000000 -");
+    send_in_samples(1000, bytes, 2);
+    assert_shown("80 1000400 200.000");
+}
+
+/* The mean of the sums, and not the sum of means, which would count young rows too often. */
+static void a_summary_has_what_all_rows_moved_in_three_seconds(void **state)
+{
+    static const uint64_t none[] = {0, 0};
+
+    (void)state;
+    begin_mean();
+    send_in_samples(1000, none, 2);
+    world_add(81);
+    send_in_samples(1000, none, 1);
+    world_row(81)->sent = 600;
+    send_in_samples(1000, none, 1);
+    assert_shown("80 1000000 0.000, 81 600 600.000");
+    assert_true(world.summary.rates[SENT] == 200);
+    world_end(81); /* its bytes were still sent in the last three seconds */
+    world_read_ends();
+    send_in_samples(1000, none, 1);
+    world_show();
+    assert_true(world.summary.rates[SENT] == 200);
+    send_in_samples(1000, none, 2);
+    world_show();
+    assert_true(world.summary.rates[SENT] == 0);
+}
+
+static void another_filter_begins_another_sum(void **state)
+{
+    static const uint64_t bytes[] = {900, 30};
+    static struct predicate where;
+
+    (void)state;
+    begin_mean();
+    world.view.interval = CLOCK_SECOND;
+    send_in_samples(1000, bytes, 2);
+    where = world_where("local_port", PREDICATE_EQUAL, 81);
+    world.listing.where = &where;
+    world_wait(100);
+    world_sample();
+    assert_shown("");
+    assert_true(world.summary.rates[SENT] == 0);
+    world.listing.where = NULL;
+    world_wait(100);
+    world_sample();
+    world_show();
+    assert_true(world.summary.rates[SENT] == 30); /* of the last sample */
+}
+
+static void rows_are_ranked_and_filtered_by_the_rates_that_are_shown(void **state)
+{
+    static const uint64_t bytes[] = {900, 0};
+    static struct predicate where;
+
+    (void)state;
+    begin_mean();
+    world_add(81);
+    world.view.interval = CLOCK_SECOND;
+    world.view.order = (struct sort_key){world_field("bytes_sent_per_second"), true};
+    world_sample();
+    send_in_samples(1000, bytes, 1);
+    world_row(81)->sent = 400;
+    send_in_samples(1000, bytes + 1, 1);
+    assert_shown("80 1000900 450.000, 81 400 200.000");
+    where = world_where("bytes_sent_per_second", PREDICATE_ABOVE, 300 * 1000);
+    world.listing.where = &where;
+    world_sample();
+    assert_shown("80 1000900 450.000");
+}
+
+static void an_ended_row_keeps_its_mean(void **state)
+{
+    static const uint64_t bytes[] = {300, 60, 0};
+
+    (void)state;
+    begin_mean();
+    send_in_samples(1000, bytes, 3);
+    world_row(80)->sent += 240;
+    world_wait(1000);
+    world_end(80);
+    world_read_ends();
+    assert_shown("80 1000600 100.000");
+}
+
+static void a_single_row_has_the_rates_of_the_last_sample(void **state)
+{
+    static const uint64_t bytes[] = {900, 30};
+
+    (void)state;
+    begin_mean();
+    send_in_samples(1000, bytes, 2);
+    assert_shown("80 1000930 465.000");
+    assert_string_equal(world_show_one(80, 0), "80 1000930 30.000");
 }
 
 /* --- Refreshing the active rows --------------------------------------------------------------- */
@@ -395,7 +570,7 @@ static void a_refresh_asks_for_the_active_rows_alone(void **state)
     world_refresh();
     assert_asked("81");
     assert_true(world.asked_needs & SOCKET_BYTES);
-    assert_shown("80 0.000, 81 30.000, 82 0.000");
+    assert_shown("80 0.000, 81 20.000, 82 0.000");
     world_take_asked();
     world_wait(LIVE_AGE);
     world_refresh();
@@ -479,7 +654,7 @@ static void an_answer_about_a_row_that_nobody_asked_for_changes_nothing(void **s
     world.stray = 99;
     world_refresh();
     assert_shown("80 30.000");
-    assert_string_equal(world_show_one(80, 0), "99 -, 80 -"); /* who asks for one sees both */
+    assert_string_equal(world_show_one(80, 0), "99 -, 80 30.000"); /* who asks for one sees both */
 }
 
 static void many_active_rows_are_asked_for_fifty_at_a_time(void **state)
@@ -652,6 +827,15 @@ int main(void)
         IN_WORLD(the_total_of_a_row_that_is_new_is_its_whole_counter),
         IN_WORLD(a_total_forgets_what_moved_before_a_counter_fell),
         IN_WORLD(by_totals_rows_are_ranked_by_what_they_moved_in_all),
+        IN_WORLD(each_second_a_rate_is_the_mean_of_three_samples),
+        IN_WORLD(each_five_seconds_a_rate_is_that_of_the_last_sample),
+        IN_WORLD(each_fifth_of_a_second_a_rate_is_the_mean_of_fifteen_samples),
+        IN_WORLD(a_younger_row_has_the_mean_of_its_life),
+        IN_WORLD(a_summary_has_what_all_rows_moved_in_three_seconds),
+        IN_WORLD(another_filter_begins_another_sum),
+        IN_WORLD(rows_are_ranked_and_filtered_by_the_rates_that_are_shown),
+        IN_WORLD(an_ended_row_keeps_its_mean),
+        IN_WORLD(a_single_row_has_the_rates_of_the_last_sample),
         IN_WORLD(a_refresh_asks_for_the_active_rows_alone),
         IN_WORLD(a_refresh_asks_for_the_fields_of_the_filter_too),
         IN_WORLD(a_refresh_does_not_ask_for_rows_that_the_filter_refuses),
