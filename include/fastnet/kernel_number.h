@@ -73,6 +73,7 @@ struct counter_record;
     COUNTER(REASSEMBLY6_FAILS, "Ip6", "Ip6ReasmFails")                                             \
     COUNTER(REASSEMBLY6_REQUIRED, "Ip6", "Ip6ReasmReqds")                                          \
     COUNTER(ATTEMPTS, "Tcp", "ActiveOpens")                                                        \
+    COUNTER(ACCEPTED, "Tcp", "PassiveOpens")                                                       \
     COUNTER(ATTEMPTS_FAILED, "Tcp", "AttemptFails")                                                \
     COUNTER(ATTEMPTS_FAILED_INCOMING, "TcpExt", "EmbryonicRsts") /* part of ATTEMPTS_FAILED */     \
     COUNTER(REVERSE_PATH_FILTERED, "TcpExt", "IPReversePathFilter", .drops = "IP_RPFILTER")        \

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Rates that `top` shows above its rows: growth of kernel counters, and traffic of interfaces, with
- * the part that the listed sockets have in it. */
+ * the part that the listed sockets have in it. All are means of the last 3 seconds (mean.h). */
 #ifndef FASTNET_MACHINE_RATES_H
 #define FASTNET_MACHINE_RATES_H
 
 #include "fastnet/kernel_number.h"
 #include "fastnet/live.h"
+#include "fastnet/mean.h"
 #include "fastnet/namespace.h"
 
 struct machine_rates;
@@ -15,6 +16,7 @@ struct interface_rate {
     uint64_t bytes; /* sent and received */
     double rate;    /* bytes per second of the interface */
     double moved;   /* bytes per second of the sockets that use it */
+    float grown[MEAN_SLOTS], carried[MEAN_SLOTS]; /* growth of `bytes`, and bytes of the sockets */
     char name[INTERFACE_TEXT_MAX + 1];
     struct netns netns; /* id 0: the own netns, or the only one */
 };
@@ -27,11 +29,21 @@ void machine_rates_destroy(struct machine_rates *rates);
  * sockets. */
 void machine_rates_read(struct machine_rates *rates, const struct live *live, uint64_t age);
 
+/* Call it when the filter of the sockets has changed: their bytes are then those of the next
+ * reading. */
+void machine_rates_forget_sockets(struct machine_rates *rates);
+
 /* Whether the counters were read twice, which rates need. */
 bool machine_rates_known(const struct machine_rates *rates);
 
 /* Growth per second of a number of table_counters, in all listed network namespaces together. */
 double machine_rates_of(const struct machine_rates *rates, enum kernel_number number);
+
+/* TCP connections per second in all listed network namespaces. Opened: attempts to connect, and
+ * connections that listeners got. Closed: TCP sockets that ended, without TIME_WAIT: the opened
+ * connections, less the growth of the number of TCP sockets; false: that number is unknown. */
+double machine_rates_opened(const struct machine_rates *rates);
+bool machine_rates_closed(const struct machine_rates *rates, double *closed);
 
 /* Returns the number of interfaces with traffic; 0 while no socket has a rate. */
 size_t machine_rates_interfaces(const struct machine_rates *rates);

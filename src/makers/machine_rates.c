@@ -33,7 +33,11 @@ struct machine_rates {
     bool all_netns;
     uint64_t own; /* id of the own network namespace */
     struct machine_counts before, now;
-    double seconds;              /* between the two readings */
+    uint64_t elapsed;                /* microseconds between the two readings; 0: only one */
+    struct mean_times times;         /* times of the counters and of the bytes of interfaces */
+    struct mean_times sockets_times; /* times of the bytes of sockets */
+    float grown[KERNEL_NUMBERS][MEAN_SLOTS], in_use[MEAN_SLOTS];
+    bool knows_in_use;           /* the number of TCP sockets was read */
     struct hash_table addresses; /* struct machine_address */
     const struct interface_rate *lines[LINES];
     size_t line_count;
@@ -81,8 +85,10 @@ static uint64_t hash_of_address(const struct machine_address *of)
 static int take_counter(const struct record *record, void *arg)
 {
     struct machine_rates *rates = arg;
+    const enum kernel_number number = kernel_number_of(&record->counter);
 
-    rates->now.numbers[kernel_number_of(&record->counter)] += record->counter.magnitude;
+    rates->now.numbers[number] += record->counter.magnitude;
+    rates->knows_in_use |= number == TCP_IN_USE;
     return 0;
 }
 
@@ -178,13 +184,19 @@ static void add_socket(void *arg, const struct live_rates *of)
         interface->moved += moved;
 }
 
-/* Adds up the rates of all sockets that the filter leaves. */
+/* Adds the bytes that all sockets moved in the last sample. */
 static void add_sockets(struct machine_rates *rates, const struct live *live)
 {
     for (size_t i = 0; i < rates->now.interfaces.count; i++)
         ((struct interface_rate *)hash_table_at(&rates->now.interfaces, i))->moved = 0;
     rates->rated = rates->unrated = 0;
     live_each(live, add_socket, rates);
+    const struct mean_step step = mean_step(&rates->sockets_times, rates->elapsed);
+    for (size_t i = 0; i < rates->now.interfaces.count; i++) {
+        struct interface_rate *interface = hash_table_at(&rates->now.interfaces, i);
+        mean_add(interface->carried, step, interface->moved * (double)rates->elapsed / 1e6);
+        interface->moved = mean_rate(interface->carried, &rates->sockets_times);
+    }
 }
 
 /* --- Rates ------------------------------------------------------------------------------------ */
@@ -204,38 +216,71 @@ static void add_line(struct machine_rates *rates, const struct interface_rate *i
     rates->lines[at] = interface;
 }
 
-static void make_lines(struct machine_rates *rates)
+static void make_lines(struct machine_rates *rates, struct mean_step step)
 {
     rates->line_count = 0;
-    for (size_t i = 0; i < rates->now.interfaces.count && rates->before.at; i++) {
+    for (size_t i = 0; i < rates->now.interfaces.count && rates->elapsed; i++) {
         struct interface_rate *now = hash_table_at(&rates->now.interfaces, i);
         const struct interface_rate *before = interface_in(&rates->before, now->key);
-        if (before && now->bytes > before->bytes) /* the index may be that of a new interface now */
-            now->rate = (double)(now->bytes - before->bytes) / rates->seconds;
+        /* if the bytes fell, the index is that of a new interface */
+        if (before && now->bytes >= before->bytes) {
+            memcpy(now->grown, before->grown, sizeof now->grown);
+            memcpy(now->carried, before->carried, sizeof now->carried);
+            mean_add(now->grown, step, (double)(now->bytes - before->bytes));
+        }
+        now->rate = mean_rate(now->grown, &rates->times);
         if (now->rate >= LEAST)
             add_line(rates, now);
     }
 }
 
+static uint64_t tcp_sockets_of(const struct machine_counts *counts)
+{
+    return counts->numbers[TCP_IN_USE] + counts->numbers[TCP6_IN_USE];
+}
+
+/* The sum of a counter falls if a network namespace has ended. */
+static void add_growth(struct machine_rates *rates, struct mean_step step)
+{
+    const uint64_t *before = rates->before.numbers, *now = rates->now.numbers;
+
+    for (size_t i = 0; i < KERNEL_NUMBERS; i++)
+        mean_add(rates->grown[i], step, now[i] > before[i] ? (double)(now[i] - before[i]) : 0);
+    mean_add(rates->in_use, step,
+             (double)tcp_sockets_of(&rates->now) - (double)tcp_sockets_of(&rates->before));
+}
+
 void machine_rates_read(struct machine_rates *rates, const struct live *live, uint64_t age)
 {
+    static const struct table *const tables[] = {&table_counters, &table_sockstat};
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
 
     if (rates->now.at && now - rates->now.at < age) {
-        add_sockets(rates, live); /* the filter may have changed */
+        if (!rates->sockets_times.slots[0])
+            add_sockets(rates, live);
         return;
     }
     hash_table_finish(&rates->before.interfaces);
     hash_table_finish(&rates->addresses);
     rates->before = rates->now;
     rates->now = (struct machine_counts){.at = now};
-    rates->seconds = (double)(now - rates->before.at) / CLOCK_SECOND;
-    read_table(rates, &(struct listing_table){.table = &table_counters},
-               COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS, take_counter);
+    rates->elapsed = rates->before.at ? (now - rates->before.at) / 1000 : 0;
+    rates->knows_in_use = false;
+    for (size_t i = 0; i < COUNT(tables); i++)
+        read_table(rates, &(struct listing_table){.table = tables[i]},
+                   COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE | COUNTER_GROWS, take_counter);
     read_table(rates, &(struct listing_table){.table = &table_interfaces},
                INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_ADDRESSES, take_interface);
-    make_lines(rates);
+    const struct mean_step step = mean_step(&rates->times, rates->elapsed);
+    make_lines(rates, step);
+    if (rates->elapsed)
+        add_growth(rates, step);
     add_sockets(rates, live);
+}
+
+void machine_rates_forget_sockets(struct machine_rates *rates)
+{
+    rates->sockets_times = (struct mean_times){.slots = {0}};
 }
 
 bool machine_rates_known(const struct machine_rates *rates)
@@ -245,10 +290,20 @@ bool machine_rates_known(const struct machine_rates *rates)
 
 double machine_rates_of(const struct machine_rates *rates, enum kernel_number number)
 {
-    const uint64_t before = rates->before.numbers[number], now = rates->now.numbers[number];
+    return mean_rate(rates->grown[number], &rates->times);
+}
 
-    /* the sum falls if a network namespace has ended */
-    return now > before ? (double)(now - before) / rates->seconds : 0;
+double machine_rates_opened(const struct machine_rates *rates)
+{
+    return machine_rates_of(rates, ATTEMPTS) + machine_rates_of(rates, ACCEPTED);
+}
+
+bool machine_rates_closed(const struct machine_rates *rates, double *closed)
+{
+    /* a new listener is a socket, but not a connection, so the sum can be below 0 */
+    *closed = machine_rates_opened(rates) - mean_rate(rates->in_use, &rates->times);
+    *closed = *closed > 0 ? *closed : 0;
+    return rates->knows_in_use;
 }
 
 size_t machine_rates_interfaces(const struct machine_rates *rates)
