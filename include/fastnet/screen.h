@@ -68,15 +68,22 @@ void screen_cursor(struct sink *sink, size_t column);
 /* From the next row on, shows columns in bytes per second as bits per second. */
 void screen_bits(struct sink *sink, bool bits);
 
-/* Ends a frame. sorted: the column whose heading is highlighted. chosen: the row that is
- * highlighted, or SIZE_MAX. last: text at the bottom, in `style`, with as many lines as it needs; a
- * newline begins another line. If `style` is dim, it has one line, without the items that do not
- * fit; items are separated by two spaces. Returns 0 or -errno. */
+/* Ends a frame. sorted: the column whose heading is highlighted; a pair highlights both of its
+ * rates. chosen: the row that is highlighted, or SIZE_MAX. last: text at the bottom, in `style`,
+ * with as many lines as it needs; a newline begins another line. If `style` is dim, it has one
+ * line, without the items that do not fit; items are separated by two spaces. Returns 0 or
+ * -errno. */
 int screen_end(struct sink *sink, const struct field *sorted, size_t chosen,
                enum screen_style style, const char *last);
 
 /* Draws the whole next frame: another program wrote to the terminal, or its size changed. */
 void screen_forget(struct sink *sink);
+
+/* Sets which columns are left out first, as sink_options.drop; borrowed. */
+void screen_drop(struct sink *sink, const char *drop);
+
+/* Whether the last frame had room for column number `column`. */
+bool screen_shows(const struct sink *sink, size_t column);
 
 /* Sets titles of columns from the next frame on, as in sink_options.titles; borrowed. */
 void screen_titles(struct sink *sink, const char *titles);

@@ -113,6 +113,46 @@ static void lines_and_messages_are_cut_with_a_sign(void **state)
     assert_null(strchr(frame, '/')); /* an item that does not fit is left out as a whole */
 }
 
+static void the_usual_order_highlights_both_rates(void **state)
+{
+    static const struct field counters[] = {{.name = "up"}, {.name = "down"}},
+                              pair = {.name = "both", .pair = true, .of = counters},
+                              up = {.name = "up_rate", .rate = true, .of = counters},
+                              down = {.name = "down_rate", .rate = true, .of = counters + 1};
+    const struct field *const columns[] = {&text_column, &up, &down};
+    struct output output;
+    const char *frame;
+
+    (void)state;
+    output_columns(&output, create, (struct sink_options){.columns = columns, .count = 3});
+    screen_begin(screen, 40, 6, true);
+    assert_int_equal(screen_end(screen, &pair, SIZE_MAX, SCREEN_DIM, ""), 0);
+    assert_true(screen_shows(screen, 2));
+    assert_false(screen_shows(screen, 3));
+    frame = output_text(&output);
+    const char *up_at = strstr(frame, "\033[7mUP_RATE");
+    assert_non_null(up_at);
+    const char *down_at = strstr(up_at, "DOWN_RATE");
+    assert_non_null(down_at); /* in the same colour: no sequence that ends in m is between them */
+    assert_null(memchr(up_at + 5, 'm', (size_t)(down_at - up_at - 5)));
+}
+
+static void a_column_without_room_is_not_shown(void **state)
+{
+    static const struct field other = {.name = "other"};
+    const struct field *const columns[] = {&text_column, &other};
+    struct output output;
+
+    (void)state;
+    output_columns(&output, create, (struct sink_options){.columns = columns, .count = 2});
+    screen_drop(screen, text_column.name);
+    screen_begin(screen, 8, 6, true);
+    assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
+    assert_false(screen_shows(screen, 0));
+    assert_true(screen_shows(screen, 1));
+    output_text(&output);
+}
+
 static void long_lines_are_wrapped_and_indented(void **state)
 {
     static const char text[] = "sent 1, received 2, lost 3";
@@ -141,6 +181,8 @@ int main(void)
         cmocka_unit_test(signs_are_ascii_where_the_locale_is),
         cmocka_unit_test(a_list_of_any_length_begins_in_its_cell),
         cmocka_unit_test(lines_and_messages_are_cut_with_a_sign),
+        cmocka_unit_test(the_usual_order_highlights_both_rates),
+        cmocka_unit_test(a_column_without_room_is_not_shown),
         cmocka_unit_test(long_lines_are_wrapped_and_indented),
     };
 

@@ -55,9 +55,10 @@ static int show_row(struct screen_state *state)
 
 /* --- Order and filter ------------------------------------------------------------------------- */
 
-static bool is_key(const struct field *field)
+bool screen_can_group(const struct field *field)
 {
-    return field && !field->rate && !field->counter && !field->gauge;
+    return field && !field->rate && !field->counter && !field->gauge &&
+           field->type != VALUE_DECIMAL && field->type != VALUE_FINE && field->type != VALUE_TIME;
 }
 
 int screen_choose(struct screen_state *state)
@@ -75,13 +76,44 @@ int screen_choose(struct screen_state *state)
     return state->ops->choose(state);
 }
 
+/* Whether the heading of column i is highlighted while rows have the usual order. */
+static bool keys_is_usual(const struct screen_state *state, size_t i)
+{
+    const struct field *column = state->command->shown[i], *usual = state->usual;
+
+    return usual && column->rate && !column->pair &&
+           (strcmp(column->of->name, usual->of[0].name) == 0 ||
+            strcmp(column->of->name, usual->of[1].name) == 0);
+}
+
+/* Numbers that differ from row to row begin with the largest number, all other values with the
+ * smallest. */
+int screen_sort_by(struct screen_state *state, size_t column)
+{
+    const struct field *shown = state->command->shown[column];
+    const struct field *by = field_compared(state->command->kind, shown->name, strlen(shown->name));
+
+    state->sorted = column;
+    state->view->order.descending = by && !screen_can_group(by);
+    return screen_choose(state);
+}
+
+/* From the usual order, < chooses the first highlighted column, and > the last. */
 static int keys_sort_by(struct screen_state *state)
 {
     const size_t count = state->command->shown_count;
-    const bool right = state->key == '>' || state->key == KEY_RIGHT;
+    const size_t step = state->key == '>' || state->key == KEY_RIGHT ? 1 : count - 1;
+    size_t at = state->sorted < count ? state->sorted : step == 1 ? count - 1 : 0;
 
-    state->sorted = state->sorted < count ? (state->sorted + (right ? 1 : count - 1)) % count : 0;
-    return screen_choose(state);
+    for (size_t i = 0; i < count && state->sorted >= count; i++)
+        if (keys_is_usual(state, step == 1 ? i : count - 1 - i))
+            at = (step == 1 ? i : count - 1 - i) + count - step;
+    for (size_t i = 0; i < count; i++) {
+        at = (at + step) % count;
+        if (screen_shows(state->sink, at))
+            return screen_sort_by(state, at);
+    }
+    return 0;
 }
 
 static int reverse(struct screen_state *state)
@@ -95,10 +127,10 @@ const struct field *screen_group_column(struct screen_state *state)
     const struct listing_command *command = state->command;
     const struct field *by = state->view->order.field;
 
-    for (size_t i = 0; !is_key(by) && i < command->shown_count; i++)
+    for (size_t i = 0; !screen_can_group(by) && i < command->shown_count; i++)
         by =
             field_compared(command->kind, command->shown[i]->name, strlen(command->shown[i]->name));
-    if (is_key(by))
+    if (screen_can_group(by))
         return by;
     screen_note(state, true, "cannot group: no shown column has text to group by");
     return NULL;
@@ -167,13 +199,12 @@ static int keys_take_column(struct screen_state *state)
     const struct field *column = keys_column(state, chosen);
 
     screen_page_close(state);
-    if (column) /* the largest number first, or the first name */
-        state->view->order.descending =
-            !is_key(column) || column->type == VALUE_DECIMAL || column->type == VALUE_FINE;
-    state->sorted = column && chosen < command->shown_count ? chosen : SIZE_MAX;
-    if (!column || state->sorted != SIZE_MAX)
+    if (column && chosen < command->shown_count)
+        return screen_sort_by(state, chosen);
+    state->sorted = SIZE_MAX;
+    if (!column)
         return screen_choose(state);
-    state->view->order.field = column;
+    state->view->order = (struct sort_key){column, !screen_can_group(column)};
     needs_add(&command->listing.needs, field_needs(column));
     state->view->first = 0;
     screen_renew(state);

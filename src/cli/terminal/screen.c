@@ -80,8 +80,10 @@ static int put_typed_line(struct screen_state *state, const struct field *sorted
 static int put_bottom(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
-    const struct field *sorted =
-        state->sorted < command->shown_count ? command->shown[state->sorted] : NULL;
+    const struct field *sorted = state->sorted < command->shown_count
+                                     ? command->shown[state->sorted]
+                                 : state->view->order.field ? NULL
+                                                            : state->usual;
 
     if (state->typing)
         return put_typed_line(state, sorted);

@@ -45,6 +45,7 @@ struct screen_state {
     bool searching;               /* rows are only compared with the chosen row, not shown */
     size_t found;                 /* index of the chosen row; SIZE_MAX: not found */
     size_t sorted;                /* index of the sort column; SIZE_MAX: it is not shown */
+    const struct field *usual;    /* the sort column without view->order.field: a pair, or NULL */
     int key;                      /* the pressed key (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
@@ -92,7 +93,8 @@ struct screen_ops {
     void (*put_lines)(struct screen_state *state);
     /* Passes the view's rows for which screen_add_row() returns true to the sink. Sets `listed`. */
     int (*show)(struct screen_state *state);
-    /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. */
+    /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. NULL: the
+     * screen has a key table with its own Enter. */
     int (*show_chosen)(struct screen_state *state, record_fn fn, void *arg);
     /* Descriptors to wait for between two samples, and the function that reads them. It returns 1
      * if a sample is needed. NULL: the screen has no events. */
@@ -170,6 +172,12 @@ extern const struct key_binding keys_of_order[], keys_of_rates[], keys_of_positi
 
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);
+
+/* Sorts by a shown column. Returns 0 or -errno. */
+int screen_sort_by(struct screen_state *state, size_t column);
+
+/* Whether rows can be grouped by the field: it is not a number that differs from row to row. */
+bool screen_can_group(const struct field *field);
 
 /* The column to group by: the sort column or, if that is a number, the first other column that is
  * not a number. Numbers differ from row to row. NULL, with a message: all columns are numbers. */

@@ -427,6 +427,15 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
     }
 }
 
+/* Whether rows are sorted by this column, or by a pair that it is a rate of. */
+static bool is_sorted(const struct field *column, const struct field *sorted)
+{
+    if (!sorted || !sorted->pair || !column->rate || column->pair)
+        return column == sorted;
+    return strcmp(column->of->name, sorted->of[0].name) == 0 ||
+           strcmp(column->of->name, sorted->of[1].name) == 0;
+}
+
 static void sink_screen_put_headings(struct screen *screen, const struct field *sorted)
 {
     struct screen_position cursor = {GUTTER, GUTTER};
@@ -443,7 +452,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
                 is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
         sink_screen_put_cell(
             screen, screen->lines, &cursor, i, (struct text){capitals, length}, length,
-            styles[screen->options.columns[i] == sorted ? SCREEN_CHOSEN : SCREEN_BOLD]);
+            styles[is_sorted(screen->options.columns[i], sorted) ? SCREEN_CHOSEN : SCREEN_BOLD]);
     }
 }
 
@@ -573,6 +582,18 @@ void screen_forget(struct sink *sink)
     screen->whole = true;
     for (size_t i = 0; i < screen->options.count; i++)
         screen->columns[i] = (struct fit_column){.contents = 0};
+}
+
+void screen_drop(struct sink *sink, const char *drop)
+{
+    ((struct screen *)sink)->options.drop = drop;
+}
+
+bool screen_shows(const struct sink *sink, size_t column)
+{
+    const struct screen *screen = (const struct screen *)sink;
+
+    return column < screen->options.count && screen->columns[column].width;
 }
 
 void screen_titles(struct sink *sink, const char *titles)
