@@ -23,22 +23,24 @@ struct live_view {
     struct sort_key order;     /* order.field NULL: rows that move most first */
     const struct field *group; /* rows are grouped by this field, and follow their group; or NULL */
     bool folded;               /* show only groups */
+    uint64_t only;             /* show only rows of the group with this id; 0: all rows */
     bool idle;                 /* also show rows that did not move lately */
     bool totals;               /* rates show totals since the start */
     size_t first, count;       /* show `count` rows from number `first` on */
     uint64_t interval;         /* ns between two samples; rates cover at least half of this time */
 };
 
+enum { LIVE_NAME = 128 /* bytes of a group's name */ };
 enum { LIVE_STATES = 16, LIVE_SUMS = 8, LIVE_LINES = 200 /* largest number of lines of a view */ };
 
 /* Totals of all rows that pass the filter. */
 struct live_summary {
     size_t rows, listed; /* listed: rows of the view */
     size_t states[LIVE_STATES];
-    /* Sums of listing.rates, per second: the mean of the last 3 seconds, also of rows that have ended
-     * in this time. */
+    /* Sums of listing.rates, per second: the mean of the last 3 seconds, also of rows that have
+     * ended in this time. */
     double rates[LIVE_SUMS];
-    bool rated;              /* some rows have rates, for which two samples are needed */
+    bool rated; /* some rows have rates, for which two samples are needed */
 };
 
 /* A group: the sums of its rows. */
@@ -49,6 +51,10 @@ struct live_group {
     bool rated;                                 /* some of its rows have rates */
     double rates[LIVE_SUMS], totals[LIVE_SUMS]; /* listing.rates, per second and in total */
 };
+
+/* The name of a group, empty if it is unknown. False: the last sample had no such group. Borrowed
+ * until the next sample. */
+bool live_group_name(const struct live *live, uint64_t id, struct text *name);
 
 /* Takes the rows and groups that live_show() shows, in order. */
 struct live_taker {
@@ -88,10 +94,10 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
 int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
               struct live_summary *summary, struct report *report);
 
-/* Passes one row to `fn`, with these fields of its kind (`needs`), and with listing.rates of its last
- * sample (an ended row: of its last 3 seconds). identity and netns_index: as in
- * its record. For a row that ended lately, or of a type that the kernel does not send alone, fn
- * gets the remembered values. Returns -ENOENT if the row is gone, 0, or another -errno. */
+/* Passes one row to `fn`, with these fields of its kind (`needs`), and with listing.rates of its
+ * last sample (an ended row: of its last 3 seconds). identity and netns_index: as in its record.
+ * For a row that ended lately, or of a type that the kernel does not send alone, fn gets the
+ * remembered values. Returns -ENOENT if the row is gone, 0, or another -errno. */
 int live_show_one(struct live *live, uint64_t identity, size_t netns_index, uint64_t needs,
                   record_fn fn, void *arg, struct report *report);
 

@@ -11,8 +11,9 @@
 #include "fastnet/hash.h"
 #include "fastnet/netlink.h"
 
-_Static_assert(sizeof(struct remembered) + sizeof(struct live_row) <= 104,
-               "a row with two counters takes 152 bytes, on a screen 176, and its hash slots 5 to 10");
+_Static_assert(
+    sizeof(struct remembered) + sizeof(struct live_row) <= 104,
+    "a row with two counters takes 152 bytes, on a screen 176, and its hash slots 5 to 10");
 
 enum {
     ASKED_MAX = 2000, /* active rows that are asked for between two samples: some 5 ms */
@@ -327,7 +328,7 @@ uint32_t live_group_of(struct live *live, const struct record *record)
         hash = value_hash(hash, &value);
     struct grouped_rows *group = hash_table_find_number(&live->groups, hash, hash);
     if (!group && (group = hash_table_add(&live->groups, hash, sizeof *group))) {
-        const struct text_room room = {GROUP_NAME, SIZE_MAX, SIZE_MAX};
+        const struct text_room room = {LIVE_NAME, SIZE_MAX, SIZE_MAX};
         group->hash = hash;
         group->length = text_cut(name, room, "").length;
         memcpy(group->name, text, group->length);
@@ -629,10 +630,10 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     listing->live = &live->hooks;
     listing->delta = true;
     delta_destroy(engine->delta);
-    engine->delta = delta_create_for(
-        listing->rates, listing->rate_count,
-        sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t) +
-            (stream ? 0 : listing->rate_count * MEAN_SLOTS * sizeof(float)));
+    engine->delta =
+        delta_create_for(listing->rates, listing->rate_count,
+                         sizeof(struct live_row) + 2 * listing->rate_count * sizeof(uint64_t) +
+                             (stream ? 0 : listing->rate_count * MEAN_SLOTS * sizeof(float)));
     live->netns = engine->delta ? &engine->delta->netns : NULL;
     if (live->netns)
         live->netns->size = sizeof(struct live_netns);

@@ -13,7 +13,6 @@
 
 enum {
     ENDED_MAX = 4096, /* ended rows that each of two lists keeps for the screen */
-    GROUP_NAME = 128, /* bytes of a name: more than a screen shows */
 };
 
 /* Flags of a remembered row (live_row.flags). IS_MISSING: the last sample did not find the row, but
@@ -35,9 +34,9 @@ struct live_row {
     uint64_t rank;                              /* the value to sort by (struct live_rank) */
     uint8_t id[offsetof(struct row_id, state)]; /* the id; its identity is the row's key */
     uint8_t state, flags;
-    uint32_t group;       /* index in live.groups */
-    uint64_t since : 40;  /* live_now() at the row's first sample */
-    uint64_t time0 : 12;  /* time0, time1, time2: the row's struct mean_times */
+    uint32_t group;      /* index in live.groups */
+    uint64_t since : 40; /* live_now() at the row's first sample */
+    uint64_t time0 : 12; /* time0, time1, time2: the row's struct mean_times */
     uint64_t time1 : 12;
     uint64_t active : 40; /* live_now() when the row last moved, if HAS_MOVED */
     uint64_t time2 : 12;
@@ -67,8 +66,8 @@ struct ended_rows {
 };
 
 struct grouped_rows {
-    uint64_t hash;         /* hash of the whole name */
-    char name[GROUP_NAME]; /* the first bytes of the name */
+    uint64_t hash;        /* hash of the whole name */
+    char name[LIVE_NAME]; /* the first bytes of the name */
     size_t length;
     size_t position; /* position among the sorted groups */
     struct live_group sums;
@@ -109,7 +108,7 @@ struct live {
     const struct field *idle;              /* column with the time for which a row is idle */
     uint64_t began;                        /* CLOCK_MONOTONIC at the start */
     uint64_t sampled;                      /* live_now() at the last sample */
-    struct mean_times times;               /* of `sums` */
+    struct mean_times times;               /* the times of `sums` */
     float sums[LIVE_SUMS][MEAN_SLOTS];     /* growth of all listed rows together */
     bool first;                            /* during the first sample, whose rows existed before */
     size_t in_doubt;                       /* rows whose end fastnet reported before the kernel */

@@ -27,6 +27,23 @@ static void add_to_group(struct live *live, struct remembered *row)
     }
 }
 
+bool live_group_name(const struct live *live, uint64_t id, struct text *name)
+{
+    const struct grouped_rows *group = hash_table_find_number(&live->groups, id, id);
+
+    if (group)
+        *name = (struct text){group->name, group->length};
+    return group;
+}
+
+/* Whether the view shows rows of group number `group`. */
+static bool shows_group(const struct live *live, const struct live_view *view, size_t group)
+{
+    return !view->only || !live->view.group ||
+           (group < live->groups.count &&
+            ((const struct grouped_rows *)hash_table_at(&live->groups, group))->hash == view->only);
+}
+
 /* Sorts the ranked rows. Keeps the first live->best rows, and only counts the rest. */
 static int sort_best(struct live *live, size_t *count)
 {
@@ -110,6 +127,8 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
                             (!live_is_active(live, of) && !live_is_new(live, of))))
             continue;
+        if (!shows_group(live, view, of->group))
+            continue;
         if (live->view.group)
             add_to_group(live, row);
         add_ranked(live, &count, (struct live_rank){of->rank, of->flags & HAS_NO_RANK}, i << 1);
@@ -169,7 +188,7 @@ static int prepare_order(struct live *live, bool ended)
     return live_sort_values(live);
 }
 
-static size_t rank_ended(struct live *live, size_t count)
+static size_t rank_ended(struct live *live, const struct live_view *view, size_t count)
 {
     struct kept_row kept;
 
@@ -179,6 +198,9 @@ static size_t rank_ended(struct live *live, size_t count)
             if (is_too_old(live, index))
                 continue;
             const struct record *record = ended_at(live, index, &kept);
+            if (view->only && live->view.group &&
+                !shows_group(live, view, live_group_of(live, record)))
+                continue;
             add_ranked(live, &count, live_rank_of(live, record), index << 1 | 1);
             if (live->view.group)
                 add_ended_to_group(live, record);
@@ -248,7 +270,7 @@ static size_t choose_lines(struct live *live, const struct live_view *view, size
     live->line_count = 0;
     for (size_t i = 0; i < count && left; i++) {
         const size_t item = (uintptr_t)live->ranked[i].item;
-        const size_t group = live->view.group ? group_at(live, item) : SIZE_MAX;
+        const size_t group = live->view.group && !view->only ? group_at(live, item) : SIZE_MAX;
         left -= !folded || group != last;
         if (group != last)
             live_show_add_line(live, view, &at, LINE_GROUP, last = group);
@@ -367,7 +389,7 @@ int live_show(struct live *live, const struct live_view *view, const struct live
         return error;
     count = rank_rows(live, view, summary);
     if (ended)
-        count = rank_ended(live, count);
+        count = rank_ended(live, view, count);
     if (live->ended_lost)
         report_note(report, "some ended %s are not shown, because too many ended",
                     live->kind->name);

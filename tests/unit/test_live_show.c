@@ -383,6 +383,33 @@ static void a_group_has_the_sums_of_its_rows(void **state)
     assert_true(groups[0].totals[SENT] == 3050);
 }
 
+static void an_open_group_shows_its_rows_alone(void **state)
+{
+    struct text name;
+
+    (void)state;
+    begin_groups("bytes_sent_per_second");
+    show_groups();
+    const uint64_t id = groups[0].id;
+    assert_true(live_group_name(world.live, id, &name));
+    assert_int_equal(name.length, strlen("ESTABLISHED"));
+    assert_memory_equal(name.data, "ESTABLISHED", name.length);
+    world.view.folded = false;
+    world.view.only = id;
+    assert_shown("80, 81");
+    assert_int_equal(world.summary.listed, 2);
+    world_end(81); /* also ended rows */
+    world_end(83);
+    world_read_ends();
+    world_sample();
+    world.columns = "local_port event";
+    assert_shown("80 -, 81 closed");
+    world.view.only = 0;
+    world.columns = "local_port";
+    assert_non_null(strstr(world_show(), "[LISTEN 3], 84, 85, 83"));
+    assert_false(live_group_name(world.live, id + 1, &name));
+}
+
 static void the_groups_of_a_first_sample_have_no_rates(void **state)
 {
     (void)state;
@@ -683,6 +710,7 @@ int main(void)
         IN_WORLD(without_an_order_groups_come_by_both_rates_together),
         IN_WORLD(a_refresh_puts_groups_in_order_again),
         IN_WORLD(a_group_has_the_sums_of_its_rows),
+        IN_WORLD(an_open_group_shows_its_rows_alone),
         IN_WORLD(the_groups_of_a_first_sample_have_no_rates),
         IN_WORLD(the_rates_of_groups_are_totals_if_these_are_shown),
         IN_WORLD(unknown_counters_add_nothing_to_a_group),
