@@ -53,6 +53,7 @@ struct listing_command {
                      (sink_objects_create()) */
     /* Carries out a listing without end, instead of repeated runs; or NULL. Returns a status. */
     int (*run_endless)(struct listing_command *command, struct engine *engine, struct sink *sink);
+    unsigned rights; /* also kept (1 << RIGHT_*): a key may need them later */
     /* Called after each run whose output could be written; may be NULL. */
     void (*after_each_run)(const void *arg, struct report *report);
     const void *arg;

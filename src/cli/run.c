@@ -283,7 +283,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
 
     command->listing.wait = common_waiting();
     if (!command->another_follows)
-        rights_limit(rights_of(&command->listing) |
+        rights_limit(rights_of(&command->listing) | command->rights |
                      (command->run_endless ? 1u << RIGHT_BUFFERS : 0));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
