@@ -5,20 +5,43 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/common.h"
 #include "fastnet/text.h"
 
 enum { NETNS_TEXT = 120, NAME_TEXT = ESCAPE_FACTOR * INTERFACE_TEXT_MAX + NETNS_TEXT + 16 };
 
-void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT])
+/* Writes "2/s", "0.3/s" or "-". */
+static const char *header_count(char room[SCREEN_AMOUNT], bool known, double rate)
 {
-    if (!machine_rates_known(rates)) {
-        snprintf(text, HEADER_TEXT, "retransmitted -, listen overflows -");
-        return;
-    }
+    if (!known)
+        return "-";
+    snprintf(room, SCREEN_AMOUNT, rate > 0 && rate < 9.95 ? "%.1f/s" : "%.0f/s", rate);
+    return room;
+}
+
+/* After the first sample there are no rates, because it has nothing to compare with. */
+void header_put_rates(const struct screen_state *state, const struct machine_rates *rates,
+                      const struct live_summary *summary, char text[HEADER_TEXT])
+{
+    const bool known = machine_rates_known(rates);
+    const bool rated = known && (summary->rated || !summary->rows);
+    char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT], opened[SCREEN_AMOUNT], closed[SCREEN_AMOUNT],
+        overflows[SCREEN_AMOUNT];
     const double segments = machine_rates_of(rates, SEGMENTS_SENT);
     const double again = machine_rates_of(rates, SEGMENTS_RETRANSMITTED);
-    snprintf(text, HEADER_TEXT, "retransmitted %.2f %% of segments, listen overflows %.0f/s",
-             segments > 0 ? 100 * again / segments : 0, machine_rates_of(rates, LISTEN_OVERFLOWS));
+    double ended;
+    const bool knows_ended = machine_rates_closed(rates, &ended) && known;
+
+    snprintf(text, HEADER_TEXT, "sent %s, received %s, opened %s, closed %s, retransmitted ",
+             rated ? screen_rate(state, sent, summary->rates[0]) : "-",
+             rated ? screen_rate(state, received, summary->rates[1]) : "-",
+             header_count(opened, known, machine_rates_opened(rates)),
+             header_count(closed, knows_ended, ended));
+    if (known)
+        message_append(text, HEADER_TEXT, "%.2f %% of segments",
+                       segments > 0 ? 100 * again / segments : 0);
+    message_append(text, HEADER_TEXT, "%s, listen overflows %s", known ? "" : "-",
+                   header_count(overflows, known, machine_rates_of(rates, LISTEN_OVERFLOWS)));
 }
 
 /* Writes "eth0", or "eth0 in web" if the interface is in another network namespace. */

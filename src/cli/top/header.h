@@ -8,8 +8,10 @@
 
 enum { HEADER_TEXT = 700 };
 
-/* Text: "retransmitted 0.30 % of segments, listen overflows 2/s", with "-" for unknown numbers. */
-void header_put_kernel(const struct machine_rates *rates, char text[HEADER_TEXT]);
+/* Text: "sent 1.2MB/s, received 310KB/s, opened 24/s, closed 23/s, retransmitted 0.30 % of
+ * segments, listen overflows 2/s", with "-" for unknown numbers. */
+void header_put_rates(const struct screen_state *state, const struct machine_rates *rates,
+                      const struct live_summary *summary, char text[HEADER_TEXT]);
 
 /* Text about an interface with traffic. i: below machine_rates_interfaces(). state: whether rates
  * are in bits. */

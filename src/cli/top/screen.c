@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/terminal/terminal.h"
+#include "cli/top/details.h"
 #include "cli/top/header.h"
 #include "cli/top/top.h"
 #include "fastnet/array.h"
@@ -23,6 +25,16 @@ static const char *const titles[] = {
     TITLES "bytes_sent_per_second=TX bytes_received_per_second=RX",
 };
 
+#define BOTH_WAYS "bytes_per_second" /* column of kind.both_ways */
+
+/* The columns that are left out on a terminal without room for them, first column first. A terminal
+ * with PID_WIDTH columns has room for processes' numbers. */
+#define DROP        "unit lived send_q resent_percent bytes_received bytes_sent rtt "
+#define IMPORTANT   "| proto state whose"
+#define WIDE_DROP   DROP "pid " IMPORTANT
+#define NARROW_DROP "pid " DROP IMPORTANT
+enum { PID_WIDTH = 100 };
+
 /* Columns that `t` groups rows by. */
 static const char *const trees[] = {NULL, "process", "unit", "container", "netns"};
 
@@ -31,7 +43,14 @@ struct sockets_screen {
     struct top *top;
     struct machine_rates *rates;
     struct live_summary summary;
-    size_t tree; /* index in `trees` */
+    size_t lines[2]; /* lines of each text above the interfaces */
+    size_t tree;     /* index in `trees` */
+    struct details details;
+    /* The group that Enter opened (view.only): its row, its name as a title, and whether the view
+     * was folded. */
+    struct screen_row opened;
+    char opened_name[ESCAPE_FACTOR * LIVE_NAME + 1];
+    bool was_folded;
 };
 
 static struct sockets_screen *top_screen_of(const struct screen_state *state)
@@ -94,62 +113,74 @@ static void top_screen_take_group(void *arg, const struct live_group *group)
                  &sums);
 }
 
-static void put_states(const struct screen_state *state)
+static void write_states(const struct screen_state *state, char text[HEADER_TEXT])
 {
     const struct live_summary *summary = &top_screen_of(state)->summary;
-    char text[512];
 
-    snprintf(text, sizeof text, "%zu socket%s", summary->rows, summary->rows == 1 ? "" : "s");
+    snprintf(text, HEADER_TEXT, "%zu socket%s", summary->rows, summary->rows == 1 ? "" : "s");
     for (size_t i = 0; i < LIVE_STATES; i++) {
         const char *name = summary->states[i] ? socket_state_name(i) : NULL;
         if (name)
-            message_append(text, sizeof text, ", %zu %s", summary->states[i],
+            message_append(text, HEADER_TEXT, ", %zu %s", summary->states[i],
                            synonym_of(kind_socket.synonym, as_text(name)).data);
     }
-    screen_line(state->sink, SCREEN_PLAIN, text);
 }
 
-/* After the first sample there are no rates, because it has nothing to compare with. */
-static void put_rates(const struct screen_state *state)
+/* Lines above the interfaces: the first line, and the texts of states and rates. */
+enum { TEXTS = 2, SHORT = 12 /* a screen with fewer lines shows one line of each text */ };
+
+static void write_text(const struct screen_state *state, size_t i, char text[HEADER_TEXT])
 {
-    const struct live_summary *summary = &top_screen_of(state)->summary;
-    const double *rates = summary->rates;
-    char text[2 * HEADER_TEXT], kernel[HEADER_TEXT];
+    const struct sockets_screen *screen = top_screen_of(state);
 
-    header_put_kernel(top_screen_of(state)->rates, kernel);
-    if (machine_rates_known(top_screen_of(state)->rates) && (summary->rated || !summary->rows)) {
-        char sent[SCREEN_AMOUNT], received[SCREEN_AMOUNT];
-        snprintf(text, sizeof text, "sent %s, received %s, %s", screen_rate(state, sent, rates[0]),
-                 screen_rate(state, received, rates[1]), kernel);
-    } else {
-        snprintf(text, sizeof text, "sent -, received -, %s", kernel);
-    }
-    screen_line(state->sink, SCREEN_PLAIN, text);
+    if (i == 0)
+        write_states(state, text);
+    else
+        header_put_rates(state, screen->rates, &screen->summary, text);
 }
 
-enum { ABOVE = 3 }; /* fixed lines, followed by a line for each interface */
+static size_t top_screen_interfaces(const struct screen_state *state)
+{
+    const size_t count = machine_rates_interfaces(top_screen_of(state)->rates);
 
+    return count < state->height / 6 ? count : state->height / 6;
+}
+
+/* The texts of the frame before, or of the rows that a pause holds. So put_lines() draws no more
+ * lines than this function counted. */
 static size_t top_screen_count_lines(const struct screen_state *state)
 {
-    const size_t count = machine_rates_interfaces(top_screen_of(state)->rates),
-                 most = state->height / 6;
+    struct sockets_screen *screen = top_screen_of(state);
+    size_t count = 1 + top_screen_interfaces(state);
+    char text[HEADER_TEXT];
 
-    return ABOVE + (count < most ? count : most);
+    for (size_t i = 0; i < TEXTS; i++) {
+        write_text(state, i, text);
+        screen->lines[i] = state->height < SHORT ? 1 : screen_lines_of(state->sink, text);
+        count += screen->lines[i];
+    }
+    return count;
 }
 
 static void top_screen_put_lines(struct screen_state *state)
 {
-    const struct top *top = top_screen_of(state)->top;
-    char how_often[64] = "", text[HEADER_TEXT];
+    const struct sockets_screen *screen = top_screen_of(state);
+    const struct top *top = screen->top;
+    char how_often[64] = "", text[HEADER_TEXT], note[sizeof screen->opened_name + COUNTS_TEXT + 32];
 
+    snprintf(note, sizeof note, "%s%s%s%s", state->view->only ? "only " : "",
+             state->view->only ? screen->opened_name : "",
+             state->view->only && *top->counted ? "   " : "", top->counted);
     if (top->budget.every > 1)
         snprintf(how_often, sizeof how_often, " (all sockets: every %.1f s)",
                  top->budget.every * (top->interval_ms / 1000.0));
-    screen_put_first(state, "top", how_often, top->counted);
-    put_states(state);
-    put_rates(state);
-    for (size_t i = ABOVE; i < top_screen_count_lines(state); i++) {
-        header_put_interface(state, top_screen_of(state)->rates, i - ABOVE, text);
+    screen_put_first(state, "top", how_often, note);
+    for (size_t i = 0; i < TEXTS; i++) {
+        write_text(state, i, text);
+        screen_lines(state->sink, SCREEN_PLAIN, text, screen->lines[i]);
+    }
+    for (size_t i = 0; i < top_screen_interfaces(state); i++) {
+        header_put_interface(state, screen->rates, i, text);
         screen_line(state->sink, SCREEN_PLAIN, text);
     }
 }
@@ -158,25 +189,13 @@ static int top_screen_show(struct screen_state *state)
 {
     struct sockets_screen *screen = top_screen_of(state);
     const struct live_taker taker = {top_screen_take_group, top_screen_take_row, screen};
-    const int error =
-        live_show(screen->top->live, state->view, &taker, &screen->summary, &state->report);
+    int error;
+
+    screen_drop(state->sink, state->width < PID_WIDTH ? NARROW_DROP : WIDE_DROP);
+    error = live_show(screen->top->live, state->view, &taker, &screen->summary, &state->report);
 
     state->listed = screen->summary.listed;
     return error;
-}
-
-static int top_screen_show_chosen(struct screen_state *state, record_fn fn, void *arg)
-{
-    const struct screen_row *row = &state->chosen_row;
-    int error;
-
-    if (row->group)
-        return 0;
-    error = live_show_one(top_screen_of(state)->top->live, row->id, (size_t)row->netns_index,
-                          UINT64_MAX & ~SOCKET_STORAGES, fn, arg, &state->report);
-    if (error)
-        screen_note(state, true, "this socket no longer exists");
-    return 0;
 }
 
 /* --- Samples ---------------------------------------------------------------------------------- */
@@ -210,6 +229,7 @@ static int filter(struct screen_state *state)
     const struct field *rates[LIVE_SUMS];
 
     memcpy(rates, top->rates, sizeof rates);
+    machine_rates_forget_sockets(top_screen_of(state)->rates);
     top_choose(top);
     if (listing->rate_count == rate_count && top->inactive == inactive &&
         memcmp(rates, top->rates, rate_count * sizeof *rates) == 0)
@@ -259,6 +279,7 @@ static int group_by(struct screen_state *state, const struct field *field, bool 
 
     top->view.group = field;
     top->view.folded = folded;
+    top->view.only = 0;
     if (field)
         needs_add(&top->command->listing.needs, field_needs(field));
     return screen_choose(state);
@@ -273,13 +294,87 @@ static int next_tree(struct screen_state *state)
     return group_by(state, name ? field_named(state->command->kind, name) : NULL, false);
 }
 
+/* The column that `g` groups by: the sort column if it has text, or else the processes. */
+static const struct field *column_to_group_by(struct screen_state *state)
+{
+    const struct listing_command *command = state->command;
+    const struct field *by = state->view->order.field;
+
+    for (size_t i = 0; !screen_can_group(by) && i < command->shown_count; i++)
+        if (command->shown[i]->lookups & NEED_OWNERS && command->shown[i]->type != VALUE_NUMBER)
+            by = field_compared(command->kind, command->shown[i]->name,
+                                strlen(command->shown[i]->name));
+    return screen_can_group(by) ? by : field_named(command->kind, "process");
+}
+
 static int top_screen_sum_up(struct screen_state *state)
 {
     const struct live_view *view = state->view;
 
     top_screen_of(state)->tree = 0;
-    return view->folded && view->group ? group_by(state, NULL, false)
-                                       : group_by(state, screen_group_column(state), true);
+    return (view->folded || view->only) && view->group
+               ? group_by(state, NULL, false)
+               : group_by(state, column_to_group_by(state), true);
+}
+
+static int fill_details(struct screen_state *state)
+{
+    return details_fill(&top_screen_of(state)->details, state, top_screen_of(state)->top->live);
+}
+
+static int open_details(struct screen_state *state)
+{
+    struct details *details = &top_screen_of(state)->details;
+
+    *details = (struct details){.row = state->chosen_row};
+    if (screen_page_open(state, fill_details, 0, NULL) < 0 || !state->page_count) {
+        screen_page_close(state);
+        screen_note(state, true, "this socket no longer exists");
+    }
+    return 0;
+}
+
+/* Shows everything about the chosen socket, or only the sockets of the chosen group. In a pause,
+ * all rows of the frame are of one new sample. */
+static int open_chosen(struct screen_state *state)
+{
+    struct sockets_screen *screen = top_screen_of(state);
+    struct live_view *view = state->view;
+    struct text name;
+
+    if (state->chosen >= state->shown_count)
+        return 0;
+    if (!state->chosen_row.group)
+        return open_details(state);
+    if (!live_group_name(screen->top->live, state->chosen_row.id, &name))
+        return 0;
+    *escape_text(screen->opened_name, name.length ? name.data : "-", name.length ? name.length : 1,
+                 NULL) = '\0';
+    screen->opened = state->chosen_row;
+    screen->was_folded = view->folded;
+    view->only = screen->opened.id;
+    view->folded = false;
+    view->first = state->chosen = 0;
+    state->chosen_row = (struct screen_row){.id = 0};
+    state->follows = false;
+    screen_renew(state);
+    return state->paused ? screen_choose(state) : 0;
+}
+
+/* Shows all groups again, with the bar at the group that was open. */
+static int close_group(struct screen_state *state)
+{
+    struct sockets_screen *screen = top_screen_of(state);
+
+    if (!state->view->only)
+        return 0;
+    state->view->only = 0;
+    state->view->folded = screen->was_folded;
+    state->view->first = 0;
+    state->chosen_row = screen->opened;
+    state->follows = true;
+    screen_renew(state);
+    return state->paused ? screen_choose(state) : 0;
 }
 
 static int show_idle(struct screen_state *state)
@@ -297,14 +392,27 @@ static int show_totals(struct screen_state *state)
     return screen_choose(state);
 }
 
-#define BOTH_WAYS "bytes_per_second" /* column of kind.both_ways */
-
 /* Writes the sort column. Grouped rows are sorted by the names of their groups first. */
 static void put_order(FILE *stream, const struct live_view *view)
 {
     fprintf(stream, " --sort=%s%s%s%s", view->group ? view->group->name : "",
             view->group ? "," : "", view->order.descending ? "-" : "",
             view->order.field ? view->order.field->name : BOTH_WAYS);
+}
+
+/* Adds a filter for the group that is open. */
+static void put_opened(FILE *stream, const struct screen_state *state)
+{
+    const char *name = top_screen_of(state)->opened_name;
+    const char quote = strchr(name, '"') ? '\'' : '"';
+    char condition[sizeof top_screen_of(state)->opened_name + LINE_MAX_BYTES];
+
+    if (strcmp(name, "-") == 0)
+        snprintf(condition, sizeof condition, "%s = null", state->view->group->name);
+    else
+        snprintf(condition, sizeof condition, "%s = %c%s%c", state->view->group->name, quote, name,
+                 quote);
+    text_put_word(stream, " --where=", condition);
 }
 
 /* Adds options for groups: sorts by the sum of the sort column or, if it has none, by row count. */
@@ -359,6 +467,8 @@ static int show_command(struct screen_state *state)
     common_put_filters(stream, &top->common);
     if (state->condition)
         text_put_word(stream, " --where=", state->condition);
+    if (top->view.only)
+        put_opened(stream, state);
     fprintf(stream, " -c %g%s%s%s", top->interval_ms / 1000.0,
             is_stream ? " --ndjson"
             : rates   ? " --delta"
@@ -386,6 +496,8 @@ static int show_command(struct screen_state *state)
 static const struct key_binding keys[] = {
     {'t', next_tree, "t|tree: rows by process, unit, container, network namespace; no tree"},
     {'g', top_screen_sum_up, "g|one row with sums for each value of the sorted column"},
+    {KEY_ENTER, open_chosen, "Enter|open a group: only its sockets; Esc goes back"},
+    {KEY_ESCAPE, close_group, NULL},
     {'a', show_idle, "a|also sockets without traffic"},
     {'T', show_totals, "T|totals since top was started, instead of rates"},
     {0, NULL, NULL},
@@ -411,7 +523,6 @@ static const struct screen_ops ops = {
     .count_lines = top_screen_count_lines,
     .put_lines = top_screen_put_lines,
     .show = top_screen_show,
-    .show_chosen = top_screen_show_chosen,
     .descriptors = descriptors,
     .read_events = read_ends,
 };
@@ -420,8 +531,7 @@ int top_screen(struct top *top, struct writer *writer)
 {
     struct sink_options options = {
         .writer = writer,
-        .drop =
-            "unit lived send_q resent_percent bytes_received bytes_sent rtt | proto state whose",
+        .drop = WIDE_DROP,
         .shorten = "unit whose state",
         .whole = "local remote",
         .synonym = kind_socket.synonym,
@@ -437,6 +547,7 @@ int top_screen(struct top *top, struct writer *writer)
         screen->state = (struct screen_state){.ops = &ops,
                                               .command = top->command,
                                               .view = &top->view,
+                                              .usual = field_named(top->command->kind, BOTH_WAYS),
                                               .interval_ms = &top->interval_ms,
                                               .for_ms = top->for_ms};
         status = screen_run(&screen->state, &options, field_named(&kind_socket, "event"));

@@ -16,6 +16,7 @@
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
+#include "fastnet/rights.h"
 
 enum { OPTION_BUDGET = 256, BUDGET_PERCENT = 5 };
 
@@ -200,7 +201,7 @@ static int top_run_screen(struct top *top)
     const bool has_units = access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
     struct listing_command command = {
         .common = &top->common,
-        .columns = {top->screen ? "whose" : NULL, top->screen && has_units ? "unit" : NULL,
+        .columns = {top->screen ? "whose pid" : NULL, top->screen && has_units ? "unit" : NULL,
                     top->screen
                         ? "proto local remote state bytes_sent_per_second "
                           "bytes_received_per_second rtt resent_percent bytes_sent "
@@ -212,6 +213,7 @@ static int top_run_screen(struct top *top)
                           "process processes owner_by age age_at_least"},
         .without = NEED_NAMES,
         .listing = {.tables = top->tables, .byte_counts = counts},
+        .rights = top->screen ? 1u << RIGHT_OWNERS | 1u << RIGHT_BPF : 0,
         .run_endless = top_endless,
         .arg = top,
     };
