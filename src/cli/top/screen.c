@@ -495,7 +495,7 @@ static int show_command(struct screen_state *state)
 
 static const struct key_binding keys[] = {
     {'t', next_tree, "t|tree: rows by process, unit, container, network namespace; no tree"},
-    {'g', top_screen_sum_up, "g|one row with sums for each value of the sorted column"},
+    {'g', top_screen_sum_up, "g|one row with sums for each process, or value of the sorted column"},
     {KEY_ENTER, open_chosen, "Enter|open a group: only its sockets; Esc goes back"},
     {KEY_ESCAPE, close_group, NULL},
     {'a', show_idle, "a|also sockets without traffic"},
@@ -511,7 +511,7 @@ static const struct screen_ops ops = {
     .bottom = "? help  / search  s sort  t tree  g group  a idle  b bits  space pause  q quit",
     .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, more_keys, keys_of_end},
     .notes = "+ marks a new socket, - an ended socket with its totals, both for 3 seconds.\n"
-             "A rate is from the last sample of its row.\n"
+             "A rate is the mean of the last 3 seconds.\n"
              "The share of an interface's bytes is \"about\": its bytes include headers, and "
              "ended sockets are missing.\n"
              "Bytes of UDP, raw and unix sockets are counted since top was started.\n"
