@@ -2,6 +2,7 @@
 /* Runs the listing of a command line, once or again and again: its output, its exit status. */
 #include "cli/command.h"
 #include "cli/counts.h"
+#include "cli/empty.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -38,57 +39,6 @@ static void put_clock(const struct listing_command *command, struct writer *writ
     writer_put(writer, "\n", 1);
 }
 
-/* Finds a pattern that matches only a whole text, because it has no '*'. */
-static const struct value *whole_pattern(const struct predicate *where)
-{
-    const struct value *found = NULL;
-
-    if ((where->operation == PREDICATE_LIKE || where->operation == PREDICATE_GLOB) &&
-        !memchr(where->constant.text.data, '*', where->constant.text.length))
-        return &where->constant;
-    for (const struct predicate *part = where->parts;
-         part && !found && where->operation != PREDICATE_NOT; part = part->next)
-        found = whole_pattern(part);
-    return found;
-}
-
-/* Suggests patterns to a user at a terminal, who may have meant a part of the text. */
-static void hint_at_patterns(const struct listing *listing, struct report *report)
-{
-    const bool first = !report->listed && listing->number <= 1 && isatty(STDERR_FILENO);
-    const struct value *pattern = first && listing->where ? whole_pattern(listing->where) : NULL;
-    const int length = pattern ? (int)pattern->text.length : 0;
-
-    if (length)
-        report_note(
-            report,
-            "a pattern must match the whole text; no text is '%.*s' (try '%.*s*' or '*%.*s*')",
-            length, pattern->text.data, length, pattern->text.data, length, pattern->text.data);
-}
-
-/* Reports a container, pod or unit that no row has: it may have ended, its name may be mistyped, or
- * only the group of its daemon may be known. */
-static void report_groups(const struct predicate *typed, struct report *report)
-{
-    static const struct {
-        const char *field, *described;
-    } groups[] = {
-        {"container", "container with the name or id"},
-        {"pod", "pod with the name or uid"},
-        {"unit", "unit with the name"},
-    };
-    const struct value *constant = &typed->constant;
-
-    for (size_t i = 0; i < COUNT(groups); i++)
-        if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
-            strcmp(typed->field->name, groups[i].field) == 0)
-            report_note(report, "no row of this listing belongs to a %s '%.*s'",
-                        groups[i].described, (int)constant->text.length, constant->text.data);
-    for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
-         part = part->next)
-        report_groups(part, report);
-}
-
 /* Facts about a run, in addition to its exit status. */
 struct repeated_run {
     bool silent;  /* it only reads values for --delta to compare with */
@@ -112,10 +62,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    hint_at_patterns(&command->listing, &report);
-    if (!report.listed && !report.partial && command->listing.number <= 1 &&
-        command->listing.typed && !run->silent)
-        report_groups(command->listing.typed, &report);
+    if (!run->silent)
+        empty_explain(&command->listing, &report);
     report_print(&report, stderr, command->common->program);
     run->last = error || report.ended;
     run->useless = error || run->silent || (report.partial && !report.listed);
