@@ -52,6 +52,10 @@ static int resolve_sort(struct listing_command *command)
         const struct field *field = find_sort(command, name);
         if (!field)
             return misuse_sort(command, name);
+        const int refused =
+            command->common->count_by ? 0 : never_refuse(command, "--sort", field, name);
+        if (refused)
+            return refused;
         if (i == SORT_KEYS_MAX)
             return common_misuse(command->common, "--sort: more than %d columns", SORT_KEYS_MAX);
         listing->sort[i] = (struct sort_key){field, descending};
@@ -72,6 +76,9 @@ static int resolve_filters(struct listing_command *command)
 
     if (wrong)
         return common_misuse(command->common, "--%s: %s", wrong, command->where.message);
+    const int refused = listing->typed ? never_refuse_filter(command, listing->typed) : 0;
+    if (refused)
+        return refused;
     if (listing->typed)
         listing->where = where_both(&command->where, listing->where, listing->typed);
     if (listing->typed && !listing->where)

@@ -111,6 +111,15 @@ int columns_resolve(struct listing_command *command);
 /* --columns=help: prints type, unit and meaning of each column. Returns the exit status. */
 int columns_help(struct listing_command *command);
 
+/* True if no row of this command can have a value in the column, although its kind has the column.
+ */
+bool never_fills(const struct listing_command *command, const struct field *field);
+/* Refuse such a column, which the user typed as `typed`, or a filter that compares such a column.
+ * The message names the commands that fill it. Return 0 or an exit status. */
+int never_refuse(const struct listing_command *command, const char *option,
+                 const struct field *field, struct text typed);
+int never_refuse_filter(const struct listing_command *command, const struct predicate *where);
+
 /* True if rows are shown in columns, instead of the personality's own layout. */
 bool columns_used(const struct listing_command *command);
 
