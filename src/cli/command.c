@@ -241,6 +241,7 @@ static int resolve_source(struct listing_command *command)
     listing->processes = common->processes;
     listing->own_netns = common->own_netns;
     listing->all_netns = common->all_netns;
+    listing->netns_implied = common->netns_implied;
     listing->headings = common->all_netns && !common->no_header && !columns_used(command);
     if (!root)
         return 0;

@@ -10,4 +10,8 @@ struct report;
  * listed rows, or if it is a repetition (-c). */
 void empty_explain(const struct listing *listing, struct report *report);
 
+/* As empty_explain(), but before a listing that does not end by itself: only facts that make its
+ * filter vain now. */
+void empty_foresee(const struct listing *listing, struct report *report);
+
 #endif

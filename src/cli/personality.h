@@ -56,6 +56,8 @@ struct grammar {
     const char *page;               /* its man page; NULL: fastnet-NAME */
     const char *version; /* a line of --version: which program it lists like, and the backends */
     struct manner manner;
+    /* A filter for a container or pod implies --all-netns: these have namespaces of their own. */
+    bool containers_anywhere;
 };
 
 enum { EXAMPLES_SHORT = 4 };

@@ -222,6 +222,17 @@ static int run_list(struct replacement *file, struct listing_command *command,
     }
 }
 
+/* Prints hints before a listing that goes on until the user stops it. */
+static void foresee(const struct listing_command *command)
+{
+    struct report report = {.partial = false};
+
+    if (command->common->explain || !(command->run_endless || command->listing.events))
+        return;
+    empty_foresee(&command->listing, &report);
+    report_print(&report, stderr, command->common->program);
+}
+
 static int run_run(struct replacement *file, struct listing_command *command)
 {
     struct engine *engine;
@@ -241,6 +252,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     }
     if (sink && !command->another_follows && !needs_child(command) && command_is_untrusted(command))
         sandbox_enter();
+    foresee(command);
     status = !sink                      ? no_memory_status(command->common->program)
              : command->common->explain ? command_explain(command, engine, sink)
              : command->run_endless     ? command->run_endless(command, engine, sink)

@@ -96,6 +96,16 @@ static int read_pass(struct run *run)
     return error;
 }
 
+static int walk_find_all(struct run *run)
+{
+    struct report unread = {.partial = false};
+    struct report *report = run->listing->netns_implied ? &unread : run->report;
+    const int error = namespaces_find(&run->netns_walk.found, report);
+
+    run->report->netns_unread |= unread.partial;
+    return error;
+}
+
 /* Interfaces and network namespaces can get other names at any time, so each run looks their names
  * up again. Not if an earlier run has moved this thread to listing.own_netns to look up names,
  * because the interfaces there are others. */
@@ -110,7 +120,7 @@ int run_plan_walk(struct run *run)
         walk_name_own(run);
         return 0;
     }
-    error = namespaces_find(&run->netns_walk.found, run->report);
+    error = walk_find_all(run);
     if (error)
         return error;
     run->netns_walk.count = run->netns_walk.found.count;
@@ -222,7 +232,9 @@ void run_leave(struct run *run)
 
 int run_return(struct run *run)
 {
-    if (run->netns_walk.refused) /* usually all are refused: one message for all */
+    if (run->netns_walk.refused && run->listing->netns_implied)
+        run->report->netns_unread = true;
+    else if (run->netns_walk.refused) /* usually all are refused: one message for all */
         report_loss(
             run->report, "cannot enter %zu network namespace%s: %s%s", run->netns_walk.refused,
             run->netns_walk.refused == 1 ? "" : "s", strerror(EPERM),

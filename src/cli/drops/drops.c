@@ -54,6 +54,7 @@ const struct grammar drops_grammar = {
     .important = "for all c all-netns where columns sort count-by limit json",
     .examples = examples,
     .version = "backends: BPF at skb:kfree_skb, counters",
+    .containers_anywhere = true,
 };
 
 /* Reports packets that have no row. Only lost packets are reported to programs, which ask for

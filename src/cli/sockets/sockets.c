@@ -88,6 +88,7 @@ const struct grammar sockets_grammar = {
     .important = "t u x l c port host process columns sort",
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",
+    .containers_anywhere = true,
 };
 
 /* Writes the command that lists only the sockets of this listing that need attention. Returns NULL

@@ -65,6 +65,7 @@ const struct grammar top_grammar = {
     .important = "for c budget idle port host process all-netns where ndjson",
     .examples = examples,
     .version = "backends: sock_diag netlink",
+    .containers_anywhere = true,
 };
 
 static int top_take_option(const struct option *option, const char *argument, void *arg)
