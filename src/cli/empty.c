@@ -7,13 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/command.h"
 #include "fastnet/array.h"
 #include "fastnet/containers.h"
-#include "fastnet/engine.h"
 #include "fastnet/namespace.h"
+#include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/process_netns.h"
 #include "fastnet/rights.h"
+#include "fastnet/sysctl.h"
+#include "fastnet/tracking.h"
 
 /* Finds a pattern that matches only a whole text, because it has no '*'. */
 static const struct value *whole_pattern(const struct predicate *where)
@@ -195,6 +198,32 @@ static void hint_at_processes(const struct listing *listing, struct report *repo
         search_processes(hint, listing->typed);
 }
 
+/* --- Connection tracking ---------------------------------------------------------------------- */
+
+/* Reports why no flow is tracked. Not if the filter refused all flows. */
+static void hint_at_tracking(const struct listing *listing, struct report *report)
+{
+    static const char *const reasons[] = {
+        [TRACKING_UNKNOWN] = "no flow is tracked; the kernel tracks packets only while a rule uses "
+                             "connection tracking, such as ct state or NAT",
+        [TRACKING_UNUSED] = "no flow is tracked, because no rule of this network namespace uses "
+                            "connection tracking, such as ct state or NAT",
+        [TRACKING_USED] = "a rule uses connection tracking, but no flow is tracked now",
+    };
+    struct netlink *netlink;
+    uint64_t count = 0;
+
+    if (listing->tables->table != &table_flows || !proc_tree_is_own(listing->proc_root) ||
+        listing->all_netns || report->partial || !isatty(STDERR_FILENO))
+        return;
+    if (sysctl_number("/proc", "net/netfilter/nf_conntrack_count", &count) == 0 && count)
+        return;
+    netlink = netlink_create(NULL);
+    if (netlink)
+        report_note(report, "%s", reasons[tracking_find(netlink)]);
+    netlink_destroy(netlink);
+}
+
 /* --- All hints -------------------------------------------------------------------------------- */
 
 void empty_foresee(const struct listing *listing, struct report *report)
@@ -202,13 +231,19 @@ void empty_foresee(const struct listing *listing, struct report *report)
     hint_at_processes(listing, report, true);
 }
 
-void empty_explain(const struct listing *listing, struct report *report)
+void empty_explain(const struct listing_command *command, struct report *report)
 {
+    const struct listing *listing = &command->listing;
+    const bool is_own_form =
+        !columns_used(command) && strcmp(command->common->program, "conntrack") == 0;
+
     if (report->listed || listing->number > 1)
         return;
     hint_at_patterns(listing, report);
     if (!listing->events)
         hint_at_processes(listing, report, false);
+    if (!is_own_form)
+        hint_at_tracking(listing, report);
     if (report->netns_unread && isatty(STDERR_FILENO))
         report_note(report, "the sockets may be in a network namespace that cannot be read%s",
                     rights_advice());

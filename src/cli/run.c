@@ -63,7 +63,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
     if (!run->silent)
-        empty_explain(&command->listing, &report);
+        empty_explain(command, &report);
     report_print(&report, stderr, command->common->program);
     run->last = error || report.ended;
     run->useless = error || run->silent || (report.partial && !report.listed);
