@@ -19,7 +19,7 @@ static const char *columns_help_type_name(enum value_type type)
         [VALUE_FINE] = "decimal",    [VALUE_ADDRESS] = "address", [VALUE_LLADDR] = "address",
         [VALUE_NETWORK] = "address", [VALUE_OWNERS] = "list",     [VALUE_FLAGS] = "list",
         [VALUE_NETWORKS] = "list",   [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
-        [VALUE_VIEW] = NULL,
+        [VALUE_NAMES] = "list",      [VALUE_VIEW] = NULL,
     };
 
     return names[type] ? names[type] : "string";

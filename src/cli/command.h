@@ -111,6 +111,9 @@ int columns_resolve(struct listing_command *command);
 /* --columns=help: prints type, unit and meaning of each column. Returns the exit status. */
 int columns_help(struct listing_command *command);
 
+/* The kind of a listing's rows, before rates are added to it. NULL: it has no table. */
+const struct kind *never_kind(const struct listing *listing);
+
 /* True if no row of this command can have a value in the column, although its kind has the column.
  */
 bool never_fills(const struct listing_command *command, const struct field *field);

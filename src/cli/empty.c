@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/containers.h"
 #include "fastnet/namespace.h"
@@ -198,6 +199,29 @@ static void hint_at_processes(const struct listing *listing, struct report *repo
         search_processes(hint, listing->typed);
 }
 
+/* --- Interfaces ------------------------------------------------------------------------------- */
+
+/* The column `interface` is empty for nearly all sockets: programs bind to addresses. */
+static void hint_at_binding(const struct listing_command *command, const struct predicate *where,
+                            struct report *report)
+{
+    const struct value *constant = &where->constant;
+    const bool has_option =
+        command->common->grammar != &netstat_grammar && command->common->grammar != &ss_grammar;
+
+    if (where->field && where->operation == PREDICATE_EQUAL && constant->type == VALUE_TEXT &&
+        strcmp(where->field->name, "interface") == 0)
+        report_note(report,
+                    has_option ? "'interface' is only the interface that a socket is bound to (try "
+                                 "--interface=%.*s)"
+                               : "'interface' is only the interface that a socket is bound to (try "
+                                 "--where 'interfaces = %.*s')",
+                    (int)constant->text.length, constant->text.data);
+    for (const struct predicate *part = where->parts; part && where->operation != PREDICATE_NOT;
+         part = part->next)
+        hint_at_binding(command, part, report);
+}
+
 /* --- Connection tracking ---------------------------------------------------------------------- */
 
 /* Reports why no flow is tracked. Not if the filter refused all flows. */
@@ -242,6 +266,8 @@ void empty_explain(const struct listing_command *command, struct report *report)
     hint_at_patterns(listing, report);
     if (!listing->events)
         hint_at_processes(listing, report, false);
+    if (listing->typed && never_kind(listing) == &kind_socket && isatty(STDERR_FILENO))
+        hint_at_binding(command, listing->typed, report);
     if (!is_own_form)
         hint_at_tracking(listing, report);
     if (report->netns_unread && isatty(STDERR_FILENO))

@@ -56,8 +56,7 @@ static bool can_fill(uint64_t fields, const struct field *field)
            (field->fields || !field->optional || field->optional & fields);
 }
 
-/* The kind of the command's rows before rates are added to it; NULL: it lists no table. */
-static const struct kind *never_kind(const struct listing *listing)
+const struct kind *never_kind(const struct listing *listing)
 {
     const struct kind *kind = NULL;
 

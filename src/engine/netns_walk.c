@@ -6,6 +6,7 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
+#include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/netlink.h"
 #include "fastnet/owners.h"
@@ -17,6 +18,7 @@ static void netns_lookups_finish(struct netns_lookups *lookups)
 {
     interfaces_destroy(lookups->interfaces);
     peers_destroy(lookups->peers);
+    interface_sets_destroy(lookups->interface_sets);
     *lookups = (struct netns_lookups){.interfaces = NULL};
 }
 
