@@ -34,7 +34,8 @@ static void put_process(const struct tree *tree, int pid, const char *name, cons
 }
 
 #define DOCKER                                                                                     \
-    "0::/system.slice/docker-0000000000aa0123456789abcdef0123456789abcdef0123456789abcdef0123.scope\n"
+    "0::/system.slice/"                                                                            \
+    "docker-0000000000aa0123456789abcdef0123456789abcdef0123456789abcdef0123.scope\n"
 
 static void put_machine(const struct tree *tree)
 {
