@@ -85,6 +85,8 @@ struct listing {
     /* all_netns: list all network namespaces (namespace.h). headings: if no column shows the
      * network namespace, a line with its name comes before its rows. */
     bool all_netns, headings;
+    bool netns_implied; /* the user did not ask for all_netns: a netns that cannot be read is no
+                           loss */
     /* Descriptor of the network namespace to enter before names are looked up (setns(2)), or 0. */
     int own_netns;
     const char *diag_file; /* file with saved answers of the kernel (query.h), or NULL */

@@ -36,6 +36,7 @@
 #define NEED_CONTAINERS     (UINT64_C(1) << 19) /* with NEED_CGROUPS: names of containers and pods */
 #define NEED_CONNECTS       (UINT64_C(1) << 20) /* when a connection was made, and by whom */
 #define NEED_RPC_PROGRAMS   (UINT64_C(1) << 21) /* port -> name of its RPC program */
+#define NEED_ADDRESSES      (UINT64_C(1) << 22) /* address -> interfaces that have it */
 
 /* Both search for owners: to show them, or to use their control groups. */
 #define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
@@ -74,6 +75,7 @@ struct senders;
 struct networks;
 struct cgroups;
 struct peers;
+struct interface_sets;
 struct netns;
 
 /* Lookups that differ from one network namespace to the next. */
@@ -82,6 +84,7 @@ struct netns_lookups {
     /* First and last port that the kernel chooses (ip_local_port_range of ip(7)); 0: unknown. */
     uint64_t ephemeral[2];
     struct peers *peers;
+    struct interface_sets *interface_sets;
     const struct netns *netns; /* the network namespace (namespace.h) */
 };
 

@@ -35,8 +35,11 @@ int namespace_enter(int fd);
 /* Returns the network namespace of this thread, with its name. id: 0 if unknown; fd: -1. */
 struct netns namespace_own(void);
 
-/* Returns only the id, which is faster. Without /proc this takes CAP_NET_ADMIN to ask the kernel.
- * 0: unknown; no namespace has this id. Uses RIGHT_BUFFERS. */
+/* Returns the network namespace with this id, with its name. fd: -1. */
+struct netns namespace_of_id(uint64_t id);
+
+/* Returns only the id of this thread's namespace. This is faster. Without /proc this takes
+ * CAP_NET_ADMIN to ask the kernel. 0: unknown; no namespace has this id. Uses RIGHT_BUFFERS. */
 uint64_t namespace_own_id(void);
 
 /* Returns the id of the netns of process `pid`; 0: unknown. proc_root: "/proc", for example. */

@@ -13,8 +13,10 @@ enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 
 /* Problems that wait to be printed, and their consequences. */
 struct report {
-    bool partial;     /* rows may be missing: exit status 1 */
-    bool unreadable;  /* a table that may exist could not be read */
+    bool partial;    /* rows may be missing: exit status 1 */
+    bool unreadable; /* a table that may exist could not be read */
+    /* Network namespaces that the user did not ask for (listing.netns_implied) were not read. */
+    bool netns_unread;
     bool ended;       /* a required table is missing: do not run again */
     bool verbose;     /* the user wants details, too */
     uint64_t listed;  /* rows sent to the sink, counted, or remembered for --delta */

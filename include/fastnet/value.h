@@ -32,6 +32,7 @@ enum value_type {
     VALUE_LLADDR,   /* a link-layer address: an IP address if `family` is set, otherwise bytes */
     VALUE_FLAGS,    /* names of set bits, joined by commas; an array in JSON */
     VALUE_NETWORKS, /* addresses with prefixes, joined by commas; an array in JSON */
+    VALUE_NAMES,    /* names, joined by commas; an array in JSON */
     VALUE_NETWORK,  /* one address with its prefix; a string in JSON */
     VALUE_VIEW,     /* several fields in one text, for people; a string in JSON */
 };
@@ -89,6 +90,10 @@ struct value {
             struct network (*read)(const void *element); /* NULL: elements are struct network */
         } networks;
         struct {
+            const char *const *first; /* strings */
+            size_t count;
+        } names;
+        struct {
             const struct field *field;
             const struct record *record;
             const struct context *context;
@@ -120,11 +125,11 @@ static inline bool value_is_number(enum value_type type)
 static inline bool value_is_list(const struct value *value)
 {
     return value->type == VALUE_OWNERS || value->type == VALUE_FLAGS ||
-           value->type == VALUE_NETWORKS;
+           value->type == VALUE_NETWORKS || value->type == VALUE_NAMES;
 }
 
-/* Finds the next element of a list: an owner, a network, or the VALUE_NAME of a flag. *at must be 0
- * at first. Returns false after the last element. */
+/* Finds the next element of a list: an owner, a network, or the VALUE_NAME of a flag or name. *at
+ * must be 0 at first. Returns false after the last element. */
 bool value_next(const struct value *list, size_t *at, struct value *element);
 
 /* Adds a number to a sum of the same type. Unknown values add nothing. A sum that is too large

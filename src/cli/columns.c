@@ -66,11 +66,11 @@ static void show_named(struct listing_command *command, const char *names)
     }
 }
 
-/* True if "all" includes this column. It excludes names of hosts, which take long to look up, and
- * views, which repeat other columns. */
+/* True if "all" includes this column. It excludes names of hosts and interfaces of addresses, which
+ * take long to look up, and views, which repeat other columns. */
 static bool all_includes(const struct field *field)
 {
-    return !(field->lookups & NEED_HOSTS) && field->type != VALUE_VIEW;
+    return !(field->lookups & (NEED_HOSTS | NEED_ADDRESSES)) && field->type != VALUE_VIEW;
 }
 
 /* With -c or --all-netns, adds columns that say when and where each row was read. They come before
@@ -121,8 +121,8 @@ static void show_defaults(struct listing_command *command)
 static int columns_choose(struct listing_command *command, char sign, struct text word)
 {
     const struct kind *kind = command->kind;
-    const struct field *named = field_find(kind, word.data, word.length), *field;
-    size_t found = 0;
+    const struct field *named = field_find(kind, word.data, word.length), *field, *never = NULL;
+    size_t found = 0, filled = 0;
 
     if (named && !sign && is_shown(command, named))
         return common_misuse_typed(command->common, "--columns", "column named twice: '%s'", word);
@@ -133,12 +133,16 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
             continue;
         const size_t index = columns_index_of(command, field);
         found++;
+        filled += !never_fills(command, field);
+        never = field;
         if (sign == '-' && index < command->shown_count)
             memmove(&command->shown[index], &command->shown[index + 1],
                     (--command->shown_count - index) * sizeof(const struct field *));
         else if (sign != '-' && (named || all_includes(field)))
             columns_show(command, field);
     }
+    if (found && !filled && sign != '-') /* a column, or each column of a group */
+        return never_refuse(command, "--columns", never, word);
     return found ? 0 : columns_misuse(command, "--columns", word);
 }
 
@@ -235,6 +239,9 @@ static int add_counted(struct listing_command *command, struct text word)
 
     if (!field)
         return columns_misuse(command, "--count-by", (struct text){word.data, length});
+    const int refused = never_refuse(command, "--count-by", field, word);
+    if (refused)
+        return refused;
     if (columns_is_counted(command, field->name))
         return common_misuse_typed(command->common, "--count-by", "column named twice: '%s'", word);
     add_title(command, (struct text){word.data, length}, field);
@@ -270,6 +277,9 @@ static int add_sum(struct listing_command *command, struct text word)
 
     if (!field)
         return columns_misuse(command, "--sum", word);
+    const int refused = never_refuse(command, "--sum", field, word);
+    if (refused)
+        return refused;
     if (columns_is_counted(command, field->name))
         return common_misuse_typed(command->common, "--sum", "column named twice: '%s'", word);
     if (!value_is_number(field->type))

@@ -16,7 +16,7 @@ const char *columns_help_type(const struct field *field)
         [VALUE_FINE] = "decimal",    [VALUE_ADDRESS] = "address", [VALUE_LLADDR] = "address",
         [VALUE_NETWORK] = "address", [VALUE_OWNERS] = "list",     [VALUE_FLAGS] = "list",
         [VALUE_NETWORKS] = "list",   [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
-        [VALUE_VIEW] = NULL,
+        [VALUE_NAMES] = "list",      [VALUE_VIEW] = NULL,
     };
 
     return names[field->type] ? names[field->type] : "string";

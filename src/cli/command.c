@@ -3,15 +3,18 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/misuse.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/interface_sets.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/text.h"
 
@@ -57,6 +60,10 @@ static int resolve_sort(struct listing_command *command)
         const struct field *field = find_sort(command, name);
         if (!field)
             return misuse_sort(command, name);
+        const int refused =
+            command->common->count_by ? 0 : never_refuse(command, "--sort", field, name);
+        if (refused)
+            return refused;
         if (i == SORT_KEYS_MAX)
             return common_misuse(command->common, "--sort: more than %d columns", SORT_KEYS_MAX);
         listing->sort[i] = (struct sort_key){field, descending};
@@ -66,6 +73,65 @@ static int resolve_sort(struct listing_command *command)
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */
+
+/* The interfaces of this network namespace or captured tree. Returns NULL if they are unknown. */
+static struct interface_sets *read_interface_names(const struct common *common)
+{
+    struct interface_sets *const sets = interface_sets_create();
+    struct if_nameindex *const own = common->proc_root ? NULL : if_nameindex();
+    int error = sets ? 0 : -ENOMEM;
+
+    if (common->proc_root && !error)
+        error = interface_sets_of_tree(sets, common->proc_root);
+    for (size_t i = 0; own && own[i].if_index && !error; i++)
+        error = interface_sets_add(sets, as_text(own[i].if_name));
+    if (own)
+        if_freenameindex(own);
+    if (!error && interface_sets_finish(sets) == 0)
+        return sets;
+    interface_sets_destroy(sets);
+    return NULL;
+}
+
+/* Refuses an unknown interface in `words`, a list of --interface. */
+static int refuse_interfaces(const struct common *common, const char *words)
+{
+    static const struct address any = {AF_INET, {0}};
+    struct interface_sets *const sets = read_interface_names(common);
+    const struct interface_set all =
+        sets ? interface_sets_of_address(sets, &any) : (struct interface_set){.count = 0};
+    struct misuse misuse = {.subject = "--interface", .wrong = "there is no interface '%s'"};
+    bool known = !all.count;
+
+    words += *words == '!';
+    for (struct text word; all.count && text_next(&words, ',', &word);) {
+        known = false;
+        for (size_t i = 0; i < all.count && !known; i++)
+            known = text_is(word, all.names[i]);
+        misuse.typed = word;
+        if (!known)
+            break;
+    }
+    for (size_t i = 0; i < all.count && !known; i++)
+        misuse_offer(&misuse, all.names[i]);
+    const int status = known ? 0 : common_refuse(common, &misuse);
+    interface_sets_destroy(sets);
+    return status;
+}
+
+/* With --all-netns, another network namespace may have the interface. */
+static int resolve_interfaces(struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const struct filters *filters = &common->filters;
+    int status = 0;
+
+    for (size_t i = 0; i < filters->count && !status && !common->all_netns; i++)
+        if (filters->typed[i].option->columns &&
+            strcmp(filters->typed[i].option->columns, "interfaces") == 0)
+            status = refuse_interfaces(common, filters->typed[i].text);
+    return status;
+}
 
 static int resolve_filters(struct listing_command *command)
 {
@@ -83,6 +149,9 @@ static int resolve_filters(struct listing_command *command)
         return common_misuse(command->common, "%s", command->where.message);
     if (words)
         explain_words(command, where_both(&command->where, listing->typed, words));
+    const int refused = listing->typed ? never_refuse_filter(command, listing->typed) : 0;
+    if (refused)
+        return refused;
     words = where_both(&command->where, listing->typed, words);
     if (words)
         listing->where = where_both(&command->where, listing->where, words);
@@ -247,6 +316,7 @@ static int resolve_source(struct listing_command *command)
     listing->processes = common->processes;
     listing->own_netns = common->own_netns;
     listing->all_netns = common->all_netns;
+    listing->netns_implied = common->netns_implied;
     listing->headings = common->all_netns && !common->no_header && !columns_used(command);
     if (!root)
         return 0;
@@ -353,8 +423,9 @@ static int resolve_namespaces(struct listing_command *command)
 
 /* In this order: each step sets members that later steps read. */
 static int (*const steps[])(struct listing_command *command) = {
-    resolve_metrics, columns_resolve, resolve_attention, resolve_sort,       resolve_filters,
-    resolve_rates,   resolve_asked,   resolve_source,    resolve_namespaces, resolve_output,
+    resolve_metrics, columns_resolve,    resolve_attention, resolve_sort,
+    resolve_filters, resolve_interfaces, resolve_rates,     resolve_asked,
+    resolve_source,  resolve_namespaces, resolve_output,
 };
 
 int command_resolve(struct listing_command *command, bool *help)

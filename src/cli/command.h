@@ -135,6 +135,18 @@ const char *columns_help_unit(const struct field *field);
 const char *columns_help_meaning(const struct kind *kind, const struct field *field,
                                  char text[COLUMNS_HELP_MEANING]);
 
+/* The kind of a listing's rows, before rates are added to it. NULL: it has no table. */
+const struct kind *never_kind(const struct listing *listing);
+
+/* True if no row of this command can have a value in the column, although its kind has the column.
+ */
+bool never_fills(const struct listing_command *command, const struct field *field);
+/* Refuse such a column, which the user typed as `typed`, or a filter that compares such a column.
+ * The message names the commands that fill it. Return 0 or an exit status. */
+int never_refuse(const struct listing_command *command, const char *option,
+                 const struct field *field, struct text typed);
+int never_refuse_filter(const struct listing_command *command, const struct predicate *where);
+
 /* True if rows are shown in columns, instead of the personality's own layout. */
 bool columns_used(const struct listing_command *command);
 

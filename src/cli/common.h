@@ -52,6 +52,7 @@ struct common {
     const char *netns;      /* network namespace to list; NULL: the own netns */
     int own_netns;      /* descriptor of this program's own netns, if it entered another; else 0 */
     bool all_netns;     /* list all network namespaces */
+    bool netns_implied; /* all_netns is set because a filter names a container or pod */
     const char *output; /* file to replace; NULL: stdout */
     const char *completion; /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;

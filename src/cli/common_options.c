@@ -566,6 +566,54 @@ static int enter_netns(struct common *common)
     return error ? fail_netns(common, common->netns, opened, error) : 0;
 }
 
+/* True if each row that the filter allows belongs to a named container or pod. */
+static bool needs_container(const struct predicate *where)
+{
+    const bool any = where->operation == PREDICATE_OR;
+    const struct predicate *part = where->parts;
+
+    if (where->field)
+        return where->operation != PREDICATE_KNOWN && where->field->lookups & NEED_CGROUPS &&
+               (strncmp(where->field->name, "container", strlen("container")) == 0 ||
+                strncmp(where->field->name, "pod", strlen("pod")) == 0);
+    if (where->operation == PREDICATE_NOT)
+        return false;
+    while (part && needs_container(part) == any)
+        part = part->next;
+    return any ? !part : part != NULL;
+}
+
+/* True if a filter may name a container or pod. Parsing would cost time. */
+static bool mentions_container(const struct filters *filters)
+{
+    bool mentions = false;
+
+    for (size_t i = 0; i < filters->count && !mentions; i++) {
+        const char *columns = filters->typed[i].option->columns;
+        const char *text = columns ? columns : filters->typed[i].text;
+        mentions = strstr(text, "container") || strstr(text, "pod");
+    }
+    return mentions;
+}
+
+/* Lists all network namespaces if a filter names a container or pod, and the user may enter them.
+ * Only without options that choose where rows are read. */
+static void common_imply_netns(struct common *common)
+{
+    const struct grammar *grammar = common->grammar;
+    struct where where = {.parts = NULL};
+    const struct predicate *typed = NULL;
+
+    if (!grammar->containers_anywhere || common->all_netns || common->netns || common->proc_root ||
+        common->delta || !mentions_container(&common->filters) ||
+        !rights_have(RIGHTS_OF_NAMESPACES))
+        return;
+    /* an error is reported later */
+    if (!filters_resolve(&common->filters, &where, grammar->kind, &typed) && typed)
+        common->all_netns = common->netns_implied = needs_container(typed);
+    where_finish(&where);
+}
+
 int common_parse(struct common *common, const struct grammar *grammar, int argc, char *const argv[],
                  option_fn take, void *arg)
 {
@@ -585,6 +633,7 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     status = common_take_words(&parsing, argv);
     if (status)
         return status;
+    common_imply_netns(common);
     status = enter_netns(common);
     return status ? status : PARSED;
 }

@@ -59,6 +59,8 @@ struct grammar {
     const char *version; /* a line of --version: which program it lists like, and the backends */
     struct manner manner;
     bool in_place; /* on a terminal, -c shows a screen (listing_screen.h) */
+    /* A filter for a container or pod implies --all-netns: these have namespaces of their own. */
+    bool containers_anywhere;
 };
 
 enum { EXAMPLES_SHORT = 4 };

@@ -2,6 +2,7 @@
 /* Runs the listing of a command line, once or again and again: its output, its exit status. */
 #include "cli/command.h"
 #include "cli/counts.h"
+#include "cli/empty.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,57 +22,6 @@
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
-
-/* Finds a pattern that matches only a whole text, because it has no '*'. */
-static const struct value *whole_pattern(const struct predicate *where)
-{
-    const struct value *found = NULL;
-
-    if ((where->operation == PREDICATE_LIKE || where->operation == PREDICATE_GLOB) &&
-        !memchr(where->constant.text.data, '*', where->constant.text.length))
-        return &where->constant;
-    for (const struct predicate *part = where->parts;
-         part && !found && where->operation != PREDICATE_NOT; part = part->next)
-        found = whole_pattern(part);
-    return found;
-}
-
-/* Suggests patterns to a user at a terminal, who may have meant a part of the text. */
-static void hint_at_patterns(const struct listing *listing, struct report *report)
-{
-    const bool first = !report->listed && listing->number <= 1 && isatty(STDERR_FILENO);
-    const struct value *pattern = first && listing->where ? whole_pattern(listing->where) : NULL;
-    const int length = pattern ? (int)pattern->text.length : 0;
-
-    if (length)
-        report_note(
-            report,
-            "a pattern must match the whole text; no text is '%.*s' (try '%.*s*' or '*%.*s*')",
-            length, pattern->text.data, length, pattern->text.data, length, pattern->text.data);
-}
-
-/* Reports a container, pod or unit that no row has: it may have ended, its name may be mistyped, or
- * only the group of its daemon may be known. */
-static void report_groups(const struct predicate *typed, struct report *report)
-{
-    static const struct {
-        const char *field, *described;
-    } groups[] = {
-        {"container", "container with the name or id"},
-        {"pod", "pod with the name or uid"},
-        {"unit", "unit with the name"},
-    };
-    const struct value *constant = &typed->constant;
-
-    for (size_t i = 0; i < COUNT(groups); i++)
-        if (typed->operation == PREDICATE_EQUAL && typed->field && constant->type == VALUE_TEXT &&
-            strcmp(typed->field->name, groups[i].field) == 0)
-            report_note(report, "no row of this listing belongs to a %s '%.*s'",
-                        groups[i].described, (int)constant->text.length, constant->text.data);
-    for (const struct predicate *part = typed->parts; part && typed->operation != PREDICATE_NOT;
-         part = part->next)
-        report_groups(part, report);
-}
 
 /* Facts about a run, in addition to its exit status. */
 struct repeated_run {
@@ -107,12 +57,11 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    hint_at_patterns(&command->listing, &report);
-    if (!report.listed && !report.partial && command->listing.number <= 1 &&
-        command->listing.typed && !run->silent)
-        report_groups(command->listing.typed, &report);
-    if (!report.listed && command->listing.number <= 1 && !command->listing.events && !run->silent)
-        known_names_report(command->common, command->kind, false, &report);
+    if (!run->silent && !command->quiet) {
+        empty_explain(command, &report);
+        if (!report.listed && command->listing.number <= 1 && !command->listing.events)
+            known_names_report(command->common, command->kind, false, &report);
+    }
     if (!command->quiet)
         run_end_report(run, &report, command->common->program);
     run->last = error || report.ended;
@@ -306,6 +255,17 @@ static int run_list(struct replacement *file, struct listing_command *command,
     }
 }
 
+/* Prints hints before a listing that goes on until the user stops it. */
+static void foresee(const struct listing_command *command)
+{
+    struct report report = {.partial = false};
+
+    if (command->common->explain || !(command->run_endless || command->listing.events))
+        return;
+    empty_foresee(&command->listing, &report);
+    report_print(&report, stderr, command->common->program);
+}
+
 static int run_run(struct replacement *file, struct listing_command *command)
 {
     struct engine *engine;
@@ -327,6 +287,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     }
     if (sink && !command->another_follows && !needs_child(command) && command_is_untrusted(command))
         sandbox_enter();
+    foresee(command);
     status = !sink                      ? no_memory_status(command->common->program)
              : command->common->explain ? command_explain(command, engine, sink)
              : command->run_endless     ? command->run_endless(command, engine, sink)

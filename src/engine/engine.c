@@ -10,6 +10,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/connects.h"
 #include "fastnet/hosts.h"
+#include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/labels.h"
 #include "fastnet/netlink.h"
@@ -60,6 +61,7 @@ void engine_destroy(struct engine *engine)
     networks_destroy(engine->context.networks);
     cgroups_destroy(engine->context.cgroups);
     peers_destroy(engine->context.netns.peers);
+    interface_sets_destroy(engine->context.netns.interface_sets);
     delta_destroy(engine->delta);
     free(engine);
 }

@@ -92,6 +92,19 @@ static const struct network *keep_networks(struct groups *groups, const struct v
     return networks;
 }
 
+static const char *const *keep_names(struct groups *groups, const struct value *value)
+{
+    const size_t count = value->names.count;
+    const char **names = rows_allocate(&groups->memory, count * sizeof *names);
+
+    for (size_t i = 0; names && i < count; i++) {
+        names[i] = groups_keep(groups, value->names.first[i], strlen(value->names.first[i]) + 1);
+        if (!names[i])
+            return NULL;
+    }
+    return names;
+}
+
 /* Copies the owners and their names: a later search for owners moves them, and processes end. */
 static const struct owner *keep_owners(struct groups *groups, const struct value *value)
 {
@@ -131,6 +144,11 @@ static int keep_value(struct groups *groups, struct value *value)
         value->networks.stride = sizeof(struct network);
         value->networks.read = NULL;
         return value->networks.first ? 0 : -ENOMEM;
+    case VALUE_NAMES:
+        if (!value->names.count)
+            return 0;
+        value->names.first = keep_names(groups, value);
+        return value->names.first ? 0 : -ENOMEM;
     case VALUE_OWNERS:
         if (!value->owners.count)
             return 0;

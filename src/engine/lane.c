@@ -93,7 +93,7 @@ static struct needs known_at_once(const struct run *run)
     return (struct needs){.fields = run->listing->live ? ~run->listing->live->fields : UINT64_MAX,
                           .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
                                      NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
-                                     NEED_MACHINE | NEED_LISTING | NEED_CONNECTS |
+                                     NEED_ADDRESSES | NEED_MACHINE | NEED_LISTING | NEED_CONNECTS |
                                      (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 

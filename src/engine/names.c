@@ -8,6 +8,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/containers.h"
 #include "fastnet/hosts.h"
+#include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/labels.h"
 #include "fastnet/machine.h"
@@ -555,6 +556,55 @@ static int read_peers(struct run *run)
     return 0;
 }
 
+static int add_interface_set(const struct record *record, void *arg)
+{
+    const struct interface_record *interface = &record->interface;
+    int error = interface->labelled ? 0 : interface_sets_add(arg, interface->name);
+
+    for (size_t i = 0; record->has & INTERFACE_ADDRESSES && !interface->labelled &&
+                       i < interface->address_count && !error;
+         i++) {
+        const struct address *address = &interface->addresses[i].local.address;
+        error = interface_sets_add_address(arg, interface->name, address,
+                                           (uint8_t)(8 * address_size(address)));
+    }
+    return error;
+}
+
+/* Addresses come and go, so each run reads them again. */
+static int read_interface_sets(struct run *run)
+{
+    const struct listing *listing = run->listing;
+    struct netns_lookups *lookups = &run->engine->context.netns;
+    struct report details = {.partial = false};
+    const struct query query = {.table = &table_interfaces,
+                                .needs = INTERFACE_INDEX | INTERFACE_ADDRESSES,
+                                .proc_root = listing->proc_root,
+                                .netlink = run->engine->netlink,
+                                .report = &details};
+    const bool by_files = run_is_captured(run) || listing->backend == BACKEND_PROC;
+    int error;
+
+    interface_sets_destroy(lookups->interface_sets);
+    lookups->interface_sets = interface_sets_create();
+    if (!lookups->interface_sets)
+        return -ENOMEM;
+    if (by_files) {
+        rights_raise(RIGHT_READ);
+        error = interface_sets_of_tree(lookups->interface_sets, listing->proc_root);
+        rights_lower();
+    } else {
+        error = backend_link.dump(&query, add_interface_set, lookups->interface_sets);
+    }
+    if (error == -ENOMEM || interface_sets_finish(lookups->interface_sets) < 0)
+        return -ENOMEM;
+    if (error < 0 || details.count)
+        report_add(run->report, filters_by(run, NEED_ADDRESSES) ? REPORT_LOSS : REPORT_NOTE,
+                   "addresses of interfaces are partly unknown: %s",
+                   error < 0 ? strerror(-error) : details.lines[0]);
+    return 0;
+}
+
 int run_prepare_numbers(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -606,7 +656,8 @@ int run_prepare_netns(struct run *run)
     if ((needs & NEED_EPHEMERAL) && !lookups->ephemeral[1]) /* stays 0 (unknown) without the file */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              lookups->ephemeral, 2);
-    return (needs & NEED_PEERS) ? read_peers(run) : 0;
+    error = (needs & NEED_ADDRESSES) ? read_interface_sets(run) : 0;
+    return !error && (needs & NEED_PEERS) ? read_peers(run) : error;
 }
 
 static void report_lookup(struct run *run, const char *what, int error)

@@ -6,6 +6,7 @@
 
 #include "engine/run.h"
 #include "fastnet/clock.h"
+#include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/netlink.h"
 #include "fastnet/owners.h"
@@ -17,6 +18,7 @@ static void netns_lookups_finish(struct netns_lookups *lookups)
 {
     interfaces_destroy(lookups->interfaces);
     peers_destroy(lookups->peers);
+    interface_sets_destroy(lookups->interface_sets);
     *lookups = (struct netns_lookups){.interfaces = NULL};
 }
 
@@ -96,6 +98,16 @@ static int read_pass(struct run *run)
     return error;
 }
 
+static int walk_find_all(struct run *run)
+{
+    struct report unread = {.partial = false};
+    struct report *report = run->listing->netns_implied ? &unread : run->report;
+    const int error = namespaces_find(&run->netns_walk.found, report);
+
+    run->report->netns_unread |= unread.partial;
+    return error;
+}
+
 /* Interfaces and network namespaces can get other names at any time, so each run looks their names
  * up again. Not if an earlier run has moved this thread to listing.own_netns to look up names,
  * because the interfaces there are others. */
@@ -110,7 +122,7 @@ int run_plan_walk(struct run *run)
         walk_name_own(run);
         return 0;
     }
-    error = namespaces_find(&run->netns_walk.found, run->report);
+    error = walk_find_all(run);
     if (error)
         return error;
     run->netns_walk.count = run->netns_walk.found.count;
@@ -222,7 +234,9 @@ void run_leave(struct run *run)
 
 int run_return(struct run *run)
 {
-    if (run->netns_walk.refused) /* usually all are refused: one message for all */
+    if (run->netns_walk.refused && run->listing->netns_implied)
+        run->report->netns_unread = true;
+    else if (run->netns_walk.refused) /* usually all are refused: one message for all */
         report_loss(run->report, "cannot enter %zu network namespace%s: %s",
                     run->netns_walk.refused, run->netns_walk.refused == 1 ? "" : "s",
                     rights_have(1u << RIGHT_NAMESPACES) ? REFUSED_IN_SPITE_OF("CAP_SYS_ADMIN")

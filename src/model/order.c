@@ -81,6 +81,15 @@ static int compare_owners(const struct value *a, const struct value *b)
     return order ? order : order_compare_numbers(a->owners.count, b->owners.count);
 }
 
+static int compare_name_lists(const struct value *a, const struct value *b)
+{
+    int order = 0;
+
+    for (size_t i = 0; i < a->names.count && i < b->names.count && !order; i++)
+        order = strcmp(a->names.first[i], b->names.first[i]);
+    return order ? order : order_compare_numbers(a->names.count, b->names.count);
+}
+
 /* Compares the bits as one large number. */
 static int compare_flags(const struct value *a, const struct value *b)
 {
@@ -118,6 +127,8 @@ int value_compare(const struct value *a, const struct value *b)
         return compare_flags(a, b);
     case VALUE_NETWORKS:
         return compare_networks(a, b);
+    case VALUE_NAMES:
+        return compare_name_lists(a, b);
     case VALUE_NETWORK:
         return compare_network(&a->network, &b->network);
     case VALUE_VIEW: /* another field is compared (field_compared()) */
@@ -184,6 +195,7 @@ uint64_t value_rank(const struct value *value, bool *exact)
     case VALUE_OWNERS: /* all values get the same rank, so they are compared in pairs */
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
+    case VALUE_NAMES:
     case VALUE_NETWORK:
     case VALUE_VIEW:
         break;
@@ -243,6 +255,8 @@ static void key_put_list(struct order_key *key, const struct value *list)
         const struct network network = value_network(list, i);
         key_put_network(key, &network);
     }
+    for (size_t i = 0; list->type == VALUE_NAMES && i < list->names.count; i++)
+        key_put(key, list->names.first[i], strlen(list->names.first[i]) + 1);
 }
 
 size_t value_key(const struct value *value, char *dst, size_t size)
@@ -282,6 +296,7 @@ size_t value_key(const struct value *value, char *dst, size_t size)
         break;
     case VALUE_OWNERS:
     case VALUE_NETWORKS:
+    case VALUE_NAMES:
         key_put_list(&key, value);
         break;
     case VALUE_FLAGS:
@@ -332,6 +347,10 @@ uint64_t value_hash(uint64_t hash, const struct value *value)
             const struct network network = value_network(value, i);
             hash = hash_bytes(hash, &network, sizeof network);
         }
+        return hash;
+    case VALUE_NAMES:
+        for (size_t i = 0; i < value->names.count; i++)
+            hash = hash_bytes(hash, value->names.first[i], strlen(value->names.first[i]) + 1);
         return hash;
     case VALUE_VIEW:
     case VALUE_UNKNOWN:

@@ -40,6 +40,11 @@ static size_t next_flag(const struct value *flags, size_t bit)
     return VALUE_FLAG_BITS;
 }
 
+static const char *value_flag_name(const struct value *flags, size_t bit)
+{
+    return bit < flags->flags.names->count ? flags->flags.names->names[bit] : NULL;
+}
+
 bool value_next(const struct value *list, size_t *at, struct value *element)
 {
     size_t i = *at, count = VALUE_FLAG_BITS;
@@ -47,7 +52,9 @@ bool value_next(const struct value *list, size_t *at, struct value *element)
     if (list->type == VALUE_FLAGS)
         i = next_flag(list, i);
     else
-        count = list->type == VALUE_OWNERS ? list->owners.count : list->networks.count;
+        count = list->type == VALUE_OWNERS  ? list->owners.count
+                : list->type == VALUE_NAMES ? list->names.count
+                                            : list->networks.count;
     if (i >= count)
         return false;
     *at = i + 1;
@@ -62,8 +69,9 @@ bool value_next(const struct value *list, size_t *at, struct value *element)
     } else {
         element->type = VALUE_NAME;
         element->hex = false;
-        element->name.string = i < list->flags.names->count ? list->flags.names->names[i] : NULL;
         element->name.number = i;
+        element->name.string =
+            list->type == VALUE_NAMES ? list->names.first[i] : value_flag_name(list, i);
     }
     return true;
 }
@@ -224,6 +232,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters)
     case VALUE_OWNERS:
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
+    case VALUE_NAMES:
         return write_list(dst, value);
     }
     return dst;

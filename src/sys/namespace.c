@@ -175,13 +175,13 @@ static void namespace_take_name(struct netns *netns, const struct netns *named)
     netns->named_by_ip = named->named_by_ip;
 }
 
-static void namespace_name_own(const struct netns *mounted, const char *path, void *arg)
+static void namespace_name_if_same(const struct netns *mounted, const char *path, void *arg)
 {
-    struct netns *own = arg;
+    struct netns *netns = arg;
 
     (void)path;
-    if (mounted->id == own->id)
-        namespace_take_name(own, mounted);
+    if (mounted->id == netns->id)
+        namespace_take_name(netns, mounted);
 }
 
 /* A socket belongs to the network namespace of the thread that opens it, and leads to its file
@@ -227,12 +227,17 @@ uint64_t namespace_own_cookie(void)
     return number;
 }
 
+struct netns namespace_of_id(uint64_t id)
+{
+    struct netns netns = {.id = id, .fd = -1};
+
+    read_mounts(namespace_name_if_same, &netns);
+    return netns;
+}
+
 struct netns namespace_own(void)
 {
-    struct netns own = {.id = namespace_own_id(), .fd = -1};
-
-    read_mounts(namespace_name_own, &own);
-    return own;
+    return namespace_of_id(namespace_own_id());
 }
 
 /* --- All namespaces --------------------------------------------------------------------------- */

@@ -335,3 +335,13 @@ program_for_everybody()
 {
     cp "$FASTNET" "$work/fastnet" && chmod 755 "$work/fastnet" && FASTNET=$work/fastnet
 }
+
+# The columns of --columns=help that the command can fill, one a line.
+fillable_columns() # COMMAND...
+{
+    local name
+    while read -r name; do
+        "$FASTNET" "$@" --explain --columns="$name" 2>&1 >/dev/null </dev/null |
+            grep -q " never has '" || echo "$name"
+    done < <("$FASTNET" "$@" --columns=help </dev/null | awk '{ print $1 }')
+}

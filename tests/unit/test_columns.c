@@ -156,15 +156,15 @@ static void a_column_that_is_shown_already_can_be_added(void **state)
     assert_refused((struct common){.columns = "-uid,state"}, "named twice: 'state'");
 }
 
-static void all_columns_but_names_of_hosts_are_shown_by_one_word(void **state)
+static void all_columns_but_slow_lookups_are_shown_by_one_word(void **state)
 {
     struct resolved resolved;
 
     (void)state;
     resolve(&resolved, (struct common){.columns = "all"});
     assert_int_equal(resolved.command.shown_count,
-                     kind_socket.field_count - kind_socket.view_count - 2);
-    assert_false(resolved.command.listing.needs.lookups & NEED_HOSTS);
+                     kind_socket.field_count - kind_socket.view_count - 3);
+    assert_false(resolved.command.listing.needs.lookups & (NEED_HOSTS | NEED_ADDRESSES));
     resolve(&resolved, (struct common){.columns = "all,-all,uid"});
     assert_string_equal(resolved.shown, "uid");
 }
@@ -360,7 +360,7 @@ int main(void)
         cmocka_unit_test(minus_after_a_name_removes_that_column),
         cmocka_unit_test(a_group_is_all_of_its_columns),
         cmocka_unit_test(a_column_that_is_shown_already_can_be_added),
-        cmocka_unit_test(all_columns_but_names_of_hosts_are_shown_by_one_word),
+        cmocka_unit_test(all_columns_but_slow_lookups_are_shown_by_one_word),
         cmocka_unit_test(a_view_is_shown_by_its_name_and_means_a_column_elsewhere),
         cmocka_unit_test(a_counted_view_keeps_its_heading),
         cmocka_unit_test(a_local_end_is_counted_with_its_port),

@@ -303,6 +303,7 @@ static const char *const promised[] = {
     "resent_percent",
     "event",
     "whose",
+    "interfaces",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

@@ -68,6 +68,7 @@ const struct grammar drops_grammar = {
     .examples = examples,
     .version = "backends: BPF at skb:kfree_skb, counters",
     .in_place = true,
+    .containers_anywhere = true,
 };
 
 /* Reports packets that have no row. Only lost packets are reported to programs, which ask for

@@ -39,6 +39,8 @@ static const struct option options_table[] = {
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
+    LONG(THIS_ROW, "interface", WHICH, "bound to IF, with its address, or with any",
+         TAKES("IF,..."), OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
     OPTION('r', NULL, SHOW, "add names of hosts", SETS(names)),
     OPTION('e', NULL, SHOW, "add users, inodes, cookies and control groups", SETS(extended)),
@@ -94,6 +96,7 @@ const struct grammar sockets_grammar = {
     .examples = examples,
     .version = "backends: sock_diag netlink, /proc/net",
     .in_place = true,
+    .containers_anywhere = true,
 };
 
 /* Writes the command that lists only the sockets of this listing that need attention. Returns NULL

@@ -440,6 +440,23 @@ static bool needs_stream(const struct listing_command *command, const struct liv
     return fields & (SOCKET_EVENT | SOCKET_AGE);
 }
 
+/* Writes --columns as it was typed, without the columns that only the stream has. */
+static void top_screen_put_columns(FILE *stream, const struct top *top, bool is_stream)
+{
+    const char *words = top->common.columns;
+    char columns[4096] = "";
+
+    for (struct text word; text_next(&words, ',', &word);) {
+        const bool is_signed = *word.data == '+' || *word.data == '-';
+        const struct field *field =
+            field_find(&kind_socket, word.data + is_signed, word.length - is_signed);
+        if (is_stream || !field || !(field->fields & (SOCKET_EVENT | SOCKET_AGE)))
+            text_list(columns, sizeof columns, ",", word);
+    }
+    if (*columns)
+        text_put_word(stream, " --columns=", columns);
+}
+
 /* How the command's output differs from the screen, as a comment of the shell after the command. */
 static const char *difference(const struct live_view *view, bool is_stream, bool rates)
 {
@@ -476,14 +493,12 @@ static int show_command(struct screen_state *state)
             top->no_bytes ? " --no-bytes" : "",
             top->view.idle || is_stream || !rates ? "" : " --nonzero");
     if (is_stream) {
-        if (top->common.columns)
-            text_put_word(stream, " --columns=", top->common.columns);
+        top_screen_put_columns(stream, top, true);
     } else if (top->view.folded && top->view.group) {
         top_screen_put_sums(stream, &top->view);
     } else {
         put_order(stream, &top->view);
-        if (top->common.columns)
-            text_put_word(stream, " --columns=", top->common.columns);
+        top_screen_put_columns(stream, top, false);
     }
     if (top->command->listing.most)
         fprintf(stream, " --limit=%" PRIu64, top->command->listing.most);

@@ -32,6 +32,8 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(which.unix_sockets)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
+    LONG(THIS_ROW, "interface", WHICH, "bound to IF, with its address, or with any",
+         TAKES("IF,..."), OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     LONG(THIS_ROW, "idle", WHICH, "also sockets without traffic", SETS(idle)),
     INTERVAL_OPTION(SHOW),
     FOR_OPTION(SHOW, "end after SECONDS (default: never)", SETS(for_ms),
@@ -83,6 +85,7 @@ const struct grammar top_grammar = {
     .important = "for c budget idle port host process all-netns where ndjson",
     .examples = examples,
     .version = "backends: sock_diag netlink",
+    .containers_anywhere = true,
 };
 
 static int top_take_option(const struct option *option, const char *argument, void *arg)

@@ -744,6 +744,7 @@ static struct predicate *(*const parsers[])(const struct constant *constant) = {
     [VALUE_SOCKET_NAME] = parse_socket_name,
     [VALUE_ADDRESS] = parse_addresses,
     [VALUE_NETWORKS] = parse_addresses,
+    [VALUE_NAMES] = parse_text,
     [VALUE_LLADDR] = parse_lladdr,
     [VALUE_FLAGS] = parse_flag,
     [VALUE_OWNERS] = parse_owner,
@@ -766,8 +767,8 @@ static bool takes_text(const struct constant *constant)
 {
     const enum value_type type = constant->field->type;
 
-    return type == VALUE_TEXT || type == VALUE_NAME || type == VALUE_OWNERS ||
-           type == VALUE_SOCKET_NAME;
+    return type == VALUE_TEXT || type == VALUE_NAME || type == VALUE_NAMES ||
+           type == VALUE_OWNERS || type == VALUE_SOCKET_NAME;
 }
 
 /* A dash, which tables show if the value is unknown, the text is empty, or the set is empty. A text

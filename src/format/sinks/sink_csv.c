@@ -126,6 +126,7 @@ static void csv_put_value(const struct csv *csv, const struct value *value)
     case VALUE_OWNERS:
     case VALUE_FLAGS:
     case VALUE_NETWORKS:
+    case VALUE_NAMES:
         csv_put_list(csv, value);
         break;
     case VALUE_VIEW:

@@ -10,6 +10,8 @@
 #include <sys/socket.h>
 
 #include "fastnet/cgroups.h"
+#include "fastnet/interface_sets.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/live.h"
 #include "fastnet/services.h"
@@ -76,6 +78,28 @@ static struct value service(const struct cell *cell)
     if (!services || value.type == VALUE_UNKNOWN || value.number == 0)
         return unknown;
     return string(services_name(services, cell->record->socket.protocol, (uint16_t)value.number));
+}
+
+/* The interfaces that have the local address. A bound socket uses only its interface. */
+static struct value interfaces(const struct cell *cell)
+{
+    const struct netns_lookups *netns = &cell->context->netns;
+    const struct socket_record *sock = &cell->record->socket;
+    const struct address local = address_unmapped(&sock->local.address);
+    struct interface_set set = {.count = 0};
+    const bool is_bound = cell->record->has & SOCKET_INTERFACE && sock->interface;
+    const char *name;
+
+    if (!netns->interface_sets || !netns->interfaces || !local.family)
+        return unknown;
+    name = is_bound ? interfaces_name(netns->interfaces, sock->interface) : NULL;
+    if (name)
+        set = interface_sets_of_name(netns->interface_sets, name);
+    else if (!is_bound)
+        set = interface_sets_of_address(netns->interface_sets, &local);
+    if (!set.count)
+        return unknown;
+    return (struct value){.type = VALUE_NAMES, .names = {set.names, set.count}};
 }
 
 /* --- Its queues ------------------------------------------------------------------------------- */
@@ -663,6 +687,10 @@ static const struct field fields[] = {
     VIEW(whose, view_whose, 0, SOCKET_INODE | SOCKET_CGROUP,
          "owners, or the unit if the processes are not known",
          .lookups = NEED_OWNERS | NEED_CGROUPS | NEED_OWNERS_CGROUPS),
+    COMPUTED(interfaces, VALUE_NAMES, interfaces, SOCKET_ADDRESSES,
+             "interfaces whose packets reach the socket: of its address, all, or the one it is "
+             "bound to",
+             .optional = SOCKET_INTERFACE, .lookups = NEED_ADDRESSES | NEED_INTERFACES),
 };
 
 static const char *const views[][2] = {

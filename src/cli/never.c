@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns that a command can never fill, although the kind of its rows has them. */
+#include "cli/command.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "cli/misuse.h"
+#include "fastnet/array.h"
+
+/* Tables with the same fields, such as those of IPv6, are not repeated. */
+static const struct table *const tables_of_sockets[] = {&table_tcp, &table_udp, &table_raw,
+                                                        &table_unix, NULL};
+static const struct table *const tables_of_ss[] = {
+    &table_tcp,    &table_udp,     &table_raw,   &table_unix, &table_mptcp, &table_sctp,
+    &table_packet, &table_netlink, &table_vsock, &table_xdp,  &table_tipc,  NULL};
+static const struct table *const tables_of_closed[] = {&table_socket_events, NULL};
+static const struct table *const tables_of_flows[] = {&table_flows, NULL};
+static const struct table *const tables_of_flow_events[] = {&table_flow_events, NULL};
+static const struct table *const tables_of_expectation_events[] = {&table_expectation_events, NULL};
+
+/* The tables that a command can list with any of its options, in the order of suggestions. Commands
+ * that are missing here always list the same tables. */
+static const struct filler {
+    const char *grammar, *typed; /* name of the grammar, or NULL; what users type after "fastnet" */
+    const struct table *const *tables;
+    uint64_t more; /* fields that no backend fills, but the live store */
+} fillers[] = {
+    {"sockets", "s", tables_of_sockets, 0},
+    {"closed", "closed", tables_of_closed, 0},
+    {"top", "top", tables_of_sockets, SOCKET_EVENT | SOCKET_AGE},
+    {"ss", "ss", tables_of_ss, 0},
+    {"netstat", NULL, tables_of_sockets, 0},
+    {"conntrack", "conntrack", tables_of_flows, 0},
+    {NULL, "conntrack -E", tables_of_flow_events, 0},
+    {NULL, "conntrack -E expect", tables_of_expectation_events, 0},
+};
+
+static uint64_t filler_fields(const struct filler *filler, const struct kind *kind)
+{
+    uint64_t fields = filler->more;
+
+    for (const struct table *const *table = filler->tables; *table; table++) {
+        if ((*table)->kind != kind)
+            return 0;
+        fields |= backends_fields(*table);
+    }
+    return fields;
+}
+
+/* True if rows with these fields can have a value in the column. A column that the engine computes
+ * without any field of a backend always can. */
+static bool can_fill(uint64_t fields, const struct field *field)
+{
+    return !(field->fields & ~fields) &&
+           (field->fields || !field->optional || field->optional & fields);
+}
+
+const struct kind *never_kind(const struct listing *listing)
+{
+    const struct kind *kind = NULL;
+
+    for (size_t i = 0; i < listing->table_count && !kind; i++)
+        kind = listing->tables[i].table ? listing->tables[i].table->kind : NULL;
+    return kind;
+}
+
+bool never_fills(const struct listing_command *command, const struct field *field)
+{
+    const struct listing *listing = &command->listing;
+    const struct kind *kind = never_kind(listing);
+    uint64_t fields = 0;
+
+    for (size_t i = 0; i < listing->table_count; i++)
+        if (listing->tables[i].table)
+            fields |= backends_fields(listing->tables[i].table);
+    for (size_t i = 0; i < COUNT(fillers); i++)
+        if (fillers[i].grammar && strcmp(fillers[i].grammar, command->common->grammar->name) == 0)
+            fields |= filler_fields(&fillers[i], kind);
+    return kind && !can_fill(fields, field);
+}
+
+/* Appends the commands that fill the column to the message. */
+static void never_name_others(const struct kind *kind, const struct field *field,
+                              char message[MESSAGE_TEXT_MAX])
+{
+    const char *typed[COUNT(fillers)];
+    size_t count = 0;
+
+    for (size_t i = 0; i < COUNT(fillers); i++) {
+        const uint64_t fields = filler_fields(&fillers[i], kind);
+        if (fillers[i].typed && fields && can_fill(fields, field))
+            typed[count++] = fillers[i].typed;
+    }
+    for (size_t i = 0; i < count; i++)
+        message_append(message, MESSAGE_TEXT_MAX, "%s%s",
+                       i == 0           ? ": fastnet "
+                       : i + 1 == count ? " and "
+                                        : ", ",
+                       typed[i]);
+    if (count)
+        message_append(message, MESSAGE_TEXT_MAX, count == 1 ? " has it" : " have it");
+}
+
+int never_refuse(const struct listing_command *command, const char *option,
+                 const struct field *field, struct text typed)
+{
+    const char *name = command->common->grammar->name;
+    char message[MESSAGE_TEXT_MAX];
+
+    if (!never_fills(command, field))
+        return 0;
+    message_format(message, "%s: %s never has '%.*s'", option,
+                   strcmp(name, "sockets") == 0 ? "s" : name, (int)typed.length, typed.data);
+    never_name_others(never_kind(&command->listing), field, message);
+    return common_misuse_bare(command->common, "%s", message);
+}
+
+int never_refuse_filter(const struct listing_command *command, const struct predicate *where)
+{
+    struct text typed = where->typed;
+    int status = 0;
+
+    /* a user may type the name of a view, such as lived */
+    for (size_t i = 0; i < typed.length; i++)
+        if (!isalnum((unsigned char)typed.data[i]) && !strchr("_-", typed.data[i]))
+            typed.length = i;
+    if (where->field)
+        status = never_refuse(command, "--where", where->field,
+                              typed.length ? typed : as_text(where->field->name));
+    for (const struct predicate *part = where->parts; part && !status; part = part->next)
+        status = never_refuse_filter(command, part);
+    return status;
+}
