@@ -147,8 +147,8 @@ static const struct field *find_column(struct where_parser *parser)
     return NULL;
 }
 
-/* Takes a value. FACTOR * COLUMN may have spaces in it. */
-static struct token where_take_value(struct where_parser *parser)
+/* Takes a value. FACTOR * COLUMN and a number with its unit may have spaces in them. */
+static struct token where_take_value(struct where_parser *parser, const struct field *field)
 {
     struct token value = parser->token;
     const struct text *next = &parser->token.text, *text = &value.text;
@@ -156,7 +156,8 @@ static struct token where_take_value(struct where_parser *parser)
     parser_next(parser);
     while (value.type == TOKEN_WORD && parser->token.type == TOKEN_WORD &&
            isdigit((unsigned char)text->data[0]) &&
-           (text->data[text->length - 1] == '*' || next->data[0] == '*')) {
+           (text->data[text->length - 1] == '*' || next->data[0] == '*' ||
+            where_is_unit(field, *next))) {
         value.text.length = (size_t)(next->data + next->length - text->data);
         parser_next(parser);
     }
@@ -174,7 +175,7 @@ static struct predicate *parse_values(struct where_parser *parser, const struct 
         if (type != TOKEN_WORD && type != TOKEN_QUOTED && type != TOKEN_AND && type != TOKEN_OR &&
             type != TOKEN_NOT && type != TOKEN_IN)
             return where_fail_expected(parser, "a value");
-        const struct token value = where_take_value(parser);
+        const struct token value = where_take_value(parser, field);
         if (!where_join(parser, PREDICATE_OR, &all,
                         parser_constant(parser, field, comparison, &value)))
             return NULL;
@@ -198,6 +199,24 @@ static struct predicate *parse_null(struct where_parser *parser, const struct fi
     return parser_negate(parser, known);
 }
 
+/* Reports that the comparison is missing. If the filter is only a column that can be compared with
+ * < and >, the shell has probably taken that sign as a redirection. */
+static struct predicate *fail_comparison(struct where_parser *parser, const struct field *field,
+                                         const char *column)
+{
+    const bool lone = parser->token.type == TOKEN_END &&
+                      column == parser->start + strspn(parser->start, TOKEN_SPACES);
+
+    if (!lone || (!value_is_number(field->type) && field->type != VALUE_TIME))
+        return where_fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
+    where_refuse(
+        parser->where,
+        &(struct misuse){.wrong = MESSAGE_TEXT("the filter is only '%s': did the shell "
+                                               "take the > or <? quote it: --where '%s > %s'",
+                                               field->name, field->name, where_example(field))});
+    return NULL;
+}
+
 static struct predicate *parse_comparison(struct where_parser *parser)
 {
     const struct field *field = find_column(parser);
@@ -217,7 +236,7 @@ static struct predicate *parse_comparison(struct where_parser *parser)
     }
     type = parser->token.type;
     if (type < TOKEN_EQUAL || type > TOKEN_IN)
-        return where_fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
+        return fail_comparison(parser, field, first);
     if (type == TOKEN_IN)
         type = TOKEN_EQUAL;
     negated ^= parser->token.negated;

@@ -2,6 +2,7 @@
 /* The values of --where that are addresses. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/form.h"
 #include "cli/misuse.h"
@@ -16,12 +17,27 @@ bool where_read_address(const struct field *field, const char *text, struct valu
     return form_address(text, strlen(text), FORM_OF_WHERE, &value->address);
 }
 
-/* Parses an address, a network, or a range of addresses. Returns NULL for other texts. */
+/* Compares with two addresses. */
+static struct predicate *parse_either(const struct constant *constant,
+                                      const struct address addresses[2])
+{
+    struct predicate *all[2];
+
+    for (size_t i = 0; i < COUNT(all); i++)
+        all[i] = parser_add(constant->parser, predicate_address(constant->field, &addresses[i]));
+    return parser_join(constant->parser, PREDICATE_OR, all[0], all[1]);
+}
+
+/* Parses an address, a network, a range of addresses, or localhost, which is not looked up. Returns
+ * NULL for other texts. */
 static struct predicate *parse_plain_addresses(const struct constant *constant)
 {
+    static const struct address loopback[] = {{AF_INET, {127, [3] = 1}}, {AF_INET6, {[15] = 1}}};
     struct address masked = where_mapped.address;
     struct predicate within, *made;
 
+    if (strcasecmp(constant->text, "localhost") == 0)
+        return parse_either(constant, loopback);
     if (!form_network(constant->text, FORM_OF_WHERE, constant->field, &within))
         return where_parse_range(constant, where_read_address, &made) ? made : NULL;
     made = parser_add(constant->parser, within);
@@ -46,18 +62,6 @@ static const struct field *where_port_of(const struct kind *kind, const char *ad
         return field_named(kind, name);
     }
     return NULL;
-}
-
-/* Compares with :: and 0.0.0.0, which tables show as *. */
-static struct predicate *parse_unspecified(const struct constant *constant)
-{
-    struct predicate *all[2];
-
-    for (size_t i = 0; i < COUNT(all); i++) {
-        const struct address address = {.family = i ? AF_INET6 : AF_INET};
-        all[i] = parser_add(constant->parser, predicate_address(constant->field, &address));
-    }
-    return parser_join(constant->parser, PREDICATE_OR, all[0], all[1]);
 }
 
 /* Compares the interface of the row. Without an interface the comparison is false, not unknown. */
@@ -130,6 +134,7 @@ struct predicate *where_parse_addresses(const struct constant *constant)
 {
     struct constant address = *constant;
     struct predicate *made = parse_plain_addresses(constant);
+    static const struct address any[] = {{.family = AF_INET}, {.family = AF_INET6}};
     struct form_end end;
 
     if (made || constant->parser->where->message[0])
@@ -137,7 +142,8 @@ struct predicate *where_parse_addresses(const struct constant *constant)
     if (constant->comparison == TOKEN_EQUAL && form_end(constant->text, &end)) {
         address.text = end.address;
         address.length = strlen(end.address);
-        made = strcmp(end.address, "*") == 0 ? parse_unspecified(constant)
+        /* tables show :: and 0.0.0.0 as * */
+        made = strcmp(end.address, "*") == 0 ? parse_either(constant, any)
                                              : parse_plain_addresses(&address);
     }
     if (!made && (made = parse_path(constant)))

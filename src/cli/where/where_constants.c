@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of --where: each must be a value that its column can have. Numbers, words and addresses
- * have files of their own. */
+/* The values of --where: each must be a value that its column can have. Numbers, words and
+ * addresses have files of their own. */
 #include <string.h>
 #include <strings.h>
 

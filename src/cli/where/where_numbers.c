@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The values of --where that are numbers. */
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/form.h"
@@ -14,7 +16,7 @@ static bool parse_number(const struct field *field, const char *text, uint64_t *
                            : field->type == VALUE_DECIMAL ? 1000
                                                           : 1;
 
-    return form_quantity(text, field->unit == UNIT_SECONDS, parts, number);
+    return form_quantity(text, field->unit, parts, number);
 }
 
 static const char *where_numbers_of(const struct field *field)
@@ -24,9 +26,35 @@ static const char *where_numbers_of(const struct field *field)
     if (field->unit == UNIT_SECONDS)
         return "times, such as 50ms, 1.5s, 2m or 1h";
     if (field->unit == UNIT_BYTES)
-        return "numbers of bytes, such as 1500 or 64k";
+        return "numbers of bytes, such as 1500, 64k or 1MB";
+    if (field->unit == UNIT_BYTES_PER_SECOND)
+        return "bytes per second, such as 1500, 64k, 1MB/s or 10Mbit";
+    if (field->unit == UNIT_PERCENT)
+        return "percent, such as 5 or 0.5";
     return field->type == VALUE_SIGNED ? "numbers, such as 7, -7 or 1-9"
                                        : "numbers, such as 7 or 1-9";
+}
+
+const char *where_example(const struct field *field)
+{
+    return field->type == VALUE_TIME              ? "2026-11-22"
+           : field->unit == UNIT_SECONDS          ? "50ms"
+           : field->unit == UNIT_BYTES            ? "64k"
+           : field->unit == UNIT_BYTES_PER_SECOND ? "1MB/s"
+                                                  : "7";
+}
+
+bool where_is_unit(const struct field *field, struct text word)
+{
+    enum { UNIT_MAX = 8 };
+    uint64_t number;
+    char text[UNIT_MAX + 2];
+
+    if (!value_is_number(field->type) || word.length > UNIT_MAX ||
+        (!isalpha((unsigned char)word.data[0]) && word.data[0] != '%'))
+        return false;
+    snprintf(text, sizeof text, "1%.*s", (int)word.length, word.data);
+    return form_quantity(text, field->unit, FORM_MILLION, &number);
 }
 
 /* A read_fn: a number in the unit of the field, which may be signed. */

@@ -9,6 +9,7 @@
 #include "cli/form.h"
 #include "cli/misuse.h"
 #include "cli/where/constant.h"
+#include "fastnet/array.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/flow_names.h"
 
@@ -75,16 +76,77 @@ static struct predicate *refuse_word(const struct constant *constant)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
+/* Compares words without regard to case, '-' and '_': fin-wait-1 is FIN_WAIT1. */
+static bool is_spelled_like(const char *word, const char *typed)
+{
+    for (;; word++, typed++) {
+        word += strspn(word, "-_");
+        typed += strspn(typed, "-_");
+        if (tolower((unsigned char)*word) != tolower((unsigned char)*typed))
+            return false;
+        if (!*word)
+            return true;
+    }
+}
+
+/* A word that is written exactly as typed, but for its case, comes before other words: flows have
+ * both TIME_WAIT and TIMEWAIT. */
 static bool where_find_word(const struct field *field, const char *text, uint64_t *number)
 {
-    for (uint64_t i = 0; i < word_limit(field); i++) {
-        const char *word = where_word_of(field, i);
-        if (word && strcasecmp(word, text) == 0) {
-            *number = i;
-            return true;
+    for (int loosely = 0; loosely < 2; loosely++)
+        for (uint64_t i = 0; i < word_limit(field); i++) {
+            const char *word = where_word_of(field, i);
+            if (word && (loosely ? is_spelled_like(word, text) : strcasecmp(word, text) == 0)) {
+                *number = i;
+                return true;
+            }
         }
-    }
     return false;
+}
+
+/* Names that people know from other programs, for one word or several words of a column. '!' means
+ * all words but these. ss(8) has these names of states. */
+static const struct other_name {
+    const char *column, *name, *words;
+} other_names[] = {
+    {"state", "estab", "ESTABLISHED"},
+    {"state", "syn-rcv", "SYN_RECV"},
+    {"state", "listening", "LISTEN"},
+    {"state", "unconnected", "CLOSE"},
+    {"state", "closed", "CLOSE"},
+    {"state", "connected", "!CLOSE LISTEN"},
+    {"state", "synchronized", "!CLOSE LISTEN SYN_SENT"},
+    {"state", "bucket", "SYN_RECV TIME_WAIT"},
+    {"state", "big", "!SYN_RECV TIME_WAIT"},
+    {"family", "ipv4", "inet"},
+    {"family", "ipv6", "inet6"},
+};
+
+/* Makes a comparison with the words that have another name. Returns NULL, without a message, if the
+ * text is no such name, or if the column lacks one of the words. */
+static struct predicate *parse_other_name(const struct constant *constant)
+{
+    struct where_parser *parser = constant->parser;
+    struct constant one = *constant;
+    struct predicate *any = NULL, *made;
+    const char *words = NULL;
+    uint64_t number;
+
+    for (size_t i = 0; i < COUNT(other_names) && !words; i++)
+        if (strcmp(other_names[i].column, constant->field->name) == 0 &&
+            is_spelled_like(other_names[i].name, constant->text))
+            words = other_names[i].words;
+    const bool others = words && *words == '!';
+    words = others ? words + 1 : words;
+    for (struct text word; text_next(&words, ' ', &word);) {
+        one.text = parser_keep(parser, word.data, word.length);
+        one.length = word.length;
+        if (!one.text || !where_find_word(one.field, one.text, &number))
+            return NULL;
+        made = where_parse_word(&one);
+        any = any ? parser_join(parser, PREDICATE_OR, any, made) : made;
+    }
+    return others ? parser_negate(parser, any) : any;
 }
 
 bool where_read_digits(const struct field *field, const char *text, struct value *value)
@@ -117,8 +179,10 @@ struct predicate *where_parse_word(const struct constant *constant)
     const int protocol = field->type == VALUE_NAME && strcmp(field->name, "protocol") == 0
                              ? flow_protocol_of_word(constant->text)
                              : -1;
-    return protocol < 0 ? refuse_word(constant)
-                        : where_compare(constant, where_a_number((uint64_t)protocol));
+    if (protocol >= 0)
+        return where_compare(constant, where_a_number((uint64_t)protocol));
+    numbers = parse_other_name(constant);
+    return numbers ? numbers : refuse_word(constant);
 }
 
 const char *where_word(const struct field *field, uint64_t number)
@@ -142,7 +206,12 @@ struct predicate *where_parse_text(const struct constant *constant)
     if (numbered && constant->comparison == TOKEN_EQUAL &&
         where_parse_range(constant, where_read_digits, &numbers))
         return numbers;
-    return where_compare(constant, where_a_text(constant->text, constant->length));
+    /* a GLOB without special characters compares in any case */
+    const bool any_case = constant->field->any_case && constant->comparison == TOKEN_EQUAL &&
+                          *constant->text && !strpbrk(constant->text, "*?[\\@");
+    const struct value text = where_a_text(constant->text, constant->length);
+    return any_case ? where_compare_by(constant, PREDICATE_GLOB, text)
+                    : where_compare(constant, text);
 }
 
 /* Parses a unit, container or pod, also as people write it: web for web.service, all digits of an
