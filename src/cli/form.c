@@ -64,7 +64,7 @@ const char *form_millionths(const char *text, uint64_t *whole, unsigned *million
     unsigned weight = FORM_MILLION / 10;
 
     *whole = *millionths = 0;
-    if (!isdigit((unsigned char)*text))
+    if (!isdigit((unsigned char)text[*text == '.']))
         return NULL;
     for (; isdigit((unsigned char)*text); text++)
         if (__builtin_mul_overflow(*whole, 10, whole) ||
@@ -431,4 +431,15 @@ size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX])
             return text[2] ? 0 : count;
     }
     return 0;
+}
+
+bool form_next(const char **list, struct text *element)
+{
+    if (!text_next(list, ',', element))
+        return false;
+    while (element->length && strchr(FORM_SPACES, *element->data))
+        *element = (struct text){element->data + 1, element->length - 1};
+    while (element->length && strchr(FORM_SPACES, element->data[element->length - 1]))
+        element->length--;
+    return true;
 }

@@ -37,6 +37,7 @@ bool form_quantity(const char *text, enum unit unit, unsigned parts, uint64_t *n
 
 /* Parses a time: seconds, with or without a point, or a time with units as form_quantity() reads
  * it. Returns false if it is above `most`, in seconds. */
+enum { FORM_SECONDS_MAX = 1000000 }; /* the longest time that options take */
 bool form_seconds(const char *text, double most, double *seconds);
 
 /* Parses seconds since 1970, or a time of RFC 3339, perhaps without seconds or time of day. */
@@ -70,5 +71,9 @@ bool form_network(const char *text, enum form_dialect dialect, const struct fiel
 
 /* Parses bytes of two digits, with colons between. Returns the number of bytes; 0: other text. */
 size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX]);
+
+/* Reads the next element of a list with commas, without the spaces around it. Returns false at the
+ * end; then `list` is NULL. */
+bool form_next(const char **list, struct text *element);
 
 #endif

@@ -147,6 +147,15 @@ static const struct field *find_column(struct where_parser *parser)
     return NULL;
 }
 
+/* True if the word after a number is its unit, or a wrong unit: only a message names that. */
+static bool where_is_unit_of(const struct where_parser *parser, const struct field *field,
+                             struct text word)
+{
+    return where_is_unit(field, word) ||
+           (value_is_number(field->type) && field->unit && isalpha((unsigned char)*word.data) &&
+            !field_find(parser->kind, word.data, word.length));
+}
+
 /* Takes a value. FACTOR * COLUMN and a number with its unit may have spaces in them. */
 static struct token where_take_value(struct where_parser *parser, const struct field *field)
 {
@@ -157,7 +166,7 @@ static struct token where_take_value(struct where_parser *parser, const struct f
     while (value.type == TOKEN_WORD && parser->token.type == TOKEN_WORD &&
            isdigit((unsigned char)text->data[0]) &&
            (text->data[text->length - 1] == '*' || next->data[0] == '*' ||
-            where_is_unit(field, *next))) {
+            where_is_unit_of(parser, field, *next))) {
         value.text.length = (size_t)(next->data + next->length - text->data);
         parser_next(parser);
     }

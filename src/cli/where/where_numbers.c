@@ -38,7 +38,7 @@ static const char *where_numbers_of(const struct field *field)
 const char *where_example(const struct field *field)
 {
     return field->type == VALUE_TIME              ? "2026-11-22"
-           : field->unit == UNIT_SECONDS          ? "50ms"
+           : field->unit == UNIT_SECONDS          ? field->type == VALUE_NUMBER ? "2m" : "50ms"
            : field->unit == UNIT_BYTES            ? "64k"
            : field->unit == UNIT_BYTES_PER_SECOND ? "1MB/s"
                                                   : "7";

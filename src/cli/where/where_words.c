@@ -89,7 +89,7 @@ static bool is_spelled_like(const char *word, const char *typed)
     }
 }
 
-/* A word that is written exactly as typed, but for its case, comes before other words: flows have
+/* A word that is written as it was typed, in any case, comes before other words: flows have
  * both TIME_WAIT and TIMEWAIT. */
 static bool where_find_word(const struct field *field, const char *text, uint64_t *number)
 {
