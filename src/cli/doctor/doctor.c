@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/form.h"
 #include "cli/netstat/netstat.h"
 #include "cli/which.h"
 #include "fastnet/array.h"
@@ -35,7 +36,7 @@ static const char *const groups[] = {"What to check", "How it is shown", "About 
 #define CHOICES_RULES "!fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1"
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)", SETS(milliseconds)),
+    FOR_OPTION(WHAT, "time between readings: 60, 5m (default 5; 0: one)", SETS(milliseconds)),
     LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_LIST, "list", WHAT, "list the rules, not findings", SETS(list)),
@@ -45,7 +46,10 @@ static const struct option options_table[] = {
     LONG(OPTION_NAGIOS, "nagios", SHOW, "print a line and exit as a monitoring plugin must",
          SETS(nagios)),
     OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
+    HABIT_OPTIONS(SHOW, "processes are always shown", .newer = true),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
+    INSTEAD(0, "rule", "RULE", "--only=%s"),
 };
 
 static const struct example examples[] = {
@@ -78,7 +82,7 @@ const struct grammar doctor_grammar = {
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
     *rules = 0;
-    for (struct text name; text_next(&names, ',', &name);) {
+    for (struct text name; form_next(&names, &name);) {
         size_t i = 0;
         while (doctor_rule(i) && !text_is(name, doctor_rule(i)->name))
             i++;

@@ -12,8 +12,9 @@
 
 enum { OPTION_USAGE = 256 };
 
-enum { WHICH, OTHER, COMPATIBILITY };
-static const char *const groups[] = {"Which neighbours", "About fastnet", "Compatibility"};
+enum { WHICH, SHOW, OTHER, COMPATIBILITY };
+static const char *const groups[] = {"Which neighbours", "How they are shown", "About fastnet",
+                                     "Compatibility"};
 
 #define SETS(of_neigh) .member = offsetof(struct neigh_options, of_neigh)
 
@@ -27,8 +28,10 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "master", WHICH, "only on interfaces of DEV (bridge, bond or VRF)", TAKES("DEV"),
          OF(CHOICES_INTERFACES), SETS(master)),
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
-    OPTION('n', "numeric", COMPATIBILITY, "no effect: addresses are numbers", SETS(numeric)),
+    INTERVAL_OPTION(SHOW),
+    HABIT_OPTIONS(COMPATIBILITY, "neighbours have no processes", .newer = false),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
 };
 
 static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL},
