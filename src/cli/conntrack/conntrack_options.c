@@ -131,6 +131,8 @@ static const struct option options_table[] = {
            NUMBER(NULL, INT32_MAX), WITH(EVENT)),
     LONG(THIS_ROW, "table", GROUP_SHOW, "flows as a table that fits the terminal",
          .member = offsetof(struct conntrack_options, common.table)),
+    LONG(THIS_ROW, "continuous", GROUP_SHOW, "repeat every second, or every TIME: 5, 500ms, 1m",
+         .argument = ARGUMENT_DURATION, .metavar = "[TIME]", .newer = true),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0", WITH(LIST)),
     ABOUT_OPTIONS(GROUP_OTHER),
     CHANGE('D', "delete", WORD(NULL)),
