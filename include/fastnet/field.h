@@ -173,6 +173,7 @@ struct field {
     bool pair : 1;     /* computed from two fields: of[0] and of[1] */
     bool exact : 1;    /* people need all its digits (value_write_human()) */
     bool sum : 1;      /* a sum over the rows of a group; `help` describes the added number */
+    bool any_case : 1; /* names of the kernel, such as bbr: filters ignore upper and lower case */
     bool owner : 1;    /* belongs to the first owner; filters compare all owners (field_owners()) */
     /* Number of a bit in `optional`, or 0. Without this bit filters treat the field as unknown. But
      * a field of flags is a set of findings: its flags are certain in any case, and no value is an

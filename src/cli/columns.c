@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/form.h"
 #include "cli/misuse.h"
 #include "fastnet/array.h"
 
@@ -151,13 +152,14 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
  * are default columns may depend on the machine. */
 static int choose_all(struct listing_command *command, const char *words)
 {
+    words += strspn(words, " ");
     const char others = *words == '+' ? '+' : '\0';
     const bool changes = others || *words == '-';
     int status = 0;
 
     if (changes)
         show_defaults(command);
-    for (struct text word; !status && text_next(&words, ',', &word);) {
+    for (struct text word; !status && form_next(&words, &word);) {
         const bool is_signed = *word.data == '+' || *word.data == '-';
         status = columns_choose(command, is_signed ? *word.data : others,
                                 (struct text){word.data + is_signed, word.length - is_signed});
@@ -324,10 +326,10 @@ static int resolve_counting(struct listing_command *command)
     int status = 0;
 
     *command->counting->titles = '\0';
-    while (!status && text_next(&words, ',', &word))
+    while (!status && form_next(&words, &word))
         status = add_counted_word(command, word);
     columns_show(command, &field_count);
-    while (!status && text_next(&sums, ',', &word))
+    while (!status && form_next(&sums, &word))
         status = add_sum(command, word);
     if (status)
         return status;

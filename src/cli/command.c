@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/form.h"
 #include "cli/misuse.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
@@ -47,6 +49,25 @@ static int misuse_sort(const struct listing_command *command, struct text name)
                             .typed = name, .words = words);
 }
 
+/* Removes " desc" or " asc", as in SQL, from the end of a column to sort by. Returns true if the
+ * order is descending; without such a word, returns `minus`. */
+static bool take_direction(struct text *name, bool minus)
+{
+    static const char *const directions[] = {" asc", " desc"};
+
+    for (size_t i = 0; i < COUNT(directions); i++) {
+        const size_t length = strlen(directions[i]);
+        if (name->length <= length ||
+            strncasecmp(name->data + name->length - length, directions[i], length) != 0)
+            continue;
+        name->length -= length;
+        while (name->length && name->data[name->length - 1] == ' ')
+            name->length--;
+        return i;
+    }
+    return minus;
+}
+
 /* Resolves --sort, columns with commas. The next column orders rows that are equal so far. */
 static int resolve_sort(struct listing_command *command)
 {
@@ -54,9 +75,10 @@ static int resolve_sort(struct listing_command *command)
     const char *words = command->common->sort;
     struct text name;
 
-    for (size_t i = 0; text_next(&words, ',', &name); i++) {
-        const bool descending = *name.data == '-';
-        name = (struct text){name.data + descending, name.length - descending};
+    for (size_t i = 0; form_next(&words, &name); i++) {
+        const bool minus = name.length && *name.data == '-';
+        name = (struct text){name.data + minus, name.length - minus};
+        const bool descending = take_direction(&name, minus);
         const struct field *field = find_sort(command, name);
         if (!field)
             return misuse_sort(command, name);

@@ -56,7 +56,8 @@ struct common {
     const char *output; /* file to replace; NULL: stdout */
     const char *completion; /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
-    bool table; /* columns instead of the personality's layout */
+    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
+    bool table;   /* columns instead of the personality's layout */
     enum color_choice color;
     uint64_t limit;       /* largest number of rows to show; 0: no limit */
     bool delta;           /* rates instead of totals */
@@ -90,6 +91,10 @@ enum { OPTION_HELP = 999 };
 
 /* Option rows for personalities that can repeat a listing. common_parse() handles them. */
 #define INTERVAL_OPTION(group)                                                                     \
+    OPTION('c', "continuous", group, "repeat every second, or every TIME: 5, 500ms, 1m",           \
+           .argument = ARGUMENT_DURATION, .metavar = "[TIME]")
+/* For netstat and ss: only a number is an interval. */
+#define SECONDS_OPTION(group)                                                                      \
     OPTION('c', "continuous", group, "repeat every second, or every SECONDS",                      \
            .argument = ARGUMENT_INTERVAL, .metavar = "[SECONDS]")
 #define STRICT_INTERVAL_OPTION(group)                                                              \
@@ -98,10 +103,18 @@ enum { OPTION_HELP = 999 };
 #define DELTA_OPTION(group, help)                                                                  \
     LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))
 #define FOR_OPTION(group, help, ...)                                                               \
-    LONG(THIS_ROW, "for", group, help, TAKES("SECONDS"), .form = FORM_SECONDS, __VA_ARGS__)
+    LONG(THIS_ROW, "for", group, help, TAKES("TIME"), .form = FORM_SECONDS, __VA_ARGS__)
+/* Letters that people add by habit; of_p: why -p changes nothing. More members of -n may follow. */
+#define HABIT_OPTIONS(group, of_p, ...)                                                            \
+    OPTION('n', "numeric", group, "no effect: addresses and ports are numbers",                    \
+           .member = offsetof(struct common, nothing), __VA_ARGS__),                               \
+        OPTION('p', NULL, group, "no effect: " of_p, .member = offsetof(struct common, nothing))
 #define NONZERO_OPTION(group)                                                                      \
     LONG(THIS_ROW, "nonzero", group, "with --delta: only rows whose counters changed",             \
          .member = offsetof(struct common, nonzero), .newer = true)
+/* Options of other programs. */
+#define MISTAKEN_OPTIONS                                                                           \
+    INSTEAD(0, "top", "COUNT", "--limit=%s"), INSTEAD(0, "format", "FORM", NULL)
 
 /* Prints the text of --help. An option_fn can return the result. */
 int common_help(const struct common *common);

@@ -285,16 +285,18 @@ static int common_take_word(struct common *common, const struct option *option,
     return common_misuse(common, "--%s: %s, not '%s'", option->name, all, TYPED(argument));
 }
 
-enum { SECONDS_MAX = 1000000 };
-
-/* Stores the interval between two samples. `seconds` NULL: one second. */
-static int take_interval(struct common *common, const char *seconds)
+/* Stores the interval between two samples. `time` NULL: one second. */
+static int take_interval(struct common *common, const struct option *option, const char *time)
 {
+    const bool units = option->argument == ARGUMENT_DURATION;
     double interval = 1;
 
-    if (seconds && (!form_decimal(seconds, SECONDS_MAX, &interval) || interval < 0.001))
-        return common_misuse(common, "-c: an interval is 0.001 to 1000000 seconds, not '%s'",
-                             seconds);
+    if (time && (!form_seconds(time, FORM_SECONDS_MAX, &interval) || interval < 0.001))
+        return common_misuse_typed(
+            common, "-c",
+            units ? "expected a time, 0.001 to 1000000 seconds, such as 2, 500ms or 1m, not '%s'"
+                  : "an interval is 0.001 to 1000000 seconds, not '%s'",
+            as_text(time));
     common->interval_ms = (unsigned)(interval * 1000);
     return 0;
 }
@@ -304,9 +306,11 @@ static int take_seconds(const struct common *common, const struct option *option
 {
     double seconds;
 
-    if (!form_decimal(argument, SECONDS_MAX, &seconds))
-        return common_misuse_typed(common, "--for", "expected seconds, 0 to 1000000, not '%s'",
-                                   as_text(argument));
+    if (!form_seconds(argument, FORM_SECONDS_MAX, &seconds))
+        return common_misuse_typed(
+            common, "--for",
+            "expected a time, 0 to 1000000 seconds, such as 30, 500ms or 5m, not '%s'",
+            as_text(argument));
     *milliseconds = (unsigned)(seconds * 1000 + 0.999);
     return *milliseconds || !option->value
                ? 0
@@ -320,13 +324,15 @@ static int take_count(const struct common *common, const struct option *option,
 
     if (form_digits(argument, count) && *count && *count <= most)
         return 0;
+    if (!option->number)
+        return common_misuse(common, "--%s: expected a number of rows, such as 20, not '%s'",
+                             option->name, TYPED(argument));
     return common_misuse(common, "--%s: expected a number from 1 to %" PRIu64 ", not '%s'",
                          option->name, most, TYPED(argument));
 }
 
-/* Handles --output. Other programs take the name of a form there, so such a name is refused here: a
- * file of that name can be typed as ./json. */
-int common_output(struct common *common, const char *file)
+/* The option for a form of output that other programs call by this name; length 0: none. */
+static struct text option_of_form(const char *name)
 {
     /* Each text: an option, then other words for it. */
     static const char *const forms[] = {"json yaml yml xml", "ndjson jsonl",     "csv tsv",
@@ -334,16 +340,46 @@ int common_output(struct common *common, const char *file)
                                         "openmetrics"};
     char word[12] = "";
 
+    for (size_t i = 0; i + 1 < sizeof word && name[i]; i++)
+        word[i] = (char)tolower(name[i]);
+    for (size_t i = 0; i < COUNT(forms) && !name[strlen(word)]; i++)
+        if (text_among(forms[i], word))
+            return (struct text){forms[i], strcspn(forms[i], " ")};
+    return (struct text){NULL, 0};
+}
+
+/* Handles --output. Other programs take the name of a form there, so such a name is refused here: a
+ * file of that name can be typed as ./json. */
+int common_output(struct common *common, const char *file)
+{
+    const struct text form = option_of_form(file);
+
     if (!*file)
         return common_misuse(common, "--output: needs the name of a file");
-    for (size_t i = 0; i + 1 < sizeof word && file[i]; i++)
-        word[i] = (char)tolower(file[i]);
-    for (size_t i = 0; i < COUNT(forms) && !file[strlen(word)]; i++)
-        if (text_among(forms[i], word))
-            return common_misuse(common, "--output takes a file, not '%s'; did you mean --%.*s?",
-                                 file, (int)strcspn(forms[i], " "), forms[i]);
+    if (form.length)
+        return common_misuse(common, "--output takes a file, not '%s'; did you mean --%.*s?", file,
+                             (int)form.length, form.data);
     common->output = strcmp(file, "-") == 0 ? NULL : file;
     return 0;
+}
+
+/* Reports an option of another program, and what can be typed here. */
+static int misuse_instead(const struct common *common, const struct option *option,
+                          const char *argument)
+{
+    const char *word = argument ? argument : option->metavar;
+    const struct text form = option_of_form(word);
+    char meant[2 * FILTERS_MEANT] = "";
+
+    if (option->value)
+        misuse_put_words(option->value, TYPED(word), meant, sizeof meant);
+    else
+        snprintf(meant, sizeof meant, "--%.*s", form.length ? (int)form.length : 4,
+                 form.length ? form.data : "json");
+    return common_misuse_of(
+        common, .wrong = option->name ? "unrecognized option '--%s'" : "invalid option -- '%s'",
+        .typed = option->name ? as_text(option->name) : (struct text){&option->letter, 1},
+        .meant = as_text(meant));
 }
 
 /* Handles an option that does more than to set a member of struct common. */
@@ -352,12 +388,14 @@ static int common_take_other(const struct parsing *parsing, const struct option 
 {
     struct common *common = parsing->common;
 
+    if (option->form == FORM_INSTEAD)
+        return misuse_instead(common, option, argument);
     if (filters_are(option, argument))
         return filters_take(&common->filters, option, argument)
                    ? 0
                    : common_misuse(common, "--%s: more than %d filters", option->name, FILTERS_MAX);
-    if (option->argument == ARGUMENT_INTERVAL)
-        return take_interval(common, argument);
+    if (option->argument == ARGUMENT_INTERVAL || option->argument == ARGUMENT_DURATION)
+        return take_interval(common, option, argument);
     switch (option->id) {
     case OPTION_OUTPUT:
         return common_output(common, argument);

@@ -64,7 +64,7 @@ const char *form_millionths(const char *text, uint64_t *whole, unsigned *million
     unsigned weight = FORM_MILLION / 10;
 
     *whole = *millionths = 0;
-    if (!isdigit((unsigned char)*text))
+    if (!isdigit((unsigned char)text[*text == '.']))
         return NULL;
     for (; isdigit((unsigned char)*text); text++)
         if (__builtin_mul_overflow(*whole, 10, whole) ||
@@ -77,48 +77,131 @@ const char *form_millionths(const char *text, uint64_t *whole, unsigned *million
     return text;
 }
 
-/* Finds a suffix: sizes are powers of 1024, times are in microseconds. */
-static bool find_suffix(bool time, const char *text, uint64_t *factor)
-{
-    static const struct suffix {
-        char name[3];
-        uint64_t factor;
-    } sizes[] = {{"k", 1 << 10}, {"K", 1 << 10},           {"M", 1 << 20},
-                 {"G", 1 << 30}, {"T", UINT64_C(1) << 40}, {"", 0}};
-    static const struct suffix times[] = {{"us", 1},
-                                          {"ms", 1000},
-                                          {"s", FORM_MILLION},
-                                          {"m", UINT64_C(60) * FORM_MILLION},
-                                          {"h", UINT64_C(3600) * FORM_MILLION},
-                                          {"d", UINT64_C(86400) * FORM_MILLION},
-                                          {"", 0}};
-    const struct suffix *suffix = time ? times : sizes;
+#define FORM_SPACES " \t\n" /* these may be between a number and its unit */
 
-    while (*suffix->name && strcmp(suffix->name, text) != 0)
-        suffix++;
-    *factor = suffix->factor;
-    return *suffix->name;
+/* Reads the unit of a time. Returns its end, and its length in microseconds; NULL: another text. */
+static const char *take_time_unit(const char *text, uint64_t *factor)
+{
+    static const struct {
+        char name[4];
+        uint64_t factor;
+    } units[] = {{"us", 1},
+                 {"ms", 1000},
+                 {"sec", FORM_MILLION}, /* longer names come before names that they begin with */
+                 {"s", FORM_MILLION},
+                 {"min", UINT64_C(60) * FORM_MILLION},
+                 {"m", UINT64_C(60) * FORM_MILLION},
+                 {"h", UINT64_C(3600) * FORM_MILLION},
+                 {"d", UINT64_C(86400) * FORM_MILLION}};
+
+    for (size_t i = 0; i < COUNT(units); i++)
+        if (strncmp(text, units[i].name, strlen(units[i].name)) == 0) {
+            *factor = units[i].factor;
+            return text + strlen(units[i].name);
+        }
+    return NULL;
 }
 
-bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number)
+/* Reads the suffix of a number. k, kB and KiB are 1024 bytes, as in tables. A rate may end with /s,
+ * and may be in bits: 1 kbit is 1000 bits. */
+static bool find_suffix(const char *text, enum unit unit, uint64_t *factor)
 {
-    const bool whole_only = !seconds && parts == 1;
-    uint64_t whole, result, factor = whole_only ? 1 : FORM_MILLION;
-    const uint64_t divisor = whole_only ? 1 : FORM_MILLION / parts;
+    static const char prefixes[] = "kmgt";
+    const bool bytes_rate = unit == UNIT_BYTES_PER_SECOND;
+    const bool is_rate = bytes_rate || unit == UNIT_PACKETS_PER_SECOND;
+    const char *prefix = *text ? strchr(prefixes, tolower((unsigned char)*text)) : NULL;
+    const unsigned power = prefix ? (unsigned)(prefix - prefixes) + 1 : 0;
+    const bool lower = prefix && *text == *prefix;
+    struct text name = as_text(text + (prefix != NULL));
+    const bool per_second =
+        is_rate && name.length >= 2 && memcmp(name.data + name.length - 2, "/s", sizeof "/s") == 0;
+
+    name.length -= per_second ? 2 : 0;
+    *factor = UINT64_C(1) << 10 * power;
+    if (!name.length)
+        return prefix || per_second;
+    if (unit == UNIT_PERCENT)
+        return !prefix && text_is(name, "%");
+    if (unit != UNIT_BYTES && !bytes_rate)
+        return false;
+    if (text_is(name, "B") || (prefix && text_is(name, "iB")) ||
+        (lower && (text_is(name, "b") || text_is(name, "ib"))))
+        return true;
+    *factor = 125; /* bytes in 1000 bits */
+    for (unsigned i = 1; i < power; i++)
+        *factor *= 1000;
+    return bytes_rate && prefix && (text_is(name, "bit") || text_is(name, "bps"));
+}
+
+/* Adds whole.millionths * factor to the sum. Returns false if the sum is too large. *rest gets the
+ * millionths that are left. */
+static bool add_product(uint64_t *sum, uint64_t whole, unsigned millionths, uint64_t factor,
+                        uint64_t *rest)
+{
+    uint64_t product, parts;
+
+    if (__builtin_mul_overflow(whole, factor, &product) ||
+        __builtin_mul_overflow((uint64_t)millionths, factor, &parts))
+        return false;
+    *rest = parts % FORM_MILLION;
+    return !__builtin_add_overflow(*sum, product, sum) &&
+           !__builtin_add_overflow(*sum, parts / FORM_MILLION, sum);
+}
+
+/* Parses times with units, largest first or not: 1.5s, 3h05m. A number alone is seconds. The result
+ * is in microseconds. */
+static bool take_times(const char *text, uint64_t *microseconds)
+{
+    uint64_t whole, factor, rest;
+    unsigned millionths;
+    bool first = true;
+
+    for (*microseconds = 0; *text || first; first = false) {
+        text = form_millionths(text, &whole, &millionths);
+        if (!text)
+            return false;
+        text += strspn(text, FORM_SPACES);
+        factor = FORM_MILLION;
+        text = first && !*text ? text : take_time_unit(text, &factor);
+        if (!text || !add_product(microseconds, whole, millionths, factor, &rest) || rest)
+            return false;
+    }
+    return true;
+}
+
+bool form_quantity(const char *text, enum unit unit, unsigned parts, uint64_t *number)
+{
+    uint64_t whole, result = 0, factor = 1, rest;
     unsigned millionths;
 
-    if (whole_only && strncasecmp(text, "0x", 2) == 0)
+    if (unit == UNIT_SECONDS) {
+        const unsigned divisor = FORM_MILLION / parts;
+        if (!take_times(text, &result) || result % divisor)
+            return false;
+        *number = result / divisor;
+        return true;
+    }
+    if (parts == 1 && strncasecmp(text, "0x", 2) == 0)
         return form_is_number(text, UINT64_MAX, number);
     text = form_millionths(text, &whole, &millionths);
-    if (!text)
+    text = text ? text + strspn(text, FORM_SPACES) : NULL;
+    if (!text || (*text && !find_suffix(text, unit, &factor)) ||
+        __builtin_mul_overflow(factor, parts, &factor) ||
+        !add_product(&result, whole, millionths, factor, &rest) || (rest && factor == parts))
         return false;
-    if (*text && !((seconds || whole_only) && find_suffix(seconds, text, &factor)))
+    *number = result;
+    return true;
+}
+
+bool form_seconds(const char *text, double most, double *seconds)
+{
+    uint64_t microseconds;
+
+    if (form_decimal(text, most, seconds))
+        return true;
+    if (!take_times(text, &microseconds) || (double)microseconds > most * FORM_MILLION)
         return false;
-    if (__builtin_mul_overflow(whole, factor, &result) || millionths * factor % FORM_MILLION ||
-        __builtin_add_overflow(result, millionths * factor / FORM_MILLION, &result) ||
-        result % divisor)
-        return false;
-    *number = result / divisor;
+    *seconds = (double)microseconds / FORM_MILLION;
     return true;
 }
 
@@ -348,4 +431,15 @@ size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX])
             return text[2] ? 0 : count;
     }
     return 0;
+}
+
+bool form_next(const char **list, struct text *element)
+{
+    if (!text_next(list, ',', element))
+        return false;
+    while (element->length && strchr(FORM_SPACES, *element->data))
+        *element = (struct text){element->data + 1, element->length - 1};
+    while (element->length && strchr(FORM_SPACES, element->data[element->length - 1]))
+        element->length--;
+    return true;
 }

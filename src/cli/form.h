@@ -28,10 +28,17 @@ bool form_decimal(const char *text, double most, double *number);
 enum { FORM_MILLION = 1000000 };
 const char *form_millionths(const char *text, uint64_t *whole, unsigned *millionths);
 
-/* Parses a number in units of 1 / `parts`, where parts is 1, 1000 or a million. Seconds may have a
- * suffix: 50ms, 1.5s, 2m, 1h or 1d. A number with `parts` 1 that is not in seconds may be 64k or
- * 0x1f. Returns false also if the result is not a whole number. */
-bool form_quantity(const char *text, bool seconds, unsigned parts, uint64_t *number);
+/* Parses a number in units of 1 / `parts`, where parts is 1, 1000 or a million. Spaces may be
+ * between a number and its unit. Times (UNIT_SECONDS) may be 50ms, 1.5s, 2m, 1h, 1d or 3h05m; other
+ * numbers 64k (times 1024), bytes also 64kB or 64KiB, rates 64k/s and 10Mbit (millions of bits),
+ * percent 5%. A number with `parts` 1 may be 0x1f. Returns false also if the result is not a whole
+ * number; but after a suffix of a size, the rest is cut off: 1.3M. */
+bool form_quantity(const char *text, enum unit unit, unsigned parts, uint64_t *number);
+
+/* Parses a time: seconds, with or without a point, or a time with units as form_quantity() reads
+ * it. Returns false if it is above `most`, in seconds. */
+enum { FORM_SECONDS_MAX = 1000000 }; /* the longest time that options take */
+bool form_seconds(const char *text, double most, double *seconds);
 
 /* Parses seconds since 1970, or a time of RFC 3339, perhaps without seconds or time of day. */
 bool form_time(const char *text, uint64_t *nanoseconds);
@@ -64,5 +71,9 @@ bool form_network(const char *text, enum form_dialect dialect, const struct fiel
 
 /* Parses bytes of two digits, with colons between. Returns the number of bytes; 0: other text. */
 size_t form_lladdr(const char *text, uint8_t bytes[LLADDR_MAX]);
+
+/* Reads the next element of a list with commas, without the spaces around it. Returns false at the
+ * end; then `list` is NULL. */
+bool form_next(const char **list, struct text *element);
 
 #endif

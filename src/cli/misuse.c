@@ -5,8 +5,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/misuse.h"
+#include "fastnet/array.h"
 #include "fastnet/field.h"
 #include "fastnet/text.h"
 
@@ -136,19 +138,34 @@ void misuse_put(const struct misuse *misuse, char *message, size_t size)
         message_append(message, size, "; there are: %s", misuse->words);
 }
 
+/* Columns that people expect, and what there is instead. */
+static const char *column_instead(const struct kind *kind, struct text typed)
+{
+    static const char *const commands[] = {"cmdline", "cmd", "command", "args", "argv", "exe"};
+
+    for (size_t i = 0; i < COUNT(commands) && field_named(kind, "process"); i++)
+        if (typed.length == strlen(commands[i]) &&
+            strncasecmp(typed.data, commands[i], typed.length) == 0)
+            return "; process is the name of the program, pid its process (ps -p PID shows more)";
+    return NULL;
+}
+
 struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN])
 {
     struct misuse misuse = {.wrong = wrong, .typed = typed};
     const struct field *field;
+    const char *instead = column_instead(kind, typed);
     const bool few = kind->field_count <= FEW;
 
-    for (size_t i = 0; (field = field_at(kind, i)); i++)
+    for (size_t i = 0; !instead && (field = field_at(kind, i)); i++)
         misuse_offer(&misuse, field->name);
-    for (size_t i = 0; i < kind->group_count; i++)
+    for (size_t i = 0; !instead && i < kind->group_count; i++)
         misuse_offer(&misuse, kind->groups[i].name);
     snprintf(wrong, NO_COLUMN, "no column '%%s' for %s%s", kind->name,
-             misuse.meant.data || few ? "" : " (--columns=help lists them)");
-    for (size_t i = 0; !misuse.meant.data && few && i < kind->field_count; i++)
+             instead                    ? instead
+             : misuse.meant.data || few ? ""
+                                        : " (--columns=help lists them)");
+    for (size_t i = 0; !misuse.meant.data && !instead && few && i < kind->field_count; i++)
         message_append(wrong, NO_COLUMN, "%s%s", i ? ", " : "; there are: ", kind->fields[i].name);
     return misuse;
 }

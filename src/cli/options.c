@@ -5,8 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/form.h"
 #include "cli/misuse.h"
 #include "fastnet/text.h"
+
+#define UNIT_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 struct options_parser {
     const struct option_table *const *tables;
@@ -70,7 +73,7 @@ static const struct option *find_abbreviated(const struct option_table *table, c
 
     for (size_t i = 0; i < table->count; i++) {
         const struct option *option = &table->options[i];
-        if (!begins_with(option, name, length))
+        if (!begins_with(option, name, length) || option->form == FORM_INSTEAD)
             continue;
         if (!found || (found->newer && !option->newer))
             found = option;
@@ -117,7 +120,8 @@ static int report_ambiguous(struct options_parser *parser, const struct option_t
     refuse_typed(parser, "option '%s' is ambiguous; possibilities:", as_text(word));
     for (size_t i = 0; i < table->count; i++) {
         const struct option *option = &table->options[i];
-        if (!begins_with(option, word + 2, length) || (first && option->id == first->id) ||
+        if (!begins_with(option, word + 2, length) || option->form == FORM_INSTEAD ||
+            (first && option->id == first->id) ||
             strlen(parser->message) + strlen(option->name) + 6 > OPTIONS_MESSAGE)
             continue;
         first = first ? first : option;
@@ -126,12 +130,43 @@ static int report_ambiguous(struct options_parser *parser, const struct option_t
     return OPTIONS_MISUSE;
 }
 
-static bool options_is_number(const char *word)
+/* Length of the number at the beginning of a word: digits with or without a point. */
+static size_t number_length(const char *word)
 {
     size_t digits = strspn(word, "0123456789");
     size_t fraction = word[digits] == '.' ? 1 + strspn(word + digits + 1, "0123456789") : 0;
 
-    return (digits || fraction > 1) && word[digits + fraction] == '\0';
+    return digits || fraction > 1 ? digits + fraction : 0;
+}
+
+static bool options_is_number(const char *word)
+{
+    const size_t length = number_length(word);
+
+    return length && !word[length];
+}
+
+/* True if the word is a time, or a number with letters after it: a wrong unit. */
+static bool is_like_time(const char *word)
+{
+    const size_t length = number_length(word);
+    double seconds;
+
+    return length && (!word[length + strspn(word + length, UNIT_LETTERS)] ||
+                      form_seconds(word, FORM_SECONDS_MAX, &seconds));
+}
+
+/* True if the option takes a time, and `next` is a unit that belongs to the number before it. */
+static bool is_unit_of(const struct option *option, const char *argument, const char *next)
+{
+    char time[sizeof "1" + 8] = "1";
+    double seconds;
+
+    if (option->form != FORM_SECONDS && option->argument != ARGUMENT_DURATION)
+        return false;
+    strncat(time, next, sizeof time - strlen(time) - 1);
+    return argument && options_is_number(argument) && *next && !next[strspn(next, UNIT_LETTERS)] &&
+           form_seconds(time, FORM_SECONDS_MAX, &seconds);
 }
 
 static bool is_argument(const struct option *option, const char *word)
@@ -141,6 +176,8 @@ static bool is_argument(const struct option *option, const char *word)
         return true;
     case ARGUMENT_INTERVAL:
         return options_is_number(word);
+    case ARGUMENT_DURATION:
+        return is_like_time(word);
     case ARGUMENT_WORD:
         return *word != '-' && *word != '!';
     default:
@@ -163,6 +200,10 @@ static int options_take(struct options_parser *parser, const struct option *opti
 
     if (!argument && has_next && is_argument(option, parser->argv[parser->at + 1]))
         argument = parser->argv[++parser->at];
+    has_next = parser->at + 1 < parser->argc;
+    if (has_next && is_unit_of(option, argument, parser->argv[parser->at + 1]))
+        return refuse_typed(parser, "write the number and its unit as one word: '%s'",
+                            as_text(MESSAGE_TEXT("%s%s", argument, parser->argv[parser->at + 1])));
     return parser->fn(option, argument, parser->arg);
 }
 
@@ -185,7 +226,7 @@ static int parse_long(struct options_parser *parser)
         misuse.typed = as_text(word); /* the whole word */
         return options_refuse(parser, &misuse);
     }
-    if (argument && !takes_rest(option))
+    if (argument && !takes_rest(option) && option->argument != ARGUMENT_DURATION)
         return refuse_typed(parser, "option '--%s' doesn't allow an argument",
                             as_text(option->name));
     if (!argument && option->argument == ARGUMENT_REQUIRED && parser->at + 1 == parser->argc)
@@ -200,7 +241,9 @@ static int report_letter(struct options_parser *parser, const char *letter, char
     struct misuse misuse = {.wrong = "invalid option -- '%s'", .typed = {letter, 1}};
     char interval[48] = "";
 
-    if (option && option->argument == ARGUMENT_INTERVAL && options_is_number(letter) &&
+    if (option &&
+        ((option->argument == ARGUMENT_INTERVAL && options_is_number(letter)) ||
+         (option->argument == ARGUMENT_DURATION && is_like_time(letter))) &&
         strlen(letter) < sizeof interval - sizeof "-c ")
         snprintf(interval, sizeof interval, "-%c %s", before, letter);
     misuse.before = *interval ? NULL : "--";

@@ -15,6 +15,7 @@ enum option_argument {
     ARGUMENT_NONE,
     ARGUMENT_REQUIRED,
     ARGUMENT_INTERVAL, /* the next word, if it is a number of seconds */
+    ARGUMENT_DURATION, /* the next word, if it is a time: a number with or without a unit */
     ARGUMENT_ATTACHED, /* the rest of the same word, or no argument */
     ARGUMENT_WORD,     /* optional: the next word, unless it begins with '-' or '!' */
 };
@@ -24,8 +25,9 @@ enum option_form {
     FORM_LIST,    /* values of the columns, as --where reads them */
     FORM_TEXT,    /* a plain text without special signs; only the last text counts */
     FORM_WORD,    /* one of the choices; its index is the value of an enum */
-    FORM_SECONDS, /* seconds; stored as milliseconds in an unsigned */
+    FORM_SECONDS, /* a time; stored as milliseconds in an unsigned */
     FORM_COUNT,   /* a number from 1 to `number` (0: no limit); stored in a uint64_t */
+    FORM_INSTEAD, /* the option does not exist: a message says what to type instead */
     FORM_OWN,     /* first of the forms that the personality handles itself */
 };
 
@@ -50,7 +52,9 @@ struct option {
     /* For a filter: the columns that it compares, separated by spaces. A kind that has none of
      * these columns refuses the option. NULL: the argument is a condition of --where. */
     const char *columns;
-    /* Value of an option without argument. With FORM_SECONDS: why 0 is refused. */
+    /* Value of an option without argument. With FORM_SECONDS: why 0 is refused. With FORM_INSTEAD:
+     * what to type instead, with the argument in place of each %s; NULL: the option for the form of
+     * output that the argument names. */
     const char *value;
 };
 
@@ -58,13 +62,15 @@ struct option {
 #define THIS_ROW (10000 + __LINE__)
 
 /* Rows of a table. After the group come the help and other members: TAKES() an argument, OF() these
- * words, and COMPARES() these columns with the argument. */
+ * words, and COMPARES() these columns with the argument. INSTEAD() is an option that users know
+ * from other programs. */
 /* clang-format off */
 #define OPTION_ROW(i, l, n, g, ...) {.id = (i), .letter = (l), .name = (n), .group = (g), .help = __VA_ARGS__}
 #define OPTION(l, n, g, ...)        OPTION_ROW(l, l, n, g, __VA_ARGS__)
 #define LONG(i, n, g, ...)          OPTION_ROW(i, 0, n, g, __VA_ARGS__)
 #define TAKES(m)                    .argument = ARGUMENT_REQUIRED, .metavar = (m)
 #define OF(words)                   .choices = (words)
+#define INSTEAD(l, n, m, v)         {.id = THIS_ROW, .letter = (l), .name = (n), .argument = ARGUMENT_WORD, .metavar = (m), .value = (v), .form = FORM_INSTEAD}
 #define COMPARES(of)                .columns = (of)
 /* clang-format on */
 

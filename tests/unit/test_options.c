@@ -27,6 +27,16 @@ static const struct option old_options[] = {
     OPTION('c', "continuous", 0, NULL, .argument = ARGUMENT_INTERVAL),
 };
 
+static const struct option time_options[] = {
+    OPTION('c', "continuous", 0, NULL, .argument = ARGUMENT_DURATION),
+    LONG('F', "for", 0, NULL, TAKES("TIME"), .form = FORM_SECONDS),
+    OPTION('s', NULL, 0, NULL),
+    INSTEAD('i', "format", "IF", "--other=%s"),
+};
+static const struct option_table time_table = {.options = time_options,
+                                               .count = COUNT(time_options)};
+static const struct option_table *const times_only[] = {&time_table, NULL};
+
 /* As conntrack has them. */
 static const struct option word_options[] = {
     OPTION('L', "dump", 0, "list", .argument = ARGUMENT_WORD, .metavar = "[TABLE]",
@@ -107,6 +117,7 @@ static struct parsed parse(option_fn fn, const char *const words[])
 }
 
 #define PARSE(...)       parse(take, (const char *const[]){__VA_ARGS__, NULL})
+#define PARSE_TIMES(...) parse_by(times_only, take, (const char *const[]){__VA_ARGS__, NULL})
 #define PARSE_WORDS(...) parse_by(words_only, take, (const char *const[]){__VA_ARGS__, NULL})
 
 static void assert_taken(const struct parsed *parsed, const int *ids, size_t count)
@@ -197,6 +208,67 @@ static void anything_else_after_it_is_no_interval(void **state)
     struct parsed parsed = PARSE("-ca", "5"); /* not the last letter */
     ASSERT_TAKEN(&parsed, 'c', 'a');
     assert_null(parsed.arguments[0]);
+}
+
+static void a_time_with_a_unit_is_taken_where_one_may_be(void **state)
+{
+    static const char *const times[] = {"5", ".5", "5s", "500ms", "1.5h", "3h05m", "2min"};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(times); i++) {
+        struct parsed parsed = PARSE_TIMES("-c", times[i], "-s");
+        ASSERT_TAKEN(&parsed, 'c', 's');
+        assert_string_equal(parsed.arguments[0], times[i]);
+    }
+    struct parsed parsed = PARSE_TIMES("--continuous=5m", "--for", "x");
+    ASSERT_TAKEN(&parsed, 'c', 'F');
+    assert_string_equal(parsed.arguments[0], "5m");
+    /* a wrong unit is taken, too, so that a message can name it */
+    parsed = PARSE_TIMES("-c", "5x");
+    assert_string_equal(parsed.arguments[0], "5x");
+}
+
+static void a_word_that_is_no_time_is_an_operand(void **state)
+{
+    static const char *const others[] = {"nginx", "s", "ms", "10.0.0.5", "fe80::1", "1e9", "", "."};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        struct parsed parsed = PARSE_TIMES("-c", others[i]);
+        ASSERT_TAKEN(&parsed, 'c');
+        assert_null(parsed.arguments[0]);
+        assert_string_equal(parsed.operands[0], others[i]);
+    }
+}
+
+static void a_unit_in_a_word_of_its_own_is_refused(void **state)
+{
+    static const char message[] = "write the number and its unit as one word: '5s'";
+    struct parsed parsed = PARSE_TIMES("-c", "5", "s");
+
+    (void)state;
+    assert_misuse(&parsed, message);
+    parsed = PARSE_TIMES("--for=5", "s");
+    assert_misuse(&parsed, message);
+    parsed = PARSE_TIMES("-c5s");
+    assert_misuse(&parsed, "invalid option -- '5'; did you mean -c 5s?");
+    parsed = PARSE_TIMES("-c", "5", "nginx");
+    assert_int_equal(parsed.result, 0);
+    parsed = PARSE_TIMES("--for", "5", "7", "-c", "5", "");
+    assert_int_equal(parsed.result, 0);
+}
+
+static void an_option_of_another_program_has_no_abbreviation(void **state)
+{
+    struct parsed parsed = PARSE_TIMES("--fo", "5", "-i", "eth0", "--format=x", "-i");
+
+    (void)state;
+    ASSERT_TAKEN(&parsed, 'F', time_options[3].id, time_options[3].id, time_options[3].id);
+    assert_string_equal(parsed.arguments[1], "eth0");
+    assert_string_equal(parsed.arguments[2], "x");
+    assert_null(parsed.arguments[3]);
+    parsed = PARSE_TIMES("--form");
+    assert_int_equal(parsed.result, OPTIONS_MISUSE);
 }
 
 static void assert_arguments(const struct parsed *parsed, const char *first, const char *second)
@@ -553,6 +625,10 @@ int main(void)
         cmocka_unit_test(two_dashes_end_the_options),
         cmocka_unit_test(an_interval_is_taken_when_a_number_follows),
         cmocka_unit_test(anything_else_after_it_is_no_interval),
+        cmocka_unit_test(a_time_with_a_unit_is_taken_where_one_may_be),
+        cmocka_unit_test(a_word_that_is_no_time_is_an_operand),
+        cmocka_unit_test(a_unit_in_a_word_of_its_own_is_refused),
+        cmocka_unit_test(an_option_of_another_program_has_no_abbreviation),
         cmocka_unit_test(a_word_is_the_rest_of_the_word_or_the_next_one),
         cmocka_unit_test(a_word_may_be_left_out),
         cmocka_unit_test(help_shows_a_word_after_a_blank),

@@ -152,15 +152,115 @@ static void numbers_are_in_the_unit_of_their_column(void **state)
     MEAN(&kind_counter, counters);
 }
 
+static void units_are_typed_as_people_write_them(void **state)
+{
+    static const struct meaning sockets[] = {
+        {"rtt < 50 ms", "rtt < 50000 millionths"},
+        {"rtt<50\tms and uid = 1", "rtt < 50000 millionths and uid = 1"},
+        {"rtt < '50 ms'", "rtt < 50000 millionths"},
+        {"rtt in 50 ms, 1 s", "rtt = 50000 millionths or rtt = 1000000 millionths"},
+        {"rtt < 3h05m", "rtt < 11100000000 millionths"},
+        {"rtt < 1m30sec", "rtt < 90000000 millionths"},
+        {"rtt < 2min", "rtt < 120000000 millionths"},
+        {"rtt < 0.5m", "rtt < 30000000 millionths"},
+        {"rtt < .5s", "rtt < 500000 millionths"},
+        {"rtt < 5 uid = 1", "at 9: expected 'and', 'or' or the end, not 'uid'"},
+        {"rtt < 5 minutes", "at 7: rtt takes times, such as 50ms, 1.5s, 2m or 1h, not '5 minutes'"},
+        {"send_q > 1MB", "send_q > 1048576"},
+        {"send_q > 1 MiB", "send_q > 1048576"},
+        {"send_q > 1mb", "send_q > 1048576"},
+        {"send_q > 1kB", "send_q > 1024"},
+        {"send_q > 2 KiB or uid = 1", "send_q > 2048 or uid = 1"},
+        {"send_q > 100B", "send_q > 100"},
+        {"send_q > 1.3M", "send_q > 1363148"}, /* 1363148.8 */
+        {"send_q in 1kB-2kB", "not (send_q < 1024) and not (send_q > 2048)"},
+        {"pacing_rate > 1MB/s", "pacing_rate > 1048576"},
+        {"pacing_rate > 10Mbit", "pacing_rate > 1250000"},
+        {"pacing_rate > 10 Mbit/s", "pacing_rate > 1250000"},
+        {"pacing_rate > 1.5Gbps", "pacing_rate > 187500000"},
+        {"pacing_rate > 8kbit", "pacing_rate > 1000"},
+        {"resent_percent > 5%", "resent_percent > 5000 thousandths"},
+        {"resent_percent > 0.5 %", "resent_percent > 500 thousandths"},
+        {"uid = 2k", "uid = 2048"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, sockets);
+}
+
+static void units_that_do_not_fit_are_refused(void **state)
+{
+    static const char *const wrong[] = {
+        "rtt < 1x",
+        "rtt < s",
+        "rtt < ms",
+        "rtt < -5ms",
+        "rtt < 1e9",
+        "rtt < 1s5",
+        "rtt < 5M",
+        "rtt < 1MB",
+        "send_q > 5s",
+        "send_q > 10Mbit",
+        "send_q > 1Mb",
+        "send_q > 1MB/s",
+        "send_q > 0.5B",
+        "send_q > 1kk",
+        "send_q > B",
+        "send_q > -1k",
+        "send_q > 0x1kB",
+        "uid = 1kB",
+        "uid = 5%",
+        "pacing_rate > 10bit",
+        "pacing_rate > 5%",
+        "send_q > 16777216T",
+        "rtt < 99999999999999999999d",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        if (memcmp(meaning_of(&kind_socket, wrong[i]), "at ", 3) != 0)
+            fail_msg("'%s' is accepted: %s", wrong[i], meaning_of(&kind_socket, wrong[i]));
+}
+
+/* In --where rtt > 50ms without quotes, the shell takes the sign and the value. */
+static void a_lone_column_asks_for_quotes(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"rtt", "the filter is only 'rtt': did the shell take the > or <? quote it: "
+                "--where 'rtt > 50ms'"},
+        {" recv ", "the filter is only 'recv_q': did the shell take the > or <? quote it: "
+                   "--where 'recv_q > 64k'"},
+        {"uid", "the filter is only 'uid': did the shell take the > or <? quote it: "
+                "--where 'uid > 7'"},
+        {"state", "at the end: expected = != < <= > >= ~ !~ ~~ !~~ or in"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
+static void localhost_is_not_looked_up(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"local_address = localhost", "local_address = 127.0.0.1 or local_address = ::1"},
+        {"local = LOCALHOST:80",
+         "(local_address = 127.0.0.1 or local_address = ::1) and local_port = 80"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+}
+
 static void numbers_that_a_column_cannot_have_are_refused(void **state)
 {
     static const struct meaning refused[] = {
-        {"send_q > 0.3", "at 10: send_q takes numbers of bytes, such as 1500 or 64k, not '0.3'"},
-        {"send_q > 5s", "at 10: send_q takes numbers of bytes, such as 1500 or 64k, not '5s'"},
-        {"send_q > 18446744073709551616",
-         "at 10: send_q takes numbers of bytes, such as 1500 or 64k, not '18446744073709551616'"},
+        {"send_q > 0.3",
+         "at 10: send_q takes numbers of bytes, such as 1500, 64k or 1MB, not '0.3'"},
+        {"send_q > 5s", "at 10: send_q takes numbers of bytes, such as 1500, 64k or 1MB, not '5s'"},
+        {"send_q > 18446744073709551616", "at 10: send_q takes numbers of bytes, such as 1500, 64k "
+                                          "or 1MB, not '18446744073709551616'"},
         {"send_q > 99999999999T",
-         "at 10: send_q takes numbers of bytes, such as 1500 or 64k, not '99999999999T'"},
+         "at 10: send_q takes numbers of bytes, such as 1500, 64k or 1MB, not '99999999999T'"},
         {"expires < 5us", "at 11: expires takes times, such as 50ms, 1.5s, 2m or 1h, not '5us'"},
         {"rtt < 0.1us", "at 7: rtt takes times, such as 50ms, 1.5s, 2m or 1h, not '0.1us'"},
         {"expires < 5k", "at 11: expires takes times, such as 50ms, 1.5s, 2m or 1h, not '5k'"},
@@ -199,7 +299,7 @@ static void words_are_known_in_any_case(void **state)
         {"state not in unconn,listen", "not (state = 7 or state = 10)"},
         {"protocol = unconn", "at 12: no protocol 'unconn'; it can be unix, tcp, udp, sctp, "
                               "udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc"},
-        {"state = CLOSED", "at 9: no state 'CLOSED'; did you mean CLOSE?"},
+        {"state = CLOSEE", "at 9: no state 'CLOSEE'; did you mean CLOSE?"},
         {"state = UNCON", "at 9: no state 'UNCON'; did you mean UNCONN?"},
         {"state = 10", "at 9: no state '10'; it can be ESTABLISHED, SYN_SENT, SYN_RECV, FIN_WAIT1, "
                        "FIN_WAIT2, TIME_WAIT, CLOSE, CLOSE_WAIT, LAST_ACK, LISTEN, CLOSING, "
@@ -218,6 +318,77 @@ static void words_are_known_in_any_case(void **state)
     (void)state;
     MEAN(&kind_socket, sockets);
     MEAN(&kind_flow, flows);
+}
+
+static void words_are_known_with_dashes_or_without(void **state)
+{
+    static const struct meaning sockets[] = {
+        {"state = close-wait", "state = 8"},
+        {"state = Close_Wait,closewait", "state = 8 or state = 8"},
+        {"state in (fin-wait-1, fin_wait_2)", "state = 4 or state = 5"},
+        {"state = fin-wait", "at 9: no state 'fin-wait'; did you mean FIN_WAIT1?"},
+        {"state = -", "not (state is known) or state = "}, /* what tables show as a dash */
+        {"attention = peer-not-reading", "attention & 0x10 = 0x10"},
+        {"tls_cipher = AES_GCM_256", "tls_cipher = aes-gcm-256"},
+    };
+    static const struct meaning flows[] = {
+        {"state = time-wait", "state = TIME_WAIT"},
+        {"state = Time_Wait", "state = TIME_WAIT"},
+        {"state = timewait", "state = TIMEWAIT"}, /* of DCCP */
+        {"status = seen-reply", "status & 0x2 = 0x2"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, sockets);
+    MEAN(&kind_flow, flows);
+    assert_string_equal(meaning_of(&kind_drop, "reason = No-Socket"), "reason = NO_SOCKET");
+}
+
+static void states_have_the_names_of_ss(void **state)
+{
+    static const struct meaning sockets[] = {
+        {"state = estab", "state = 1"},
+        {"state = ESTAB,syn-rcv", "state = 1 or state = 3"},
+        {"state = listening", "state = 10"},
+        {"state = unconnected,closed", "state = 7 or state = 7"},
+        {"state = connected", "not (state = 7 or state = 10)"},
+        {"state != connected", "not not ((state = 7 or state = 10))"},
+        {"state = synchronized", "not ((state = 7 or state = 10) or state = 2)"},
+        {"state = bucket", "state = 3 or state = 6"},
+        {"state = big", "not (state = 3 or state = 6)"},
+        {"protocol = estab", "at 12: no protocol 'estab'; it can be unix, tcp, udp, sctp, "
+                             "udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc"},
+        {"family = ipv4,IPv6", "family = 2 or family = 10"},
+    };
+    static const struct meaning flows[] = {
+        {"state = estab", "state = ESTABLISHED"},
+        {"state = closed", "state = CLOSED"}, /* of SCTP */
+    };
+
+    (void)state;
+    MEAN(&kind_socket, sockets);
+    MEAN(&kind_flow, flows);
+    assert_string_equal(meaning_of(&kind_neighbour, "state = stale"), "state = 4");
+}
+
+static void names_of_the_kernel_are_known_in_any_case(void **state)
+{
+    static const struct meaning meanings[] = {
+        {"congestion = BBR", "congestion ~~ BBR"},
+        {"congestion != 'Cubic'", "not congestion ~~ Cubic"},
+        {"congestion ~ 'BB*'", "congestion ~ BB*"},
+        {"congestion = 'b*'", "congestion = b*"}, /* the sign stays a sign */
+        {"ulp = TLS", "ulp ~~ TLS"},
+        {"process = Nginx", "processes = Nginx"},
+        {"path = /Run/x", "path = /Run/x"},
+    };
+
+    (void)state;
+    MEAN(&kind_socket, meanings);
+    assert_string_equal(meaning_of(&kind_interface, "kind = VETH"), "kind ~~ VETH");
+    assert_string_equal(meaning_of(&kind_interface, "interface = ETH0"), "interface = ETH0");
+    assert_string_equal(meaning_of(&kind_counter, "name = insegs"), "name ~~ insegs");
+    assert_string_equal(meaning_of(&kind_flow, "helper = FTP"), "helper ~~ FTP");
 }
 
 /* The kernel has them as bits or numbers that are parts of larger attributes. */
@@ -396,7 +567,7 @@ static void an_address_is_typed_as_tables_show_it(void **state)
         {"shutdown = -",
          "not (shutdown is known) or shutdown & 0xffffffffffffffff:0xffffffffffffffff = 0"},
         {"recv_q = -", "not recv_q is known"},
-        {"recv_q > -", "at 10: recv_q takes numbers of bytes, such as 1500 or 64k, not '-'"},
+        {"recv_q > -", "at 10: recv_q takes numbers of bytes, such as 1500, 64k or 1MB, not '-'"},
     };
 
     (void)state;
@@ -560,10 +731,11 @@ static void errors_name_their_position(void **state)
         {"autobound = 2", "at 13: autobound takes = true or = false, not '2'"},
         {"autobound > no", "at 13: autobound: true and false cannot be compared with < or >"},
         {"autobound ~ no", "at 13: autobound has no text to compare with a pattern"},
-        {"state = ESTAB", "at 9: no state 'ESTAB'; did you mean ESTABLISHED?"},
+        {"state = ESTABLISH", "at 9: no state 'ESTABLISH'; did you mean ESTABLISHED?"},
         {"state = syn-rec", "at 9: no state 'syn-rec'; did you mean SYN_RECV?"},
         {"xyzzy = 1", "at 1: no column 'xyzzy' for sockets (--columns=help lists them)"},
-        {"uid", "at the end: expected = != < <= > >= ~ !~ ~~ !~~ or in"},
+        {"autobound", "at the end: expected = != < <= > >= ~ !~ ~~ !~~ or in"},
+        {"uid = 1 and uid", "at the end: expected = != < <= > >= ~ !~ ~~ !~~ or in"},
         {"uid 1", "at 5: expected = != < <= > >= ~ !~ ~~ !~~ or in, not '1'"},
         {"uid not 1", "at 9: expected in, not '1'"},
         {"uid =", "at the end: expected a value"},
@@ -944,8 +1116,15 @@ int main(void)
         cmocka_unit_test(and_binds_closer_than_or_and_not_closer_than_both),
         cmocka_unit_test(comparisons_have_one_meaning_in_each_spelling),
         cmocka_unit_test(numbers_are_in_the_unit_of_their_column),
+        cmocka_unit_test(units_are_typed_as_people_write_them),
+        cmocka_unit_test(units_that_do_not_fit_are_refused),
+        cmocka_unit_test(a_lone_column_asks_for_quotes),
+        cmocka_unit_test(localhost_is_not_looked_up),
         cmocka_unit_test(numbers_that_a_column_cannot_have_are_refused),
         cmocka_unit_test(words_are_known_in_any_case),
+        cmocka_unit_test(words_are_known_with_dashes_or_without),
+        cmocka_unit_test(states_have_the_names_of_ss),
+        cmocka_unit_test(names_of_the_kernel_are_known_in_any_case),
         cmocka_unit_test(words_of_attributes_are_known_in_any_case),
         cmocka_unit_test(numbers_with_names_are_known_by_both),
         cmocka_unit_test(each_column_takes_or_refuses_each_value),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* fastnet closed: lists connections when they end, with their bytes and owners. */
+#include <string.h>
+
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
@@ -10,7 +12,6 @@ struct closed_command {
     unsigned milliseconds; /* duration; 0: until the user stops it */
     struct which which;
     bool all;
-    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
 };
 
 enum { WHICH, SHOW, OTHER };
@@ -19,18 +20,19 @@ static const char *const groups[] = {"Which connections", "How they are shown", 
 #define SETS(of_closed) .member = offsetof(struct closed_command, of_closed)
 
 static const struct option options_table[] = {
-    OPTION('t', "tcp", WHICH, "TCP (default)", SETS(which.tcp)),
+    OPTION('t', "tcp", WHICH, "TCP (default; a filter on ports adds UDP)", SETS(which.tcp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
     OPTION('a', "all", WHICH, "also sockets without a peer, such as listeners", SETS(all)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
     LONG(THIS_ROW, "interface", WHICH, "bound to IF, with its address, or with any",
          TAKES("IF,..."), OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
-    FOR_OPTION(SHOW, "how long to watch (default: until ctrl-C)", SETS(milliseconds),
+    FOR_OPTION(SHOW, "how long to watch: 60, 5m (default: until ctrl-C)", SETS(milliseconds),
                .value = "connections are only seen while fastnet watches"),
-    OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
-    OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
+    HABIT_OPTIONS(SHOW, "processes are always shown", .newer = false),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
+    INSTEAD('i', NULL, "IF", "--interface=%s"),
 };
 
 static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};
@@ -70,6 +72,35 @@ const struct grammar closed_grammar = {
     .examples = examples,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
 };
+
+/* True if the predicate compares ports or protocols. */
+static bool closed_compares_ports(const struct predicate *predicate)
+{
+    const struct field *field = predicate ? predicate->field : NULL;
+    bool found = field && (field->port || field->lookups & NEED_SERVICES ||
+                           strcmp(field->name, "protocol") == 0);
+
+    for (const struct predicate *part = predicate ? predicate->parts : NULL; part && !found;
+         part = part->next)
+        found = closed_compares_ports(part);
+    return found;
+}
+
+/* Without -t and -u, TCP is listed, and UDP only if a filter asks for ports or protocols: port 53
+ * is seldom TCP. */
+static void closed_choose(struct closed_command *command)
+{
+    const struct predicate *typed = NULL, *words = NULL;
+    struct where where = {.parts = NULL};
+
+    if (command->which.tcp || command->which.udp)
+        return;
+    filters_resolve(&command->common.filters, &where, &kind_socket, &typed);
+    filters_resolve_words(&command->common.filters, &where, &kind_socket, NULL, &words);
+    command->which.tcp = true;
+    command->which.udp = closed_compares_ports(typed) || closed_compares_ports(words);
+    where_finish(&where);
+}
 
 static int closed_list(struct closed_command *command)
 {
@@ -121,6 +152,6 @@ int closed_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    command.which.tcp |= !command.which.udp;
+    closed_choose(&command);
     return closed_list(&command);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/form.h"
 #include "cli/known_names.h"
 #include "cli/netstat/netstat.h"
 #include "cli/progress.h"
@@ -41,7 +42,7 @@ static const char *const groups[] = {"What to check", "How it is shown", "About 
 #define CHOICES_RULES "!fastnet doctor --list --no-header 2>/dev/null | cut -d\" \" -f1"
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "seconds between two readings (default 5; 0: one)", SETS(milliseconds)),
+    FOR_OPTION(WHAT, "time between readings: 60, 5m (default 5; 0: one)", SETS(milliseconds)),
     LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_LIST, "list", WHAT, "list the rules, not findings", SETS(list)),
@@ -51,7 +52,10 @@ static const struct option options_table[] = {
     LONG(OPTION_NAGIOS, "nagios", SHOW, "print a line and exit as a monitoring plugin must",
          SETS(nagios)),
     OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
+    HABIT_OPTIONS(SHOW, "processes are always shown", .newer = true),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
+    INSTEAD(0, "rule", "RULE", "--only=%s"),
 };
 
 static const struct operands operands[] = {{NULL, "", CHOICES_RULES}};
@@ -107,7 +111,7 @@ static int refuse_rule(const struct doctor_command *command, const char *wrong, 
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
     *rules = 0;
-    for (struct text name; text_next(&names, ',', &name);) {
+    for (struct text name; form_next(&names, &name);) {
         const uint64_t bit = rule_bit(name);
         if (!bit)
             return refuse_rule(command, "no rule '%s'", name);
@@ -122,7 +126,7 @@ static int doctor_take_word(struct doctor_command *command, const char *word)
     uint64_t rules = 0;
     const char *rest = word;
 
-    for (struct text name; text_next(&rest, ',', &name);) {
+    for (struct text name; form_next(&rest, &name);) {
         if (!rule_bit(name))
             return OPTIONS_WORD;
         rules |= rule_bit(name);

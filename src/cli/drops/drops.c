@@ -26,13 +26,16 @@ enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "how long to watch (default 5 seconds)",
+    FOR_OPTION(WHAT, "how long to watch: 60, 5m (default 5 seconds)",
                .member = offsetof(struct drops_command, milliseconds),
                .value = "drops are only seen while fastnet watches"),
     OPTION('a', "all", WHAT, "also harmless drops, e.g. data left at close",
            .member = offsetof(struct drops_command, all)),
     INTERVAL_OPTION(SHOW),
+    HABIT_OPTIONS(SHOW, "processes are always shown", .newer = false),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
+    INSTEAD('i', NULL, "IF", "--where 'interface = %s'"),
 };
 
 static const struct operands operands[] = {{NULL, "", CHOICES_WORDS}};

@@ -30,8 +30,9 @@ static const struct option options_table[] = {
     LONG(OPTION_USAGE, "usage", WHICH, "how full the tables are, and their limits", SETS(usage)),
     INTERVAL_OPTION(SHOW),
     STRICT_INTERVAL_OPTION(SHOW),
-    OPTION('n', "numeric", COMPATIBILITY, "no effect: addresses are numbers", SETS(numeric)),
+    HABIT_OPTIONS(COMPATIBILITY, "neighbours have no processes", .newer = false),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
 };
 
 static const struct listed listed[] = {{OPTION_USAGE, &kind_neighbour_usage, NULL},

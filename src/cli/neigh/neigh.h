@@ -11,7 +11,6 @@ struct neigh_options {
     struct common common;
     bool inet, inet6;
     bool usage;         /* list how full the tables are, instead of neighbours */
-    bool numeric;       /* accepted, no effect */
     const char *master; /* argument of --master, or NULL */
 };
 

@@ -23,8 +23,8 @@ static const struct {
     {"neighbour", "fastnet neigh"}, {"neighbours", "fastnet neigh"}, {"neighbor", "fastnet neigh"},
     {"neighbors", "fastnet neigh"}, {"flows", "fastnet conntrack"},  {"routes", "fastnet -r"},
     {"route", "fastnet -r"},        {"interfaces", "fastnet -i"},    {"link", "fastnet -i"},
-    {"statistics", "fastnet -s"},   {"lsof", "fastnet -tuap"},       {"listening", "fastnet -l"},
-    {"processes", "fastnet -p"},    {"continuous", "fastnet -c"},
+    {"statistics", "fastnet -s"},   {"lsof", "fastnet -tuap"},       {"listening", "fastnet s -l"},
+    {"connections", "fastnet s"},   {"processes", "fastnet -p"},     {"continuous", "fastnet -c"},
 };
 
 /* Finds the command or the long option that is nearest to the word. */

@@ -53,7 +53,7 @@ static const struct option options_table[] = {
     OPTION('l', "listening", WHICH, "listening sockets only (default: connected)", SETS(listening)),
     OPTION('a', "all", WHICH, "all sockets, listening and connected", SETS(all)),
     OPTION('o', "timers", SHOW, "timers", SETS(layout.timers)),
-    INTERVAL_OPTION(SHOW),
+    SECONDS_OPTION(SHOW),
     OPTION('e', "extend", SHOW, "user and inode"),
     OPTION('p', "programs", SHOW, "process and program name", SETS(layout.programs)),
     OPTION('v', "verbose", SHOW, "report address families that the kernel lacks", SETS(verbose)),

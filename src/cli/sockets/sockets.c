@@ -18,7 +18,6 @@ struct sockets_options {
     struct which which;
     bool listening, summary, no_bytes;
     bool names, extended, timers, info, memory; /* -r -e -o -i -m: add columns */
-    bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
 };
 
 enum { OPTION_SUMMARY = 256 };
@@ -54,10 +53,10 @@ static const struct option options_table[] = {
     NONZERO_OPTION(SHOW),
     LONG(THIS_ROW, "no-bytes", SHOW, "with --delta: do not count bytes of UDP and unix",
          SETS(no_bytes), .newer = true),
-    OPTION('n', "numeric", SHOW, "no effect: addresses and ports are numbers", SETS(nothing)),
-    OPTION('p', NULL, SHOW, "no effect: processes are always shown", SETS(nothing)),
-    OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(nothing)),
+    HABIT_OPTIONS(SHOW, "processes are always shown", .newer = false),
+    OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(common.nothing)),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
 };
 
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};

@@ -103,7 +103,7 @@ static const struct option options_table[] = {
 /* These are in a table of their own, so that no abbreviation of ss's options becomes ambiguous. */
 static const char *const own_groups[] = {NULL};
 static const struct option own_options[] = {
-    INTERVAL_OPTION(0),
+    SECONDS_OPTION(0),
     DELTA_OPTION(0, "with -c: rates per second"),
     NONZERO_OPTION(0),
     STRICT_INTERVAL_OPTION(0),

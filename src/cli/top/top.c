@@ -36,13 +36,16 @@ static const struct option options_table[] = {
          TAKES("IF,..."), OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     LONG(THIS_ROW, "idle", WHICH, "also sockets without traffic", SETS(idle)),
     INTERVAL_OPTION(SHOW),
-    FOR_OPTION(SHOW, "end after SECONDS (default: never)", SETS(for_ms),
+    FOR_OPTION(SHOW, "end after this time: 60, 5m (default: never)", SETS(for_ms),
                .value = "at least two samples are needed"),
     LONG(OPTION_BUDGET, "budget", SHOW, "percent of a CPU that top may use (default 5)",
          TAKES("PERCENT")),
     LONG(THIS_ROW, "no-bytes", SHOW, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
+    HABIT_OPTIONS(SHOW, "processes are always shown", .newer = true),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
+    INSTEAD('i', NULL, "IF", "fastnet traffic %s, or --interface=%s"),
 };
 
 static const struct option_table top_table = {groups, COUNT(groups), options_table,
@@ -67,7 +70,8 @@ static const struct refused refused[] = {
     {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
     {"prometheus openmetrics", NULL,
      "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
-    {"count-by sum percent", NULL, "top does not count rows (try fastnet s -c --count-by=process)"},
+    {"count-by sum percent", NULL,
+     "top does not count rows; its key g groups them (try fastnet s -c --count-by=owners)"},
     {NULL, NULL, NULL},
 };
 
@@ -91,11 +95,16 @@ const struct grammar top_grammar = {
 static int top_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct top *top = arg;
+    uint64_t millionths;
     double percent;
 
     if (option->id != OPTION_BUDGET)
         return OPTIONS_WORD;
-    if (!form_decimal(argument, 100, &percent) || percent < 0.1)
+    if (form_quantity(argument, UNIT_PERCENT, FORM_MILLION, &millionths))
+        percent = (double)millionths / FORM_MILLION;
+    else if (!form_decimal(argument, 100, &percent))
+        percent = 0;
+    if (percent < 0.1 || percent > 100)
         return common_misuse_typed(&top->common, "--budget",
                                    "expected percent of a CPU, 0.1 to 100, not '%s'",
                                    as_text(argument));

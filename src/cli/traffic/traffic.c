@@ -17,6 +17,8 @@
 
 enum { FOR_MS = 5000, FLOWS = 65536, THREADS = 8 };
 
+enum { OPTION_INTERFACE = 256 };
+
 enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to watch", "How it is shown", "About fastnet"};
 
@@ -25,15 +27,20 @@ static const char *const groups[] = {"What to watch", "How it is shown", "About 
                     .number = (most)
 
 static const struct option options_table[] = {
-    FOR_OPTION(WHAT, "list once, after SECONDS (5 if not on a terminal)",
+    FOR_OPTION(WHAT, "list once, after 60, 5m ... (5 if no terminal)",
                .member = offsetof(struct traffic_command, milliseconds),
                .value = "packets are only seen while fastnet watches"),
+    OPTION_ROW(OPTION_INTERFACE, 'i', "interface", WHAT,
+               "watch this interface, like the word INTERFACE", TAKES("IF"),
+               OF(CHOICES_INTERFACES)),
     LONG(THIS_ROW, "flows", WHAT, "room for COUNT flows (default 65536)",
          COUNT_OF(flows, PACKET_FLOWS_MAX)),
     LONG(THIS_ROW, "threads", WHAT, "COUNT threads read packets (default: 1 per CPU)",
          COUNT_OF(threads, PACKET_THREADS_MAX)),
     INTERVAL_OPTION(SHOW),
+    HABIT_OPTIONS(SHOW, "--columns=+owners shows processes", .newer = false),
     ABOUT_OPTIONS(OTHER),
+    MISTAKEN_OPTIONS,
 };
 
 static const struct operands operands[] = {{NULL, "any", CHOICES_INTERFACES}};
@@ -73,17 +80,18 @@ const struct grammar traffic_grammar = {
     .version = "backends: AF_PACKET (TPACKET_V3)",
 };
 
-/* The first argument that is not an option names an interface, the others are filters. */
+/* The argument of -i, or the first argument that is not an option, names an interface; other
+ * arguments are filters. */
 static int traffic_take_option(const struct option *option, const char *argument, void *arg)
 {
     struct traffic_command *command = arg;
 
-    (void)option;
-    if (command->interface && if_nametoindex(argument))
+    if (command->interface && (option->id == OPTION_INTERFACE || if_nametoindex(argument)))
         return common_misuse_typed(&command->common, TYPED(command->interface),
                                    "expected only one interface, not also '%s'", as_text(argument));
-    if (command->interface || filters_typed(&command->common.filters, filters_word.name) ||
-        (foreign_begins(argument) && !if_nametoindex(argument)))
+    if (option->id != OPTION_INTERFACE &&
+        (command->interface || filters_typed(&command->common.filters, filters_word.name) ||
+         (foreign_begins(argument) && !if_nametoindex(argument))))
         return OPTIONS_WORD;
     command->interface = argument;
     return 0;

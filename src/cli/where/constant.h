@@ -28,4 +28,59 @@ struct predicate *constant_refuse_order(const struct constant *constant, const c
 /* If the word names a column, makes a comparison with it. Returns false if it is a value. */
 bool constant_column(const struct constant *constant, struct predicate **comparison);
 
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+/* Parses a text as a value of the field. Returns false for other texts. */
+typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);
+
+/* A read_fn for addresses, and a read_fn for digits: a number that has a name. */
+bool where_read_address(const struct field *field, const char *text, struct value *value);
+bool where_read_digits(const struct field *field, const char *text, struct value *value);
+
+struct value where_a_number(uint64_t number);
+struct value where_a_text(const char *text, size_t length);
+
+/* Compares the field with a value: by this operation, or by the comparison that was typed. */
+struct predicate *where_compare_by(const struct constant *constant,
+                                   enum predicate_operator operation, struct value value);
+struct predicate *where_compare(const struct constant *constant, struct value value);
+
+/* Makes a range: not below `first` and not above `last`, in this order (see take_range()). */
+struct predicate *where_make_range(const struct constant *constant, const struct value *first,
+                                   const struct value *last);
+/* Parses a text that read() accepts, or two such texts with '-' between; or returns false. */
+bool where_parse_range(const struct constant *constant, read_fn read, struct predicate **made);
+
+/* Splits a text in two at the sign. Returns false if the text cannot be split. */
+enum { PART_MAX = 200 };
+bool where_cut(const char *text, char sign, char first[PART_MAX], const char **second);
+
+/* IPv4-mapped addresses, which are among the addresses of IPv6, but not meant by them: the second
+ * function excludes them. */
+extern const struct network where_mapped;
+struct predicate *where_without_mapped(const struct constant *constant, struct predicate *part);
+
+/* True if the field has words for its numbers. A 32-bit number that is shown without a name has
+ * words for its bits instead. */
+bool where_has_words(const struct field *field);
+
+/* If tables show names of unix sockets in this column ("local"), returns the column of names. */
+const struct field *where_shows_paths(const struct where_parser *parser, const struct field *field);
+
+/* The text that tables show as the user typed it, if it differs from the typed text. Otherwise, or
+ * if memory is exhausted, its data is NULL. */
+struct text where_as_shown(const struct constant *constant);
+
+/* --- Values by type: each function makes a comparison, or returns NULL after a message ---------
+ */
+
+struct predicate *where_parse_numbers(const struct constant *constant);
+struct predicate *where_parse_word(const struct constant *constant);
+struct predicate *where_parse_text(const struct constant *constant);
+struct predicate *where_parse_of_group(const struct constant *constant);
+struct predicate *where_parse_socket_name(const struct constant *constant);
+struct predicate *where_parse_flag(const struct constant *constant);
+struct predicate *where_parse_addresses(const struct constant *constant);
+struct predicate *where_parse_lladdr(const struct constant *constant);
+
 #endif

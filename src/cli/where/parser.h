@@ -89,6 +89,11 @@ const struct synonym *where_synonym(const struct kind *kind, const struct field 
 /* Offers all words for values of a field. */
 void where_offer_words(struct misuse *misuse, const struct kind *kind, const struct field *field);
 
+/* True if the word is a unit of the numbers in this field, such as ms or MB. */
+bool where_is_unit(const struct field *field, struct text word);
+/* A value that the field, a number or a time, can be compared with. */
+const char *where_example(const struct field *field);
+
 /* Makes one comparison. Returns NULL if the value does not fit the field. */
 struct predicate *parser_constant(struct where_parser *parser, const struct field *field,
                                   enum token_type comparison, const struct token *value);

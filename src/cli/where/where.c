@@ -147,8 +147,17 @@ static const struct field *find_column(struct where_parser *parser)
     return NULL;
 }
 
-/* Takes a value. FACTOR * COLUMN may have spaces in it. */
-static struct token where_take_value(struct where_parser *parser)
+/* True if the word after a number is its unit, or a wrong unit: only a message names that. */
+static bool where_is_unit_of(const struct where_parser *parser, const struct field *field,
+                             struct text word)
+{
+    return where_is_unit(field, word) ||
+           (value_is_number(field->type) && field->unit && isalpha((unsigned char)*word.data) &&
+            !field_find(parser->kind, word.data, word.length));
+}
+
+/* Takes a value. FACTOR * COLUMN and a number with its unit may have spaces in them. */
+static struct token where_take_value(struct where_parser *parser, const struct field *field)
 {
     struct token value = parser->token;
     const struct text *next = &parser->token.text, *text = &value.text;
@@ -156,7 +165,8 @@ static struct token where_take_value(struct where_parser *parser)
     parser_next(parser);
     while (value.type == TOKEN_WORD && parser->token.type == TOKEN_WORD &&
            isdigit((unsigned char)text->data[0]) &&
-           (text->data[text->length - 1] == '*' || next->data[0] == '*')) {
+           (text->data[text->length - 1] == '*' || next->data[0] == '*' ||
+            where_is_unit_of(parser, field, *next))) {
         value.text.length = (size_t)(next->data + next->length - text->data);
         parser_next(parser);
     }
@@ -174,7 +184,7 @@ static struct predicate *parse_values(struct where_parser *parser, const struct 
         if (type != TOKEN_WORD && type != TOKEN_QUOTED && type != TOKEN_AND && type != TOKEN_OR &&
             type != TOKEN_NOT && type != TOKEN_IN)
             return where_fail_expected(parser, "a value");
-        const struct token value = where_take_value(parser);
+        const struct token value = where_take_value(parser, field);
         if (!where_join(parser, PREDICATE_OR, &all,
                         parser_constant(parser, field, comparison, &value)))
             return NULL;
@@ -198,8 +208,27 @@ static struct predicate *parse_null(struct where_parser *parser, const struct fi
     return parser_negate(parser, known);
 }
 
-/* Parses the rest of a comparison after its column: the sign and the values. */
-static struct predicate *parse_compared(struct where_parser *parser, const struct field *field)
+/* Reports that the comparison is missing. If the filter is only a column that can be compared with
+ * < and >, the shell has probably taken that sign as a redirection. */
+static struct predicate *fail_comparison(struct where_parser *parser, const struct field *field,
+                                         const char *column)
+{
+    const bool lone = parser->token.type == TOKEN_END &&
+                      column == parser->start + strspn(parser->start, TOKEN_SPACES);
+
+    if (!lone || (!value_is_number(field->type) && field->type != VALUE_TIME))
+        return where_fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
+    where_refuse(
+        parser->where,
+        &(struct misuse){.wrong = MESSAGE_TEXT("the filter is only '%s': did the shell "
+                                               "take the > or <? quote it: --where '%s > %s'",
+                                               field->name, field->name, where_example(field))});
+    return NULL;
+}
+
+/* Parses the rest of a comparison after its column: the sign and the values. column: its word. */
+static struct predicate *parse_compared(struct where_parser *parser, const struct field *field,
+                                        const char *column)
 {
     struct predicate *result;
     enum token_type type;
@@ -213,7 +242,7 @@ static struct predicate *parse_compared(struct where_parser *parser, const struc
     }
     type = parser->token.type;
     if (type < TOKEN_EQUAL || type > TOKEN_IN)
-        return where_fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
+        return fail_comparison(parser, field, column);
     if (type == TOKEN_IN)
         type = TOKEN_EQUAL;
     negated ^= parser->token.negated;
@@ -247,6 +276,7 @@ static const char *columns_of_port(const struct where_parser *parser)
 /* Compares each of the columns. `port != 22` refuses a row if one of its ports is 22. */
 static struct predicate *parse_either(struct where_parser *parser, const char *columns)
 {
+    const char *first = parser->token.text.data;
     struct predicate *all = NULL;
 
     parser_next(parser);
@@ -260,7 +290,7 @@ static struct predicate *parse_either(struct where_parser *parser, const char *c
             continue;
         *parser = before;
         if (!where_join(parser, none ? PREDICATE_AND : PREDICATE_OR, &all,
-                        parse_compared(parser, field)))
+                        parse_compared(parser, field, first)))
             return NULL;
     }
     return all;
@@ -276,7 +306,7 @@ static struct predicate *parse_comparison(struct where_parser *parser)
         result = parse_either(parser, ports);
     } else if (field) {
         parser_next(parser);
-        result = parse_compared(parser, field);
+        result = parse_compared(parser, field, first);
     }
     if (result)
         result->typed = (struct text){first, (size_t)(parser->before - first)};

@@ -17,9 +17,11 @@ static bool counter_is_of_machine(const struct record *record)
 /* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     TEXT(protocol, counter.protocol, COUNTER_PROTOCOL,
-         "the kernel's group of counters: Ip, Icmp, Tcp, TcpExt, Udp ...", .key = true),
+         "the kernel's group of counters: Ip, Icmp, Tcp, TcpExt, Udp ...", .key = true,
+         .any_case = true),
     TEXT(name, counter.name, COUNTER_NAME,
-         "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true),
+         "the kernel's name of the counter: InSegs, Udp6InDatagrams ...", .key = true,
+         .any_case = true),
     COMPUTED(value, VALUE_SIGNED, value, COUNTER_VALUE,
              "value of this counter, state or limit; -1: no limit", MEMBER(counter.magnitude),
              .counter = true, .partly = true, .optional = COUNTER_GROWS),

@@ -33,7 +33,7 @@ static const struct field fields[] = {
              MEMBER(drop.meaning)),
     BOOLEAN(harmless, drop.harmless, 0, "whether nobody misses these packets"),
     TEXT(function, drop.function, DROP_FUNCTION, "function of the kernel that dropped the packets",
-         .key = true),
+         .key = true, .any_case = true),
     WORD(source, drop.source, source_name, 0,
          "tracepoint (each packet was seen) or counter (a counter of the kernel has grown)"),
     NAMED(protocol, drop.protocol, flow_protocol_word, DROP_PROTOCOL,

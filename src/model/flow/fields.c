@@ -145,7 +145,8 @@ static const struct field fields[] = {
              .optional = FLOW_REPLY_ZONE | FLOW_ZONE, MEMBER(REPLY.zone)),
     NUMBER(secmark, flow.secmark, FLOW_SECMARK, "security mark of the flow"),
     TEXT(secctx, flow.secctx, FLOW_SECCTX, "security context of the flow"),
-    TEXT(helper, flow.helper, FLOW_HELPER, "helper that inspects the flow: ftp, sip, ..."),
+    TEXT(helper, flow.helper, FLOW_HELPER, "helper that inspects the flow: ftp, sip, ...",
+         .any_case = true),
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS,
              "labels of the flow, by name or number; joined by commas", .lookups = NEED_LABELS),
     NUMBER(id, flow.id, FLOW_ID, "the kernel's number for the flow"),
@@ -302,7 +303,7 @@ static const struct field expectation_fields[] = {
     FLAGS(flags, expectation.flags, expectation_flag_names, FLOW_FLAGS,
           "PERMANENT, INACTIVE, USERSPACE; joined by commas"),
     NUMBER(class, expectation.class, FLOW_CLASS, "number of the helper's class of expectations"),
-    TEXT(helper, expectation.helper, FLOW_HELPER, "helper that expects the flow"),
+    TEXT(helper, expectation.helper, FLOW_HELPER, "helper that expects the flow", .any_case = true),
     NUMBER(id, expectation.id, FLOW_ID, "the kernel's number for the expectation"),
     WORD(event, expectation.event, flow_event_name, FLOW_EVENT, "for an event: NEW or DESTROY"),
 };

@@ -31,8 +31,10 @@ static bool summary_is_of_machine(const struct record *record)
 
 /* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
-    TEXT(subject, summary.subject, 0, "tcp, udp, unix, frag6, flows, files ...", .key = true),
-    TEXT(name, summary.name, 0, "kind of number: sockets, a state, memory ...", .key = true),
+    TEXT(subject, summary.subject, 0, "tcp, udp, unix, frag6, flows, files ...", .key = true,
+         .any_case = true),
+    TEXT(name, summary.name, 0, "kind of number: sockets, a state, memory ...", .key = true,
+         .any_case = true),
     GAUGE(value, summary.value, SUMMARY_VALUE, "how many there are"),
     GAUGE(limit, summary.limit, SUMMARY_LIMIT, "how many there can be"),
     GAUGE(bytes, summary.bytes, SUMMARY_BYTES, "memory that is used", .unit = UNIT_BYTES),
