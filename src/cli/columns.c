@@ -123,7 +123,8 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
 {
     const struct kind *kind = command->kind;
     const struct field *named = field_find(kind, word.data, word.length), *field, *never = NULL;
-    size_t found = 0, filled = 0;
+    size_t found = 0;
+    bool filled = false;
 
     if (named && !sign && is_shown(command, named))
         return common_misuse_typed(command->common, "--columns", "column named twice: '%s'", word);
@@ -134,7 +135,7 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
             continue;
         const size_t index = columns_index_of(command, field);
         found++;
-        filled += !never_fills(command, field);
+        filled = filled || !never_fills(command, field);
         never = field;
         if (sign == '-' && index < command->shown_count)
             memmove(&command->shown[index], &command->shown[index + 1],

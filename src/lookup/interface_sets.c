@@ -126,6 +126,7 @@ int interface_sets_of_tree(struct interface_sets *sets, const char *proc_root)
         const char *path;
         int (*take)(struct interface_sets *sets, char *line);
     } files[] = {{"net/dev", take_dev}, {"net/if_inet6", take_if_inet6}, {"net/route", take_route}};
+    enum { LINES_MAX = 20000 }; /* a captured tree may have any number */
     char line[512];
     int error = 0;
 
@@ -134,7 +135,8 @@ int interface_sets_of_tree(struct interface_sets *sets, const char *proc_root)
         FILE *const file = fd < 0 ? NULL : fdopen(fd, "r");
         if (fd >= 0 && !file)
             close(fd);
-        while (file && !error && fgets(line, sizeof line, file))
+        for (size_t lines = 0;
+             file && !error && lines < LINES_MAX && fgets(line, sizeof line, file); lines++)
             error = files[i].take(sets, line);
         if (file)
             fclose(file);
