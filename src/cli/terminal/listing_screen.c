@@ -225,7 +225,7 @@ static void listing_screen_put_lines(struct screen_state *state)
 
     if (localtime_r(&seconds, &local))
         strftime(note, sizeof note, "%T", &local);
-    if (sort->field)
+    if (sort->field && state->sorted < state->command->shown_count)
         message_append(note, sizeof note, "   sorted by %s%s", sort->descending ? "-" : "",
                        sort->field->name);
     if (listing_screen_of(state)->awaited)
