@@ -347,24 +347,34 @@ static void help_put_rule(struct help *help)
     }
 }
 
-static void help_put_reason(struct help *help)
+/* reason: NULL if only the kernel knows it. */
+static void help_put_meaning(struct help *help, const char *name, const char *what,
+                             const struct drop_reason *reason)
 {
     static const char *const classes[] = {[DROP_IS_LOSS] = "somebody misses the packet",
                                           [DROP_IS_POLICY] = "a rule or the protocol demands it",
                                           [DROP_IS_HARMLESS] = "harmless: nobody misses it"};
-    const struct drop_reason *reason;
+
+    help_begin(help, name, what, " (fastnet drops)");
+    help_put_text(help, "", reason ? reason->meaning : "only the kernel's name is known");
+    if (reason)
+        help_put_text(help, "", classes[reason->class]);
+}
+
+static void help_put_reason(struct help *help)
+{
+    const struct drop_reason *reason =
+        drop_reason_find(as_text("NOT_SPECIFIED"), as_text(help->word));
     const char *name;
 
-    for (size_t i = 0; (name = drop_reason_word(i)); i++) {
-        if (!help_is_asked(help, name))
-            continue;
-        reason = drop_reason_find(as_text(name), as_text(""));
-        help_begin(help, name, "a reason of dropped packets", " (fastnet drops)");
-        help_put_text(help, "", reason ? reason->meaning : "only the kernel's name is known");
-        if (reason)
-            help_put_text(help, "", classes[reason->class]);
-        return;
-    }
+    for (size_t i = 0; (name = drop_reason_word(i)); i++)
+        if (help_is_asked(help, name)) {
+            help_put_meaning(help, name, "a reason of dropped packets",
+                             drop_reason_find(as_text(name), as_text("")));
+            return;
+        }
+    if (reason && strcmp(reason->name, help->word) == 0)
+        help_put_meaning(help, reason->name, "a function of the kernel that drops packets", reason);
 }
 
 void help_each_word(const struct grammar *const grammars[], help_word_fn *fn, void *arg)
