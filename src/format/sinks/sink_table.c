@@ -190,12 +190,10 @@ static void sink_table_put_headings(struct fitted *table)
     for (; line.column < table->options.count; line.column++) {
         const struct field *column = table->options.columns[line.column];
         const struct text title = fit_title(&table->options, column);
-        const bool is_name = title.data == column->name;
         char heading[CELL_BOUND];
         size_t length = 0;
         for (; length < sizeof heading && length < title.length; length++)
-            heading[length] =
-                is_name ? (char)toupper((unsigned char)title.data[length]) : title.data[length];
+            heading[length] = (char)toupper((unsigned char)title.data[length]);
         if (table->columns[line.column].width)
             sink_table_put_cell(&line, heading, (struct kept_cell){length, length});
     }
