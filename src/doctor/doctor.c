@@ -307,6 +307,7 @@ static void doctor_start(struct doctor *doctor)
         options->progress->show(options->progress, false);
     if (proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO)
         doctor_begin_probes(doctor);
+    doctor->began = clock_nanoseconds(CLOCK_MONOTONIC); /* probes may take long to load */
 }
 
 /* After ctrl-C, the second readings are taken at least this time after the first: over a shorter
