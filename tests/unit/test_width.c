@@ -129,6 +129,7 @@ static void a_text_is_wrapped_at_spaces_or_within_a_long_word(void **state)
         {"sent 1, received 2", 100, "sent 1, received 2|"},
         {"sent 1, received 2", 18, "sent 1, received 2|"},
         {"sent 1, received 2", 17, "sent 1, received|2|"},
+        {"sent 1, received 2", 12, "sent 1,|received 2|"},
         {"sent 1, received 2", 7, "sent 1,|receive|d 2|"},
         {"a  b   c", 3, "a|b|c|"},
         {"   a", 2, "  |a|"},

@@ -32,7 +32,8 @@ const char *screen_rate_cell(const struct screen_state *state, char room[SCREEN_
 const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUNT], double bytes)
 {
     screen_rate_cell(state, room, bytes);
-    return strcat(room, state->bits ? "/s" : "B/s");
+    stpcpy(room + strlen(room), state->bits ? "/s" : "B/s");
+    return room;
 }
 
 #define PROMPT "filter: "

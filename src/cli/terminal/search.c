@@ -146,8 +146,6 @@ static bool search_take_word(struct search *search, const char *typed, char word
 static void search_put(struct search *search, const struct field *const *columns, size_t count,
                        const char *word)
 {
-    char condition[SEARCH_MAX + 16];
-
     search_quote(search->pattern, "*", as_text(word), "*");
     search_split(search, word);
     /* with its column `address`, traffic would have two rows for a flow */
@@ -155,6 +153,7 @@ static void search_put(struct search *search, const struct field *const *columns
         if (search_ends[i].port || !field_find(search->kind, "src", 3))
             search_add_end(search, i, word);
     if (search->number == word) {
+        char condition[SEARCH_MAX + 16];
         snprintf(condition, sizeof condition, "pid in %s", word);
         search_add(search, "pid", condition);
     }

@@ -271,11 +271,50 @@ static int traffic_screen_sum_up(struct screen_state *state)
     screen_renew(state);
     state->sorted = SIZE_MAX;
     for (size_t i = 0; i < command->shown_count; i++)
-        if (strcmp(command->shown[i]->name, order->name) == 0)
+        if (field_compared(command->kind, command->shown[i]->name,
+                           strlen(command->shown[i]->name)) == order ||
+            strcmp(command->shown[i]->name, order->name) == 0)
             state->sorted = i;
     return traffic_screen_choose(state);
 }
 
+/* Shows the command that lists the flows of one interval in this order. */
+static int traffic_screen_show_command(struct screen_state *state)
+{
+    const struct traffic_command *typed = traffic_screen_of(state)->typed;
+    const struct common *common = &typed->common;
+    const struct sort_key *order = state->command->listing.sort;
+    FILE *stream = fmemopen(state->message, sizeof state->message - 1, "w");
+
+    if (!stream)
+        return 0;
+    state->is_problem = false;
+    fputs("fastnet traffic", stream);
+    if (typed->interface)
+        text_put_word(stream, " ", typed->interface);
+    common_put_filters(stream, common);
+    if (state->condition)
+        text_put_word(stream, " --where=", state->condition);
+    fprintf(stream, " --for %g", *state->interval_ms / 1000.0);
+    if (common->count_by)
+        text_put_word(stream, " --count-by=", common->count_by);
+    if (common->sum)
+        text_put_word(stream, " --sum=", common->sum);
+    if (order->field)
+        fprintf(stream, " --sort=%s%s", order->descending ? "-" : "", order->field->name);
+    if (common->columns && !common->count_by)
+        text_put_word(stream, " --columns=", common->columns);
+    if (state->command->listing.most)
+        fprintf(stream, " --limit=%" PRIu64, state->command->listing.most);
+    fclose(stream);
+    screen_keep_message(state);
+    return 0;
+}
+
+static const struct key_binding more_keys[] = {
+    {'y', traffic_screen_show_command, "y|show the command that lists the same once"},
+    {0, NULL, NULL},
+};
 static const struct key_binding keys[] = {
     {'g', traffic_screen_sum_up,
      "g|one row with sums for each value of the sorted column; and back"},
@@ -286,7 +325,7 @@ static const struct key_binding keys[] = {
 
 static const struct screen_ops screen_ops = {
     .bottom = "? help  / search  s sort  r reverse  g group  b bits  space pause  q quit",
-    .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, keys_of_end},
+    .keys = {keys_of_order, keys, keys_of_rates, keys_of_position, more_keys, keys_of_end},
     .notes = "- marks a flow or a group without new packets, for 3 seconds.\n"
              "Packets are still counted during a pause.\n"
              "The payload is not read.\n"
