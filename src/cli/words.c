@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/form.h"
 #include "cli/misuse.h"
@@ -151,7 +152,8 @@ static bool words_take_address(const struct kind *kind, struct word_element *ele
         if (words_takes(kind, columns, full))
             snprintf(element->text, sizeof element->text, "%s", full);
     }
-    return strpbrk(element->text, ".:/") && element->text[0] != '/' && element->text[0] != '@' &&
+    return (strpbrk(element->text, ".:/") || strcasecmp(element->text, "localhost") == 0) &&
+           element->text[0] != '/' && element->text[0] != '@' &&
            words_takes(kind, columns, element->text);
 }
 

@@ -102,8 +102,8 @@ static void addresses_networks_and_ends_are_known_by_their_form(void **state)
         {"10.0", "'10.0'" NOT_ANY},
         {"[::1", "'[::1'" NOT_ANY},
         {"fe80::x", "'fe80::x'" NOT_ANY},
-        {"localhost:80",
-         "'localhost:80': names of hosts are not looked up; type an address, or --port=80"},
+        {"myhost:80",
+         "'myhost:80': names of hosts are not looked up; type an address, or --port=80"},
     };
     /* an interface is looked for when the filter is used */
     static const struct word_case ends[] = {

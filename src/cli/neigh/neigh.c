@@ -62,7 +62,7 @@ const struct grammar neigh_grammar = {
     .usage = "[OPTION]... [WORD]...",
     .about = "The neighbours of this machine, IPv4 and IPv6, in every state.\nWORD: a filter, such "
              "as 10.0.0.1, 10.0/8, stale or eth0; !WORD: all but it.",
-    .important = "4 6 i c state host where columns usage count-by json",
+    .important = "4 6 i c state host where columns usage json",
     .examples = examples,
     .version = "backends: rtnetlink, /proc/net/arp",
     .in_place = true,

@@ -218,11 +218,13 @@ static struct predicate *fail_comparison(struct where_parser *parser, const stru
 
     if (!lone || (!value_is_number(field->type) && field->type != VALUE_TIME))
         return where_fail_expected(parser, "= != < <= > >= ~ !~ ~~ !~~ or in");
+    const struct text word = {column, strcspn(column, TOKEN_SPACES)};
     where_refuse(
         parser->where,
-        &(struct misuse){.wrong = MESSAGE_TEXT("the filter is only '%s': did the shell "
-                                               "take the > or <? quote it: --where '%s > %s'",
-                                               field->name, field->name, where_example(field))});
+        &(struct misuse){.wrong = MESSAGE_TEXT("the filter is only '%.*s': did the shell "
+                                               "take the > or <? quote it: --where '%.*s > %s'",
+                                               (int)word.length, word.data, (int)word.length,
+                                               word.data, where_example(field))});
     return NULL;
 }
 
@@ -274,7 +276,7 @@ static const char *columns_of_port(const struct where_parser *parser)
 }
 
 /* Compares each of the columns. `port != 22` refuses a row if one of its ports is 22. */
-static struct predicate *parse_either(struct where_parser *parser, const char *columns)
+static struct predicate *parse_either_port(struct where_parser *parser, const char *columns)
 {
     const char *first = parser->token.text.data;
     struct predicate *all = NULL;
@@ -303,7 +305,7 @@ static struct predicate *parse_comparison(struct where_parser *parser)
     struct predicate *result = NULL;
 
     if (ports) {
-        result = parse_either(parser, ports);
+        result = parse_either_port(parser, ports);
     } else if (field) {
         parser_next(parser);
         result = parse_compared(parser, field, first);
