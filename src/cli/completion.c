@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "cli/command.h"
 #include "cli/help.h"
 #include "cli/known_names.h"
 #include "cli/where/parser.h"
@@ -204,11 +205,12 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
 {
     const bool numbers = strcmp(choices, CHOICES_NUMBERS) == 0;
     const struct field *field;
-    char text[80];
+    char text[COLUMNS_HELP_MEANING];
 
     for (size_t i = 0; (field = field_at(offer->kind, i)); i++)
         if (!numbers || value_is_number(field->type))
-            completion_put(offer, rest, field->name, field->help);
+            completion_put(offer, rest, field->name,
+                           columns_help_meaning(offer->kind, field, text));
     if (strcmp(choices, CHOICES_SHOWN) != 0)
         return;
     for (size_t i = 0; i < offer->kind->group_count; i++) {
