@@ -830,10 +830,10 @@ static void mistakes_name_their_position_and_the_right_words(void **state)
         {"dev =", "filter, at the end: expected an interface"},
         {"src = src", "filter, word 3: expected an address, not 'src'"},
         {"sport and 22", "filter, word 2: expected a port, not 'and'"},
-        {"src != 10.0.0.1", "filter, word 2: expected = or an address (for !=, write not "
-                            "before src or dst), not '!='"},
-        {"src > 10.0.0.1", "filter, word 2: expected = or an address (for !=, write not "
-                           "before src or dst), not '>'"},
+        {"src != 10.0.0.1", "filter, word 2: expected = or an address (instead of !=, type: "
+                            "not src ADDRESS), not '!='"},
+        {"src > 10.0.0.1", "filter, word 2: expected = or an address (instead of !=, type: "
+                           "not src ADDRESS), not '>'"},
         {"sport = = 22", "filter, word 3: expected a port, not '='"},
         {"( sport 22", "filter, at the end: expected 'and', 'or', a condition or ')'"},
         {"sport 22 )", "filter, word 3: expected 'and', 'or', a condition or the end, not ')'"},

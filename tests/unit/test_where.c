@@ -229,8 +229,8 @@ static void a_lone_column_asks_for_quotes(void **state)
     static const struct meaning meanings[] = {
         {"rtt", "the filter is only 'rtt': did the shell take the > or <? quote it: "
                 "--where 'rtt > 50ms'"},
-        {" recv ", "the filter is only 'recv_q': did the shell take the > or <? quote it: "
-                   "--where 'recv_q > 64k'"},
+        {" recv ", "the filter is only 'recv': did the shell take the > or <? quote it: "
+                   "--where 'recv > 64k'"},
         {"uid", "the filter is only 'uid': did the shell take the > or <? quote it: "
                 "--where 'uid > 7'"},
         {"state", "at the end: expected = != < <= > >= ~ !~ ~~ !~~ or in"},
