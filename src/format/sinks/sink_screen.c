@@ -522,7 +522,7 @@ static void sink_screen_put_headings(struct screen *screen, const struct field *
 /* The text before a newline. */
 static struct text as_line(struct text text)
 {
-    const char *newline = text.length ? memchr(text.data, '\n', text.length) : NULL;
+    const char *newline = text.data ? memchr(text.data, '\n', text.length) : NULL;
 
     return (struct text){text.data, newline ? (size_t)(newline - text.data) : text.length};
 }
