@@ -225,7 +225,7 @@ static int keys_move(struct screen_state *state)
     const struct screen_row unknown_row = {.id = 0};
     struct live_view *view = state->view;
 
-    if (!state->ops->show_chosen) {
+    if (state->ops->is_text) {
         view->first =
             screen_clamp((long)view->first + screen_steps(state->key, (size_t)room, state->listed),
                          (long)state->listed - room);
@@ -349,12 +349,18 @@ const struct key_binding keys_of_position[] = {
 };
 const struct key_binding keys_of_scrolling[] = {
     {' ', pause_samples, "space|pause: rows do not change, but can be scrolled"},
-    {KEY_UP, keys_move, "up, down|scroll; also page up/down, home, end"},
+    {KEY_UP, keys_move,
+     "up, down|scroll; also k, j, page up/down, home, end or G, and the mouse wheel"},
     {KEY_DOWN, keys_move, NULL},
     {KEY_PAGE_UP, keys_move, NULL},
     {KEY_PAGE_DOWN, keys_move, NULL},
     {KEY_HOME, keys_move, NULL},
     {KEY_END, keys_move, NULL},
+    {'k', keys_move, NULL},
+    {'j', keys_move, NULL},
+    {'G', keys_move, NULL},
+    {KEY_WHEEL_UP, keys_move, NULL},
+    {KEY_WHEEL_DOWN, keys_move, NULL},
     {'+', set_interval, "+ -|refresh more or less often"},
     {'-', set_interval, NULL},
     {0, NULL, NULL},

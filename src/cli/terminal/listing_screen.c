@@ -276,6 +276,7 @@ static const struct screen_ops listing_screen_ops = {
     .count_lines = listing_screen_count_lines,
     .put_lines = listing_screen_put_lines,
     .show = listing_screen_show,
+    .is_text = true,
     .leave = listing_screen_leave,
 };
 

@@ -115,7 +115,7 @@ int screen_run(struct screen_state *state, struct sink_options *options, const s
 
     options->context = command->context;
     options->columns = command->shown;
-    options->count = state->ops->show_chosen ? command->shown_count : 0;
+    options->count = state->ops->is_text ? 0 : command->shown_count;
     options->colour = command_colour(command->common);
     options->ascii = !command_is_utf8();
     state->where = command->listing.where;

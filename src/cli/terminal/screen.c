@@ -205,7 +205,7 @@ static int screen_find_chosen(struct screen_state *state, bool may_scroll)
     struct live_view *view = state->view;
     size_t at = 0;
 
-    if (!state->ops->show_chosen) {
+    if (state->ops->is_text) {
         state->chosen = SIZE_MAX;
         return 0;
     }

@@ -93,9 +93,10 @@ struct screen_ops {
     void (*put_lines)(struct screen_state *state);
     /* Passes the view's rows for which screen_add_row() returns true to the sink. Sets `listed`. */
     int (*show)(struct screen_state *state);
+    /* Rows are lines of text (screen_text()): keys scroll, and no row is chosen. */
+    bool is_text;
     /* Passes the chosen row to fn, with all its fields. Does not call fn for a group. NULL: the
-     * screen has a key table with its own Enter, or rows are lines of text (screen_text()), which
-     * nobody chooses. */
+     * screen has a key table with its own Enter, or is_text. */
     int (*show_chosen)(struct screen_state *state, record_fn fn, void *arg);
     /* Descriptors to wait for between two samples, and the function that reads them. It returns 1
      * if a sample is needed. NULL: the screen has no events. */
