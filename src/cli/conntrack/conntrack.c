@@ -193,9 +193,6 @@ int conntrack_run(int argc, char *const argv[])
                       : options->table == TABLE_UNCONFIRMED ? &table_flows_unconfirmed
                       : options->zero                       ? &table_flows_zeroed
                                                             : options->task->table;
-    if (options->common.interval_ms && (conntrack.table->endless || options->zero))
-        return common_misuse(&options->common, "--continuous cannot be combined with %s",
-                             options->zero ? "-z" : "-E, which lists events without an end");
     status = conntrack_list(&conntrack);
     stream_finish(&conntrack.stream);
     return status;

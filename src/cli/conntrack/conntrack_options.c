@@ -368,6 +368,8 @@ static int check(struct conntrack_parsing *parsing)
         return conntrack_fail(parsing, "Can't use -z with --exact, which reads twice");
     if (options->command == COMMAND_EVENT && options->common.exact)
         return conntrack_fail(parsing, "--exact cannot be combined with -E");
+    if (options->zero && options->common.interval_ms)
+        return conntrack_fail(parsing, "Can't use -z with --continuous");
     if (options->command == COMMAND_EVENT && options->common.interval_ms)
         return conntrack_fail(parsing, "--continuous cannot be combined with -E, which never ends");
     return PARSED;

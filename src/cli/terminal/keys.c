@@ -110,7 +110,7 @@ static int keys_sort_by(struct screen_state *state)
             at = (step == 1 ? i : count - 1 - i) + count - step;
     for (size_t i = 0; i < count; i++) {
         at = (at + step) % count;
-        if (screen_shows(state->sink, at))
+        if (state->ops->is_text || screen_shows(state->sink, at))
             return screen_sort_by(state, at);
     }
     return 0;

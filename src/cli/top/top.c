@@ -71,7 +71,8 @@ static const struct refused refused[] = {
     {"prometheus openmetrics", NULL,
      "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
     {"count-by sum percent", NULL,
-     "top does not count rows; its key g groups them (try fastnet s -c --count-by=owners)"},
+     "top does not count rows: its key g groups them, and fastnet s -c --count-by=owners counts "
+     "them"},
     {NULL, NULL, NULL},
 };
 
