@@ -142,10 +142,10 @@ static bool words_take_address(const struct kind *kind, struct word_element *ele
 {
     static const char missing[] = ".0.0.0";
     const char *columns = words_columns(kind, WORD_ADDRESS), *slash = strchr(element->text, '/');
-    char full[WORD_ELEMENT_MAX];
-    size_t points = 0;
 
     if (slash && strspn(element->text, "0123456789.") == (size_t)(slash - element->text)) {
+        char full[WORD_ELEMENT_MAX];
+        size_t points = 0;
         for (const char *at = element->text; at < slash; at++)
             points += *at == '.';
         snprintf(full, sizeof full, "%.*s%s%s", (int)(slash - element->text), element->text,
