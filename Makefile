@@ -84,7 +84,8 @@ all_cflags   = -std=c11 -pthread -fPIE -fstack-protector-strong $(PROTECTION) $(
 	$(SANITIZER) $(PACKAGE_CFLAGS) $(CFLAGS) $(unoptimised)
 all_ldflags  = -pthread $(LINKED) -Wl,-O1 -Wl,--as-needed -Wl,--hash-style=gnu \
 	-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack $(PACKED) $(SANITIZER) $(CFLAGS) $(LDFLAGS)
-all_libs     = $(PACKAGE_LIBS) $(LIBCAP) $(LDLIBS)
+# Libraries are searched in this order at each start. Nearly all symbols are those of the C library.
+all_libs     = -lc $(PACKAGE_LIBS) $(LIBCAP) $(LDLIBS)
 
 # A library that is loaded takes time at each start. LIBCAP=-lcap has this one loaded.
 LIBCAP ?= $(or $(filter /%,$(shell $(CC) -print-file-name=libcap.a)),-lcap)

@@ -398,7 +398,7 @@ static int common_take_other(const struct parsing *parsing, const struct option 
         return take_interval(common, option, argument);
     switch (option->id) {
     case OPTION_OUTPUT:
-        return common_output(common, argument);
+        return common_output(common, argument ? argument : "");
     case OPTION_SHORT_HELP:
         return common_answer(common, put_short_help);
     case OPTION_HELP:
@@ -418,7 +418,7 @@ static int common_refuse_option(const struct common *common, const struct option
 
     if (!refused || (argument && text_among(refused->accepted, argument)))
         return 0;
-    return refused->accepted
+    return refused->accepted && argument
                ? common_misuse(common, "--%s=%s cannot be used here: %s", option->name,
                                TYPED(argument), refused->why)
                : common_misuse(common, "--%s cannot be used here: %s", option->name, refused->why);
@@ -428,6 +428,7 @@ static int common_take_member(const struct option *option, const char *argument,
                               const struct parsing *parsing)
 {
     struct common *common = parsing->common;
+    const char *text = argument ? argument : "";
     void *member = (char *)common + option->member;
     const int refused = common_refuse_option(common, option, argument);
 
@@ -436,11 +437,11 @@ static int common_take_member(const struct option *option, const char *argument,
     if (!option->member)
         return common_take_other(parsing, option, argument);
     if (option->form == FORM_WORD)
-        return common_take_word(common, option, argument);
+        return common_take_word(common, option, text);
     if (option->form == FORM_SECONDS)
-        return take_seconds(common, option, argument, member);
+        return take_seconds(common, option, text, member);
     if (option->form == FORM_COUNT)
-        return take_count(common, option, argument, member);
+        return take_count(common, option, text, member);
     if (option->number)
         *(unsigned *)member = option->number;
     else if (option->argument == ARGUMENT_NONE)

@@ -71,10 +71,10 @@ bool never_fills(const struct listing_command *command, const struct field *fiel
     const struct kind *kind = never_kind(listing);
     uint64_t fields = 0;
 
-    for (size_t i = 0; i < listing->table_count; i++)
+    for (size_t i = 0; i < listing->table_count && !can_fill(fields, field); i++)
         if (listing->tables[i].table)
             fields |= backends_fields(listing->tables[i].table);
-    for (size_t i = 0; i < COUNT(fillers); i++)
+    for (size_t i = 0; i < COUNT(fillers) && !can_fill(fields, field); i++)
         if (fillers[i].grammar && strcmp(fillers[i].grammar, command->common->grammar->name) == 0)
             fields |= filler_fields(&fillers[i], kind);
     return kind && !can_fill(fields, field);

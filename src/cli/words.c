@@ -140,15 +140,16 @@ static bool words_take_port(const struct kind *kind, struct word_element *elemen
 /* Takes an address, a network or an end. A short network of IPv4 gets its zeroes: 10.0/8. */
 static bool words_take_address(const struct kind *kind, struct word_element *element)
 {
+    static const char missing[] = ".0.0.0";
     const char *columns = words_columns(kind, WORD_ADDRESS), *slash = strchr(element->text, '/');
-    char full[WORD_ELEMENT_MAX];
-    size_t points = 0;
 
     if (slash && strspn(element->text, "0123456789.") == (size_t)(slash - element->text)) {
+        char full[WORD_ELEMENT_MAX];
+        size_t points = 0;
         for (const char *at = element->text; at < slash; at++)
             points += *at == '.';
         snprintf(full, sizeof full, "%.*s%s%s", (int)(slash - element->text), element->text,
-                 points < 3 ? &".0.0.0"[2 * points] : "", slash);
+                 &missing[2 * (points < 3 ? points : 3)], slash);
         if (words_takes(kind, columns, full))
             snprintf(element->text, sizeof element->text, "%s", full);
     }

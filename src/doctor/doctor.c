@@ -246,13 +246,13 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
 static void doctor_report_owners(const struct examination *examination,
                                  const struct owners_summary *summary)
 {
-    char denied[OWNERS_DENIED_TEXT];
-
     if (summary->error)
         report_note(examination->report, "some owners are unknown: %s", strerror(summary->error));
-    if (summary->denied && examination->lacks_owner)
+    if (summary->denied && examination->lacks_owner) {
+        char denied[OWNERS_DENIED_TEXT];
         report_note(examination->report, "owners: %s%s", owners_denied_text(denied, summary),
                     rights_advice());
+    }
 }
 
 static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *examined,

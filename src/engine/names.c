@@ -22,6 +22,10 @@
 #include "fastnet/sysctl.h"
 #include "fastnet/users.h"
 
+/* Keeps reports of their own, 6 KiB each, out of the frame of run_prepare_netns(): each listing has
+ * this frame, and the first use of each page of it costs a page fault. */
+#define NOT_INLINE __attribute__((noinline))
+
 /* --- Owners ----------------------------------------------------------------------------------- */
 
 /* Returns the BPF program that finds owners or, with the refusal, NULL. refusal may be NULL. */
@@ -529,7 +533,7 @@ static void report_peers(struct run *run, const char *known, const char *why)
 }
 
 /* Sockets come and go, so each run reads the other ends again. */
-static int read_peers(struct run *run)
+static NOT_INLINE int read_peers(struct run *run)
 {
     const struct listing *listing = run->listing;
     struct context *context = &run->engine->context;
@@ -572,7 +576,7 @@ static int add_interface_set(const struct record *record, void *arg)
 }
 
 /* Addresses come and go, so each run reads them again. */
-static int read_interface_sets(struct run *run)
+static NOT_INLINE int read_interface_sets(struct run *run)
 {
     const struct listing *listing = run->listing;
     struct netns_lookups *lookups = &run->engine->context.netns;
@@ -631,11 +635,21 @@ static void read_names_of_tree(const struct run *run, struct interfaces *interfa
     rights_lower();
 }
 
+/* Missing interfaces are asked for one by one, or stay unknown: no row is lost. */
+static NOT_INLINE void read_links(struct run *run, struct interfaces *interfaces)
+{
+    struct report details = {.partial = false};
+    const int error = links_dump(run->engine->netlink, add_interface, interfaces, &details);
+
+    if (error < 0 || details.count)
+        report_note(run->report, "interfaces: some details are missing: %s",
+                    error < 0 ? strerror(-error) : details.lines[0]);
+}
+
 int run_prepare_netns(struct run *run)
 {
     struct netns_lookups *lookups = &run->engine->context.netns;
     const uint64_t needs = run->needs.lookups;
-    struct report details = {.partial = false};
     int error = 0;
 
     if ((needs & NEED_INTERFACES) && !lookups->interfaces) {
@@ -647,12 +661,8 @@ int run_prepare_netns(struct run *run)
         else if (run->listing->own_netns || (run->listing->all_netns && run->keep_all))
             interfaces_fix_netns(lookups->interfaces);
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
-            error = links_dump(run->engine->netlink, add_interface, lookups->interfaces, &details);
+            read_links(run, lookups->interfaces);
     }
-    /* missing interfaces are asked for one by one, or stay unknown: no row is lost */
-    if (error < 0 || details.count)
-        report_note(run->report, "interfaces: some details are missing: %s",
-                    error < 0 ? strerror(-error) : details.lines[0]);
     if ((needs & NEED_EPHEMERAL) && !lookups->ephemeral[1]) /* stays 0 (unknown) without the file */
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              lookups->ephemeral, 2);

@@ -14,9 +14,9 @@
 #include "fastnet/array.h"
 #include "fastnet/report.h"
 
-/* NFNL_SUBSYS_HOOK of linux/netfilter/nfnetlink.h; NFNL_MSG_HOOK_GET and NFNLA_HOOK_* of
- * linux/netfilter/nfnetlink_hook.h. Headers before Linux 5.14 lack them. */
-enum { HOOK_SUBSYSTEM = 12, HOOK_MESSAGE_GET = 0 };
+/* NFNL_SUBSYS_HOOK (12) of linux/netfilter/nfnetlink.h, with NFNL_MSG_HOOK_GET (0) in the lower
+ * byte; NFNLA_HOOK_* of linux/netfilter/nfnetlink_hook.h. Headers before Linux 5.14 lack them. */
+enum { HOOK_GET = 12 << 8 };
 enum { HOOK_ATTRIBUTE_NUMBER = 1, HOOK_ATTRIBUTE_FUNCTION = 4 };
 
 static int tracking_take_attribute(const struct nlattr *attribute, void *arg)
@@ -36,7 +36,7 @@ static int tracking_take_attribute(const struct nlattr *attribute, void *arg)
 
 static int tracking_take_hook(const struct nlmsghdr *message, void *arg)
 {
-    if (message->nlmsg_type == (HOOK_SUBSYSTEM << 8 | HOOK_MESSAGE_GET) &&
+    if (message->nlmsg_type == HOOK_GET &&
         message->nlmsg_len >= sizeof(struct nlmsghdr) + sizeof(struct nfgenmsg))
         (void)mnl_attr_parse(message, sizeof(struct nfgenmsg), tracking_take_attribute, arg);
     return 0;
@@ -51,7 +51,7 @@ static int tracking_ask(struct netlink *netlink, uint8_t family, enum tracking *
     struct nlmsghdr *message = mnl_nlmsg_put_header(request);
     struct nfgenmsg *header;
 
-    message->nlmsg_type = HOOK_SUBSYSTEM << 8 | HOOK_MESSAGE_GET;
+    message->nlmsg_type = HOOK_GET;
     message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     header = mnl_nlmsg_put_extra_header(message, sizeof *header);
     *header = (struct nfgenmsg){.nfgen_family = family, .version = NFNETLINK_V0};

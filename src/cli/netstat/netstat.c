@@ -242,10 +242,10 @@ static int list_groups(const struct netstat_options *options)
     return command_run(&command);
 }
 
-/* Names the commands for people, once, where a person has typed only "fastnet". */
-static int netstat_lead(int status)
+/* Names the commands for people, once. alone: a person has typed only "fastnet". */
+static int netstat_lead(bool alone, int status)
 {
-    if (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+    if (alone && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
         fprintf(stderr, "for people: fastnet s, doctor, top\n");
     return status;
 }
@@ -268,9 +268,9 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
            : options->kind == &kind_interface ? netstat_interfaces(options)
            : options->kind == &kind_counter   ? netstat_statistics(options)
            : options->kind == &kind_flow      ? netstat_masquerade(options)
-           : options->kind == &kind_summary   ? summary_list(&options->common, chosen)
-           : argc == 1 && words               ? netstat_lead(list_sockets(&netstat))
-                                              : list_sockets(&netstat);
+           : options->kind == &kind_summary
+               ? summary_list(&options->common, chosen)
+               : netstat_lead(argc == 1 && words, list_sockets(&netstat));
 }
 
 int netstat_run(int argc, char *const argv[])

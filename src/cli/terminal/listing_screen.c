@@ -292,20 +292,18 @@ int listing_screen_run(struct repeated_listing *repeated, struct writer *writer)
     int status = STATUS_FAILURE;
 
     if (screen && report != MAP_FAILED && output >= 0) {
-        *screen = (struct listing_screen){
-            .ops = listing_screen_ops,
-            .state = {.ops = &screen->ops,
-                      .command = command,
-                      .view = &screen->view,
-                      .interval_ms = &screen->interval_ms},
-            .view.order = command->listing.sort[0],
-            .repeated = repeated,
-            .writer = writer,
-            .interval_ms = common->interval_ms,
-            .pace.strict = common->strict_interval,
-            .output = output,
-            .report = report,
-        };
+        screen->ops = listing_screen_ops;
+        screen->state.ops = &screen->ops;
+        screen->state.command = command;
+        screen->state.view = &screen->view;
+        screen->state.interval_ms = &screen->interval_ms;
+        screen->view.order = command->listing.sort[0];
+        screen->repeated = repeated;
+        screen->writer = writer;
+        screen->interval_ms = common->interval_ms;
+        screen->pace.strict = common->strict_interval;
+        screen->output = output;
+        screen->report = report;
         if (!columns_used(command))
             screen->ops.bottom = "? help  / filter  space pause  q quit";
         status = screen_run(&screen->state, &options, NULL);

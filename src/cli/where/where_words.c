@@ -128,7 +128,7 @@ static struct predicate *parse_other_name(const struct constant *constant)
 {
     struct where_parser *parser = constant->parser;
     struct constant one = *constant;
-    struct predicate *any = NULL, *made;
+    struct predicate *any = NULL;
     const char *words = NULL;
     uint64_t number;
 
@@ -143,7 +143,7 @@ static struct predicate *parse_other_name(const struct constant *constant)
         one.length = word.length;
         if (!one.text || !where_find_word(one.field, one.text, &number))
             return NULL;
-        made = where_parse_word(&one);
+        struct predicate *made = where_parse_word(&one);
         any = any ? parser_join(parser, PREDICATE_OR, any, made) : made;
     }
     return others ? parser_negate(parser, any) : any;

@@ -88,13 +88,13 @@ static struct value interfaces(const struct cell *cell)
     const struct address local = address_unmapped(&sock->local.address);
     struct interface_set set = {.count = 0};
     const bool is_bound = cell->record->has & SOCKET_INTERFACE && sock->interface;
-    const char *name;
+    const char *bound_to;
 
     if (!netns->interface_sets || !netns->interfaces || !local.family)
         return unknown;
-    name = is_bound ? interfaces_name(netns->interfaces, sock->interface) : NULL;
-    if (name)
-        set = interface_sets_of_name(netns->interface_sets, name);
+    bound_to = is_bound ? interfaces_name(netns->interfaces, sock->interface) : NULL;
+    if (bound_to)
+        set = interface_sets_of_name(netns->interface_sets, bound_to);
     else if (!is_bound)
         set = interface_sets_of_address(netns->interface_sets, &local);
     if (!set.count)
