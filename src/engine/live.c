@@ -491,25 +491,30 @@ bool live_is_listed(const struct live *live, const struct live_row *of)
 }
 
 /* Notes the end of a sample, and how much all listed rows moved in it. A sample that came too soon
- * has the same rates as the sample before. */
+ * has the same rates as the sample before, if that sample has rates. */
 static void end_sample(struct live *live)
 {
     const struct delta *delta = live->engine->delta;
     const uint64_t now = live_now(live);
     uint64_t elapsed = (now - live->sampled) * 1000;
+    const bool is_too_soon = elapsed * 1000 < delta->min_elapsed;
     double rates[LIVE_SUMS] = {0};
+    bool is_rated = false;
 
     live->sampled = now;
-    if (elapsed * 1000 < delta->min_elapsed && live->times.slots[0])
+    if (is_too_soon && live->times.slots[0])
         return;
-    if (elapsed * 1000 < delta->min_elapsed)
+    if (is_too_soon)
         elapsed = live->view.interval / 1000;
     for (size_t i = 0; i < delta->count; i++) {
         struct remembered *row = delta_at(delta, i);
         const struct live_row *of = live_row_of(live, row);
+        is_rated |= row->elapsed != 0;
         for (size_t j = 0; j < live->listing->rate_count && live_is_listed(live, of); j++)
             rates[j] += live_last_rate_of(row, of, j);
     }
+    if (is_too_soon && !is_rated)
+        return;
     const struct mean_step step = mean_step(&live->times, elapsed);
     for (size_t j = 0; j < live->listing->rate_count; j++)
         mean_add(live->sums[j], step, rates[j] * (double)elapsed / (CLOCK_SECOND / 1000.0));

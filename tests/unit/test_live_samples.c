@@ -482,6 +482,20 @@ static void a_summary_has_what_all_rows_moved_in_three_seconds(void **state)
     assert_true(world.summary.rates[SENT] == 0);
 }
 
+static void the_first_two_samples_add_nothing_to_the_sums(void **state)
+{
+    static const uint64_t bytes[] = {300};
+
+    (void)state;
+    world.view.interval = CLOCK_SECOND;
+    begin_mean();
+    world_wait(100);
+    world_sample();
+    send_in_samples(900, bytes, 1);
+    world_show();
+    assert_true(world.summary.rates[SENT] == 300);
+}
+
 static void another_filter_begins_another_sum(void **state)
 {
     static const uint64_t bytes[] = {900, 30};
@@ -832,6 +846,7 @@ int main(void)
         IN_WORLD(each_fifth_of_a_second_a_rate_is_the_mean_of_fifteen_samples),
         IN_WORLD(a_younger_row_has_the_mean_of_its_life),
         IN_WORLD(a_summary_has_what_all_rows_moved_in_three_seconds),
+        IN_WORLD(the_first_two_samples_add_nothing_to_the_sums),
         IN_WORLD(another_filter_begins_another_sum),
         IN_WORLD(rows_are_ranked_and_filtered_by_the_rates_that_are_shown),
         IN_WORLD(an_ended_row_keeps_its_mean),

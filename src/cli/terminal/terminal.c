@@ -57,14 +57,20 @@ static void terminal_take(void)
     changed = 1;
 }
 
+/* Another signal, such as a second ctrl-C, waits until the terminal is restored. SIGTTOU stops a
+ * program that is in the background. */
 void terminal_end(void)
 {
     enum { WRITABLE_MS = 300 };
     struct pollfd terminal = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    sigset_t blocked, before;
     int reads;
 
     if (!taken)
         return;
+    sigfillset(&blocked);
+    sigdelset(&blocked, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &blocked, &before);
     taken = 0;
     /* do not wait for a terminal that nobody reads */
     while ((reads = poll(&terminal, 1, WRITABLE_MS)) < 0 && errno == EINTR)
@@ -72,6 +78,7 @@ void terminal_end(void)
     if (reads > 0)
         terminal_write(LEAVE, sizeof LEAVE - 1);
     terminal_set(&former, reads > 0 ? TCSADRAIN : TCSANOW);
+    sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void terminal_finish(int number)

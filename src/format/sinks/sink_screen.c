@@ -576,10 +576,9 @@ static void put_last(struct screen *screen, enum screen_style style, struct text
 /* Reverses the character under the cursor, which can have two columns. */
 static void put_cursor(struct screen *screen)
 {
-    struct spot *spot = spot_at(screen->now, screen->height - 1, screen->cursor);
-
     if (screen->cursor >= screen->width || !screen->height)
         return;
+    struct spot *spot = spot_at(screen->now, screen->height - 1, screen->cursor);
     spot->colour = styles[SCREEN_CHOSEN];
     if (screen->cursor + 1 < screen->width && spot[1].length == UINT8_MAX)
         spot[1].colour = styles[SCREEN_CHOSEN];
