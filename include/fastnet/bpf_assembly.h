@@ -35,8 +35,8 @@ void assembly_store_zeroes(struct assembly *to, int offset, size_t size);
 /* Stores register `from` in the struct that register `in` points to. size: as assembly_store(). */
 void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offset, uint8_t size);
 
-/* Changes register `with` by an operation (BPF_MOV, BPF_ADD ...), with register `other` or a
- * number. */
+/* Appends an operation (BPF_MOV, BPF_ADD ...) that changes register `with`. Its operand is register
+ * `other` or `number`. */
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other);
 void assembly_number(struct assembly *to, unsigned operation, unsigned with, int number);
 

@@ -25,7 +25,7 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
  * clock_catch_interrupt() catches. */
 void clock_wait(uint64_t until);
 
-/* Shows that somebody waits. over: the wait is over, so that show() removes what it has shown. */
+/* Shows the user that the program waits. over: the wait has ended, so show() removes its text. */
 struct clock_progress {
     void (*show)(const struct clock_progress *progress, bool over);
 };

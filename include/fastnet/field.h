@@ -134,7 +134,7 @@ enum unit {
     UNIT_PERCENT,
     UNIT_BYTES_PER_SECOND,
     UNIT_PACKETS_PER_SECOND,
-    UNIT_BITS_PER_SECOND, /* no field's own: value_write_human() turns bytes per second into it */
+    UNIT_BITS_PER_SECOND, /* no field has it: value_write_human() converts bytes per second */
 };
 
 /* One field of one record: the input of field_fn. */

@@ -46,7 +46,7 @@ static inline struct mean_step mean_step(struct mean_times *times, uint64_t elap
     return step;
 }
 
-/* Adds to a number what it grew in the sample of `step`. */
+/* Adds the growth of a number in one sample. step: from mean_step(). */
 static inline void mean_add(float number[MEAN_SLOTS], struct mean_step step, double grown)
 {
     const float part = (float)grown * step.scale;
@@ -70,8 +70,8 @@ static inline unsigned mean_time(const struct mean_times *times)
     return time < MEAN_WINDOW ? time : MEAN_WINDOW;
 }
 
-/* How much the number grew in mean_time(). A slot that began before that time counts with the part
- * of its growth that its later time has in its whole time. */
+/* How much the number grew in the last mean_time() milliseconds. If a slot began earlier, only a
+ * part of its growth counts, as if the number had grown evenly. */
 static inline double mean_grown(const float number[MEAN_SLOTS], const struct mean_times *times)
 {
     double grown = 0;

@@ -41,8 +41,8 @@ struct process_found {
 
 enum { PROCESS_NAME_SIZE = sizeof((struct process_found){.pid = 0}.name) };
 
-/* Searches all processes in `proc_root`. own: id of the netns that is not another. Uses
- * RIGHT_OWNERS. Returns 0, or -errno if the list of processes cannot be read. */
+/* Searches all processes in `proc_root`. own: id of the caller's netns; every other netns is
+ * another. Uses RIGHT_OWNERS. Returns 0, or -errno if the list of processes cannot be read. */
 int process_netns_find(const char *proc_root, const struct process_wanted *wanted, uint64_t own,
                        struct process_found *found);
 

@@ -143,7 +143,7 @@ static int columns_choose(struct listing_command *command, char sign, struct tex
         else if (sign != '-' && (named || all_includes(field)))
             columns_show(command, field);
     }
-    if (found && !filled && sign != '-') /* a column, or each column of a group */
+    if (found && !filled && sign != '-') /* the command fills no column of that name or group */
         return never_refuse(command, "--columns", never, word);
     return found ? 0 : columns_misuse(command, "--columns", word);
 }
@@ -217,8 +217,9 @@ static const struct field *make_network(struct network_field *network, const str
     return &network->field;
 }
 
-/* A view is counted by the field that it begins with. In a table that field gets the heading that
- * the user typed. An address keeps its own heading, because its view also has a port. */
+/* If the user counts by a view, rows are counted by the first field of the view. Tables then show
+ * the view's name as the heading of that field. An address keeps its own heading, because its view
+ * also has a port. */
 static void add_title(struct listing_command *command, struct text name, const struct field *field)
 {
     const struct field *view = field_find(command->kind, name.data, name.length);

@@ -30,7 +30,7 @@ struct listing_command {
      * short, and a last line has the totals. */
     const char *drop, *shorten, *whole;
     const char *titles; /* headings of tables (struct sink_options), or NULL */
-    bool synonym;       /* tables show the kind's synonym for a word */
+    bool synonym;       /* tables show kind.synonym->other in place of kind.synonym->word */
     const char *see; /* command for the totals, which lists the rows that need attention; or NULL */
     uint64_t unknown; /* fields that no row has; their columns are not default columns */
     uint64_t without; /* NEED_*: lookups to skip; their columns show plain numbers */
@@ -56,7 +56,7 @@ struct listing_command {
                      (sink_objects_create()) */
     /* Carries out a listing without end, instead of repeated runs; or NULL. Returns a status. */
     int (*run_endless)(struct listing_command *command, struct engine *engine, struct sink *sink);
-    unsigned rights; /* also kept (1 << RIGHT_*): a key may need them later */
+    unsigned rights; /* rights (1 << RIGHT_*) to keep, because a key of a screen may need them */
     /* Called after each run whose output could be written; may be NULL. */
     void (*after_each_run)(const void *arg, struct report *report);
     const void *arg;
@@ -98,8 +98,8 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 int command_explain(const struct listing_command *command, struct engine *engine,
                     struct sink *sink);
 
-/* Shows the filter that words of the command line were taken for: a line on stderr, if that is a
- * terminal. --explain shows it itself. `where` NULL: nothing is shown. */
+/* If stderr is a terminal, writes a line with the filter that words of the command line mean. Does
+ * nothing if `where` is NULL, or with --explain, which shows the filter itself. */
 void explain_words(const struct listing_command *command, const struct predicate *where);
 
 /* True if a line with the time of the listing comes before its rows, with -c. */

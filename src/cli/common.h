@@ -104,7 +104,8 @@ enum { OPTION_HELP = 999 };
     LONG(THIS_ROW, "delta", group, help, .member = offsetof(struct common, delta))
 #define FOR_OPTION(group, help, ...)                                                               \
     LONG(THIS_ROW, "for", group, help, TAKES("TIME"), .form = FORM_SECONDS, __VA_ARGS__)
-/* Letters that people add by habit; of_p: why -p changes nothing. More members of -n may follow. */
+/* -n and -p, which people add by habit: they change nothing. of_p: why -p changes nothing. Further
+ * arguments are members of -n. */
 #define HABIT_OPTIONS(group, of_p, ...)                                                            \
     OPTION('n', "numeric", group, "no effect: addresses and ports are numbers",                    \
            .member = offsetof(struct common, nothing), __VA_ARGS__),                               \

@@ -243,7 +243,7 @@ static int common_continue_list(struct parsing *parsing, const char *word)
         snprintf(joined, size, "%.*s%s%s%s", (int)(last - list), list, down && ordered ? "-" : "",
                  last + (ordered && *last == '-'), ordered ? word + length : word);
     if (used < 0 || (size_t)used >= size)
-        return common_misuse(common, "the list before '%s' is too long in several words",
+        return common_misuse(common, "the list before '%s' is too long; write it without spaces",
                              TYPED(word));
     common->lists_used += (size_t)used + 1;
     *parsing->list = joined;
@@ -348,8 +348,8 @@ static struct text option_of_form(const char *name)
     return (struct text){NULL, 0};
 }
 
-/* Handles --output. Other programs take the name of a form there, so such a name is refused here: a
- * file of that name can be typed as ./json. */
+/* Takes the argument of --output, a file. In other programs this option takes a form such as json,
+ * so the name of a form is refused; ./json is the file of that name. */
 int common_output(struct common *common, const char *file)
 {
     const struct text form = option_of_form(file);

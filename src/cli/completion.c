@@ -217,7 +217,7 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
         snprintf(text, sizeof text, "all columns of the group %s", offer->kind->groups[i].name);
         completion_put(offer, rest, offer->kind->groups[i].name, text);
     }
-    completion_put(offer, rest, "all", "all columns but names of hosts");
+    completion_put(offer, rest, "all", "all columns, except views and slow lookups");
     completion_put(offer, rest, "help", "lists all columns");
 }
 

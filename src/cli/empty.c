@@ -91,7 +91,7 @@ struct process_hint {
     const struct listing *listing;
     struct report *report;
     bool before; /* before the listing: which rows it will have is unknown */
-    bool either; /* the comparison is one of several that a row may match */
+    bool either; /* the comparison is part of an `or`: a row may match another part */
 };
 
 static void empty_put_process(const struct process_found *found, char text[64])
@@ -111,7 +111,7 @@ static void report_other_netns(const struct process_hint *hint, const struct pro
     char id[24], option[NAME_MAX + 16] = "--all-netns";
 
     snprintf(id, sizeof id, "%" PRIu64, netns.id);
-    if (listing->events || listing->tables->table == &table_traffic) { /* only one at a time */
+    if (listing->events || listing->tables->table == &table_traffic) { /* reads only one netns */
         snprintf(option, sizeof option, "--netns=%ld", (long)found->pid);
         if (netns.named_by_ip)
             snprintf(option, sizeof option, "--netns=%s", netns.name);
@@ -224,7 +224,8 @@ static void hint_at_binding(const struct listing_command *command, const struct 
 
 /* --- Connection tracking ---------------------------------------------------------------------- */
 
-/* Reports why no flow is tracked. Not if the filter refused all flows. */
+/* Reports why no flow is tracked. Does nothing if there are flows, because then the filter refused
+ * them. */
 static void hint_at_tracking(const struct listing *listing, struct report *report)
 {
     static const char *const reasons[] = {

@@ -11,8 +11,8 @@ struct report;
  * listed rows, or if it is a repetition (-c). */
 void empty_explain(const struct listing_command *command, struct report *report);
 
-/* As empty_explain(), but before a listing that does not end by itself: only facts that make its
- * filter vain now. */
+/* As empty_explain(), but before a listing that does not end by itself. Adds only facts because of
+ * which no row can pass the filter now. */
 void empty_foresee(const struct listing *listing, struct report *report);
 
 #endif

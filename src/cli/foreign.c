@@ -21,9 +21,9 @@ struct foreign_line {
     size_t count, at;
     char flags[FOREIGN_TEXT]; /* options of both forms */
     char options[FOREIGN_TEXT], filter[FOREIGN_TEXT];
-    bool is_simple;  /* options express it */
+    bool is_simple;  /* options can express the whole filter */
     bool unfinished; /* a value is missing; a word in capitals stands for it */
-    bool is_unknown; /* a part of it has no form here */
+    bool is_unknown; /* a part of the filter cannot be translated */
 };
 
 #define FOREIGN_SIGNS  "= == != < > <= >= eq neq ne gt lt geq ge leq le"
@@ -187,7 +187,7 @@ static void foreign_put_state(struct foreign_line *line, const char *sign)
 
 /* --- Grammar ---------------------------------------------------------------------------------- */
 
-/* A part that begins with src, dst, host, net, port, portrange, sport or dport. */
+/* Translates a part that begins with src, dst, host, net, port, portrange, sport or dport. */
 static bool foreign_part_of_end(struct foreign_line *line)
 {
     const size_t began = line->at;
@@ -207,7 +207,7 @@ static bool foreign_part_of_end(struct foreign_line *line)
     return true;
 }
 
-/* A part that begins with the name of an option or of a column. */
+/* Translates a part that begins with the name of an option or of a column. */
 static bool foreign_part_of_name(struct foreign_line *line)
 {
     const char *name = foreign_now(line);
@@ -230,7 +230,7 @@ static bool foreign_part_of_name(struct foreign_line *line)
     return true;
 }
 
-/* Any other word is a filter by its form. */
+/* Translates any other word: its form says which filter it is. */
 static void foreign_part_of_word(struct foreign_line *line)
 {
     struct word_filter filter = {.kind = line->common->grammar->kind};

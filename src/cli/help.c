@@ -338,7 +338,7 @@ static void help_put_rule(struct help *help)
             continue;
         help_begin(help, rule->name, "a rule of fastnet doctor", "");
         help_put_text(help, "finds:", rule->help);
-        help_put_text(help, "to do:", rule->advice ? rule->advice : "the finding says it");
+        help_put_text(help, "to do:", rule->advice ? rule->advice : "see the finding");
         if (rule->command)
             fprintf(help->stream, "  see: %s\n", rule->command);
         if (rule->source)
@@ -347,7 +347,7 @@ static void help_put_rule(struct help *help)
     }
 }
 
-/* reason: NULL if only the kernel knows it. */
+/* Explains a drop reason. reason: its meaning, or NULL if only its name is known. */
 static void help_put_meaning(struct help *help, const char *name, const char *what,
                              const struct drop_reason *reason)
 {
@@ -423,7 +423,7 @@ static int help_refuse(const struct grammar *const grammars[], const char *word)
 
 int help_word(const struct grammar *const grammars[], const char *word)
 {
-    static const char prefix[] = "SKB_DROP_REASON_"; /* tracepoints write it */
+    static const char prefix[] = "SKB_DROP_REASON_"; /* tracepoints write this prefix */
     const size_t skipped = strncmp(word, prefix, strlen(prefix)) == 0 ? strlen(prefix) : 0;
     struct page page;
     struct help help = {grammars, word + skipped, page_open(&page), 0};

@@ -14,10 +14,10 @@
 #include "fastnet/proc_tree.h"
 #include "lookup/processes.h"
 
-/* A word, and the nearest of the names that were offered. */
+/* Compares a word with all names that known_offer() gets, and keeps the nearest name. */
 struct known_search {
     struct misuse nearest;
-    char name[64]; /* the text of nearest.meant */
+    char name[64]; /* a copy of the nearest name, to which nearest.meant points */
     bool found;    /* one of the names is the word */
 };
 

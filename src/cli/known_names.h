@@ -17,8 +17,9 @@ void known_groups(const struct field *field, known_name_fn *fn, void *arg);
 /* True if a process has this name. */
 bool known_process(const char *name);
 
-/* Notes each word of the command line that is a name, but nobody's, with the nearest name.
- * near_only: only if there is such a name. Does nothing unless stderr is a terminal. */
+/* Adds a note for each word of the command line that can only be a name, if nothing here has this
+ * name. The note suggests the nearest name. near_only: adds no note without a suggestion. Does
+ * nothing unless stderr is a terminal. */
 void known_names_report(const struct common *common, const struct kind *kind, bool near_only,
                         struct report *report);
 

@@ -24,7 +24,7 @@ static const struct table *const tables_of_expectation_events[] = {&table_expect
 static const struct filler {
     const char *grammar, *typed; /* name of the grammar, or NULL; what users type after "fastnet" */
     const struct table *const *tables;
-    uint64_t more; /* fields that no backend fills, but the live store */
+    uint64_t more; /* fields that only the live store fills, no backend */
 } fillers[] = {
     {"sockets", "s", tables_of_sockets, 0},
     {"closed", "closed", tables_of_closed, 0},

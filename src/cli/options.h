@@ -135,8 +135,9 @@ int options_parse(const struct option_table *const tables[], int argc, char *con
 /* True if `word` is the long option with this id, or an unambiguous abbreviation of it. */
 bool options_is(const struct option_table *const tables[], const char *word, int id);
 
-/* The option without an argument that this word alone may name: in the first group of the first
- * table. `udp` means --udp. NULL: none. */
+/* Finds the option that a word without dashes may stand for: `udp` means --udp. Only options
+ * without an argument, in the first group of the first table, can be found. NULL: no such
+ * option. */
 const struct option *options_of_word(const struct option_table *const tables[], const char *word);
 
 /* The option with this index, counted through all tables, or NULL. */

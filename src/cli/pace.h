@@ -26,8 +26,8 @@ uint64_t pace_pause(struct pace *pace, struct pace_time took);
 /* Returns true once, when the interval is not kept and the user should know it. */
 bool pace_is_news(struct pace *pace);
 
-/* As pace_is_news(); then writes a sentence about it. processor: CPU time of the listing. pause:
- * the time until the next. */
+/* Returns what pace_is_news() returns. If that is true, writes a sentence for the user. processor:
+ * CPU time of the listing. pause: time until the next listing. */
 enum { PACE_NEWS = 256 };
 bool pace_put_news(struct pace *pace, uint64_t processor, uint64_t pause, char news[PACE_NEWS]);
 

@@ -100,7 +100,7 @@ struct dns_client {
     bool answered;                  /* other queries were answered */
 };
 
-/* The process whose connection an address refused last. An unknown process has an empty name. */
+/* The last process that could not connect to an address. Its name is empty if it is unknown. */
 struct refused_process {
     uint32_t pid;
     char process[16];

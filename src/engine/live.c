@@ -284,7 +284,7 @@ static int live_note_row(void *arg, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        const bool too_soon = live->engine->delta->too_soon; /* for rates; the state may be new */
+        const bool too_soon = live->engine->delta->too_soon; /* for new rates */
         if (!too_soon)
             moved |= live_take_moves(live, row, change);
         if (!live->stream) /* the filter and the order use the rates that are shown */

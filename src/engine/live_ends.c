@@ -73,7 +73,7 @@ void live_filter_ended(struct live *live)
     }
     live_leave_netns(live);
     live->where = live->listing->where;
-    live->times = (struct mean_times){.slots = {0}}; /* the sums are of other rows from now on */
+    live->times = (struct mean_times){.slots = {0}}; /* from now on live->sums adds up other rows */
 }
 
 /* An ended row is wanted as before, even if the filter refuses its last state or rate. */

@@ -329,7 +329,8 @@ static uint64_t grown_by(const struct drop_growth *growth, unsigned counter)
     return now ? grown(growth, now) : 0;
 }
 
-/* True if the probe sees the same packets: the kernel has a name for this reason. */
+/* True if the running kernel knows this drop reason. Then the probe sees the packets that the
+ * counter counts. */
 static bool is_seen_by_probe(const struct drop_probe *probe, const char *reason)
 {
     const char *name;

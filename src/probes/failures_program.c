@@ -131,8 +131,8 @@ static void failures_put_address(struct assembly *to)
     assembly_land(to, is_ipv4);
 }
 
-/* Copies `size` bytes to offset `at` of the note. Their source is a struct that register `from`
- * points to, from `offset` on. */
+/* Copies `size` bytes into the note, to offset `at`, from offset `offset` of the struct that
+ * register `from` points to. */
 static void failures_put_words(struct assembly *to, unsigned from, int offset, size_t size,
                                size_t at)
 {

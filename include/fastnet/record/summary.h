@@ -36,7 +36,8 @@ struct summary_record {
  * value or the limit is unknown, or the limit is 0. */
 bool summary_percent(const struct record *record, uint64_t *thousandths);
 
-/* Parts of a limit in thousandths of a percent: close to the limit, and at the limit. */
+/* Values of summary_percent(): from SUMMARY_CLOSE on a number is close to its limit; at SUMMARY_ALL
+ * it has reached the limit. */
 enum { SUMMARY_CLOSE = 90 * 1000, SUMMARY_ALL = 100 * 1000 };
 
 #endif

@@ -10,10 +10,9 @@
 
 struct line;
 
-/* Each fills the record from one message; nlmsg_len bytes must be in memory. If an attribute is
- * missing or too short, the record lacks its field. Returns 0, or -EBADMSG: the header is too
- * short, or something is not a valid attribute; the record has the fields that were decoded
- * before. */
+/* Fill the record from one message, of which nlmsg_len bytes must be in memory. If an attribute is
+ * missing or too short, the record lacks its field. Return 0, or -EBADMSG if the header is too
+ * short or an attribute is invalid; the record then has the fields that were decoded before. */
 int ctnetlink_decode_flow(const struct nlmsghdr *message, struct record *record);
 int ctnetlink_decode_expectation(const struct nlmsghdr *message, struct record *record);
 int ctnetlink_decode_flow_statistics(const struct nlmsghdr *message, struct record *record);

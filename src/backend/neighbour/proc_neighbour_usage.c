@@ -11,7 +11,8 @@
 #include "fastnet/array.h"
 #include "fastnet/sysctl.h"
 
-/* A number for the column `entries`, after the counters' numbers. All lines have the same value. */
+/* The index of the column `entries`, after the indexes of the counters. All lines have the same
+ * value in this column. */
 enum { ENTRIES = NEIGHBOUR_COUNTERS };
 
 static int proc_usage_find_counter(struct text name)

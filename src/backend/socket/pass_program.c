@@ -241,7 +241,8 @@ static void pass_program_put_tcp(struct assembly *to, const struct pass_layout *
     assembly_land(to, of_other_type);
 }
 
-/* A socket without a cookie gets one here, as by sock_diag(7). */
+/* The program reads the cookie of each socket. If the socket has no cookie yet, the kernel creates
+ * it, as it does for sock_diag(7). */
 size_t pass_program_make(const struct pass_layout *layout,
                          struct bpf_insn program[PASS_PROGRAM_MAX])
 {

@@ -400,7 +400,7 @@ static int take_inet_and_rest(struct proc_file *file, const struct line *line,
 struct doubts {
     size_t offset;     /* position of the line in the file */
     size_t name_reach; /* a name in an earlier line may reach up to here */
-    size_t rows;       /* rows that may be part of such a name */
+    size_t rows;       /* rows that may be forged: part of a name */
 };
 
 /* A forged row is part of a name that has a newline in it. Names are short: a row that ends too far

@@ -142,7 +142,7 @@ static int unix_remember(const struct record *record, void *arg)
     /* the queue of a listener has the connections that wait (net/unix/diag.c) */
     socket->waiting = (record->has & SOCKET_QUEUES) ? sock->recv_q : UINT32_MAX;
     reading->newlines |= name->length && memchr(name->data, '\n', name->length);
-    /* the socket has these only if they were requested */
+    /* memory and waiting connections are known only if they were requested */
     if (socket->has & SOCKET_MEMORY)
         socket->memory_length = (uint16_t)sock->memory.length;
     if (socket->has & SOCKET_ICONS)
@@ -437,7 +437,7 @@ static int take_lines(struct unix_reading *reading)
     const struct line *lines = &reading->lines;
     int result = 0;
 
-    if (!lines->length) /* then lines->data may be NULL */
+    if (!lines->length) /* lines->data may be NULL */
         return 0;
     reading->end = lines->data + lines->length;
     for (size_t from = 0, number = 1; result == 0 && from < lines->length; number++) {

@@ -197,8 +197,8 @@ static uint64_t in_bytes(const struct kernel_number_row *row, uint64_t number)
     return number > UINT64_MAX / page ? UINT64_MAX : number * page;
 }
 
-/* The limit 0 of connection tracking means no limit. kernel_numbers[] has the number at which
- * memory pressure begins just before the limit. */
+/* In kernel_numbers[], the row before the row of a limit is the number at which memory pressure
+ * begins. Connection tracking with the limit 0 has no limit. */
 static void set_limits(const struct summary_reading *reading, const struct kernel_number_row *row,
                        struct record *record)
 {

@@ -133,7 +133,7 @@ static const struct option options_table[] = {
          .member = offsetof(struct conntrack_options, common.table)),
     LONG(THIS_ROW, "continuous", GROUP_SHOW, "repeat every second, or every TIME: 5, 500ms, 1m",
          .argument = ARGUMENT_DURATION, .metavar = "[TIME]", .newer = true),
-    LONG(THIS_ROW, "strict-interval", GROUP_SHOW, "with --continuous: however much CPU it takes",
+    LONG(THIS_ROW, "strict-interval", GROUP_SHOW, "with --continuous: do not lengthen the interval",
          .member = offsetof(struct conntrack_options, common.strict_interval), .newer = true),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0", WITH(LIST)),
     ABOUT_OPTIONS(GROUP_OTHER),

@@ -120,7 +120,7 @@ static int take_rules(const struct doctor_command *command, const char *names, u
     return 0;
 }
 
-/* A word names rules, or it is a filter: of findings the name of a process. */
+/* Takes a word: names of rules, or the name of a process, which is a filter of findings. */
 static int doctor_take_word(struct doctor_command *command, const char *word)
 {
     uint64_t rules = 0;

@@ -43,7 +43,8 @@ static const struct option options_table[] = {
     OPTION('m', "memory", SHOW, "memory of the socket", SETS(layout.memory)),
     OPTION('i', "info", SHOW, "details of TCP, MPTCP and SCTP connections", SETS(layout.info)),
     OPTION('p', "processes", SHOW, "processes that hold the socket open", SETS(layout.processes)),
-    /* Also the beginning of the name above, as in ss. With an argument it is a filter. */
+    /* Without an argument, this is an abbreviation of --processes, as in ss. With an argument it is
+     * a filter. */
     OPTION_ROW('p', 0, "process", SHOW, NULL, .argument = ARGUMENT_ATTACHED, .metavar = "NAME,...",
                OF(CHOICES_PROCESSES), COMPARES("process")),
     OPTION('T', "threads", SHOW, "processes that hold the socket, and their threads",

@@ -190,8 +190,8 @@ static int keys_list_columns(struct screen_state *state)
         "up and down choose, Enter sorts by the column, any other key goes back");
 }
 
-/* Sorts by the chosen column of the list. Rows get a hidden column as they get the columns of a
- * filter. */
+/* Sorts by the chosen column of the list. If the table does not show that column, its field is read
+ * for each row, as the fields of a filter are. */
 static int keys_take_column(struct screen_state *state)
 {
     struct listing_command *command = state->command;

@@ -169,8 +169,8 @@ bool line_edit_key(struct line_edit *line, int key)
 /* The candidates that begin with the prefix. */
 struct line_matches {
     size_t count;
-    size_t common;      /* bytes in which all of them agree */
-    const char *chosen; /* number line->word, or the first */
+    size_t common;      /* length of the longest beginning that all candidates share */
+    const char *chosen; /* candidate number line->word, or the first candidate */
 };
 
 static struct line_matches line_edit_match(const struct line_edit *line,
@@ -252,7 +252,7 @@ static size_t line_edit_width(const struct line_edit *line, size_t from, size_t 
     return text_width(escaped, (size_t)(end - escaped));
 }
 
-/* Scrolls as little as is needed to show the cursor between both signs. */
+/* Scrolls as little as is needed to show the cursor between the signs of cut text at both ends. */
 static void line_edit_scroll(struct line_edit *line, size_t columns)
 {
     enum { ROOM = 4 /* both signs, and the character under the cursor */ };

@@ -99,8 +99,8 @@ static int listing_screen_split(struct listing_screen *screen)
     return 0;
 }
 
-/* The time of a listing is waited for before the next, so that both together use at most half of a
- * CPU. */
+/* Sets when the next listing may begin. After a listing the screen waits at least for its CPU time,
+ * so that listings use at most half of a CPU. */
 static void listing_screen_set_pace(struct listing_screen *screen, struct pace_time began)
 {
     const uint64_t took = pace_now().processor - began.processor;
@@ -153,7 +153,7 @@ static void listing_screen_note(struct screen_state *state, const char *text)
     state->noted_at = clock_nanoseconds(CLOCK_MONOTONIC);
 }
 
-/* A maker counts between two listings, which may take some time to begin. */
+/* Makes the first listing. A maker may take some time to begin, so a message is drawn before. */
 static int listing_screen_begin(struct screen_state *state)
 {
     struct listing_screen *screen = listing_screen_of(state);
@@ -251,8 +251,8 @@ static int listing_screen_show(struct screen_state *state)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-/* Prints the last listing and its report. If ctrl-C ended the screen, a maker lists what there
- * is. */
+/* Prints the last listing and its report. If ctrl-C ended the screen, a maker first lists what it
+ * has counted so far. */
 static void listing_screen_leave(struct screen_state *state)
 {
     struct listing_screen *screen = listing_screen_of(state);

@@ -16,7 +16,8 @@ int prompt_begin(struct screen_state *state)
     return 0;
 }
 
-/* A condition of one word is a search, so the words of a wrong condition may be meant as one. */
+/* A single word is a text to search for. The user of a wrong condition may have meant to search for
+ * several words, so the message says how. */
 static void prompt_refuse(struct screen_state *state, const char *message)
 {
     const char *text = state->line.text;

@@ -264,7 +264,7 @@ static int draw_table(struct screen_state *state, bool may_scroll)
     int error = screen_put_rows(state);
 
     if (view->first >= state->listed && view->first) {
-        const size_t least = view->count ? view->count : 1; /* to show the last row */
+        const size_t least = view->count ? view->count : 1; /* for the last row */
         view->first = state->listed > least ? state->listed - least : 0;
         return error < 0 ? error : draw_table(state, may_scroll);
     }

@@ -102,7 +102,7 @@ struct screen_ops {
      * if a sample is needed. NULL: the screen has no events. */
     size_t (*descriptors)(const struct screen_state *state, int *descriptors, size_t most);
     int (*read_events)(struct screen_state *state);
-    /* Called when the screen has ended and the terminal is as before; or NULL. */
+    /* Called after the screen has ended and the terminal is restored; or NULL. */
     void (*leave)(struct screen_state *state);
 };
 

@@ -33,8 +33,8 @@ static sigset_t waiting; /* the signals that are blocked in terminal_wait() */
 static struct key_decoder input;
 static uint64_t input_read; /* when the last bytes came; CLOCK_MONOTONIC */
 
-/* A terminal sends the bytes of a key at once, but they can come apart on their way. An ESC that no
- * byte follows within this time is a key. */
+/* A terminal sends the bytes of a key at once, but a network can delay some of them. An ESC that no
+ * byte follows within this time is the key Esc. */
 static const uint64_t KEY_APART = 50 * CLOCK_MILLISECOND;
 
 /* In the background, tcsetattr() stops the program. When the program continues, it tries again. */

@@ -146,8 +146,8 @@ static size_t top_screen_interfaces(const struct screen_state *state)
     return count < state->height / 6 ? count : state->height / 6;
 }
 
-/* The texts of the frame before, or of the rows that a pause holds. So put_lines() draws no more
- * lines than this function counted. */
+/* Counts the lines that top_screen_put_lines() may draw. Later numbers can make a text longer; then
+ * it is cut to the counted lines. */
 static size_t top_screen_count_lines(const struct screen_state *state)
 {
     struct sockets_screen *screen = top_screen_of(state);
@@ -510,7 +510,8 @@ static int show_command(struct screen_state *state)
 
 static const struct key_binding keys[] = {
     {'t', next_tree, "t|tree: rows by process, unit, container, network namespace; no tree"},
-    {'g', top_screen_sum_up, "g|one row with sums for each process, or value of the sorted column"},
+    {'g', top_screen_sum_up,
+     "g|one row with sums for each value of the sorted column, or for each process"},
     {KEY_ENTER, open_chosen, "Enter|open a group: only its sockets; Esc goes back"},
     {KEY_ESCAPE, close_group, NULL},
     {'a', show_idle, "a|also sockets without traffic"},

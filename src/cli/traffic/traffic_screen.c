@@ -20,8 +20,8 @@ struct flows_screen {
     struct engine *engine;
     struct writer *writer;
     struct live_view view;
-    /* The sink of a listing. If fn is set, it gets the row number `wanted`; else the screen gets
-     * all rows. */
+    /* The sink of a listing. If fn is NULL, all rows go to the screen; else only row number
+     * `wanted` goes to fn(). */
     struct sink sink;
     record_fn fn;
     void *arg;
@@ -62,7 +62,7 @@ static void traffic_screen_take_row(struct sink *sink, const struct record *reco
         (struct flows_screen *)(void *)((char *)sink - offsetof(struct flows_screen, sink));
     struct screen_state *state = &screen->state;
     const size_t number = state->listed++;
-    const size_t at = number - state->view->first; /* wraps around for rows before it */
+    const size_t at = number - state->view->first; /* huge for rows before `first` */
 
     if (screen->fn) {
         if (number == screen->wanted)
@@ -317,7 +317,7 @@ static const struct key_binding more_keys[] = {
 };
 static const struct key_binding keys[] = {
     {'g', traffic_screen_sum_up,
-     "g|one row with sums for each value of the sorted column; and back"},
+     "g|one row with sums for each value of the sorted column; again: the flows"},
     {0, NULL, NULL},
 };
 

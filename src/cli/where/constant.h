@@ -33,19 +33,21 @@ bool constant_column(const struct constant *constant, struct predicate **compari
 /* Parses a text as a value of the field. Returns false for other texts. */
 typedef bool (*read_fn)(const struct field *field, const char *text, struct value *value);
 
-/* A read_fn for addresses, and a read_fn for digits: a number that has a name. */
+/* Functions of type read_fn. where_read_digits() reads the number of a value that has a name. */
 bool where_read_address(const struct field *field, const char *text, struct value *value);
 bool where_read_digits(const struct field *field, const char *text, struct value *value);
 
 struct value where_a_number(uint64_t number);
 struct value where_a_text(const char *text, size_t length);
 
-/* Compares the field with a value: by this operation, or by the comparison that was typed. */
+/* Compare the field with a value: where_compare_by() by `operation`, where_compare() by the sign
+ * that was typed. */
 struct predicate *where_compare_by(const struct constant *constant,
                                    enum predicate_operator operation, struct value value);
 struct predicate *where_compare(const struct constant *constant, struct value value);
 
-/* Makes a range: not below `first` and not above `last`, in this order (see take_range()). */
+/* Makes a range: not below `first`, and not above `last`. take_range() in where.c recognizes the
+ * two comparisons in this order. */
 struct predicate *where_make_range(const struct constant *constant, const struct value *first,
                                    const struct value *last);
 /* Parses a text that read() accepts, or two such texts with '-' between; or returns false. */
@@ -55,8 +57,8 @@ bool where_parse_range(const struct constant *constant, read_fn read, struct pre
 enum { PART_MAX = 200 };
 bool where_cut(const char *text, char sign, char first[PART_MAX], const char **second);
 
-/* IPv4-mapped addresses, which are among the addresses of IPv6, but not meant by them: the second
- * function excludes them. */
+/* The network of IPv4-mapped addresses. It is a part of IPv6, but users do not mean it by IPv6:
+ * where_without_mapped() excludes it from a comparison. */
 extern const struct network where_mapped;
 struct predicate *where_without_mapped(const struct constant *constant, struct predicate *part);
 

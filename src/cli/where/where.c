@@ -147,7 +147,8 @@ static const struct field *find_column(struct where_parser *parser)
     return NULL;
 }
 
-/* True if the word after a number is its unit, or a wrong unit: only a message names that. */
+/* True if the word after a number is its unit. Also true if it seems to be a wrong unit, so that
+ * the error message names the number with its unit. */
 static bool where_is_unit_of(const struct where_parser *parser, const struct field *field,
                              struct text word)
 {

@@ -104,8 +104,8 @@ static bool where_find_word(const struct field *field, const char *text, uint64_
     return false;
 }
 
-/* Names that people know from other programs, for one word or several words of a column. '!' means
- * all words but these. ss(8) has these names of states. */
+/* Names that people know from other programs (the states from ss(8)), and the words of the column
+ * that each name stands for. After '!', the name stands for all other words. */
 static const struct other_name {
     const char *column, *name, *words;
 } other_names[] = {
@@ -267,8 +267,9 @@ struct text where_as_shown(const struct constant *constant)
     return (struct text){length < constant->length ? text : NULL, length};
 }
 
-/* Compares the name of a unix socket. Tables show NUL in an abstract name as @, and @ as \x40, so a
- * name that begins with @ is compared as a path and as an abstract name (~~ itself does that). */
+/* Compares the name of a unix socket. Tables show NUL in an abstract name as @, and @ as \x40. So a
+ * name that begins with @ is compared as a path, and as an abstract name. (The operator ~~ treats
+ * NUL and @ as equal.) */
 struct predicate *where_parse_socket_name(const struct constant *constant)
 {
     struct predicate *made = where_parse_text(constant);

@@ -86,8 +86,8 @@ static const char *colour_of(const struct table_line *line, const char *text,
     return column->coloured ? colour_of_state(text, cell->length) : NULL;
 }
 
-/* If the terminal has no room for a text, cuts it so that the sign of a cut fits after it. The line
- * ends with this cell if longer cells took its room. */
+/* If the terminal has no room for a text, shortens the text so that the sign of a cut fits after
+ * it. If longer cells took the room of this cell, the line ends with it. */
 static bool sink_table_cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
     const struct fit_column *fit = &line->table->columns[line->column];

@@ -689,9 +689,8 @@ static const struct field fields[] = {
          "owners, or the unit if the processes are not known",
          .lookups = NEED_OWNERS | NEED_CGROUPS | NEED_OWNERS_CGROUPS),
     COMPUTED(interfaces, VALUE_NAMES, interfaces, SOCKET_ADDRESSES,
-             "interfaces whose packets reach the socket: of its address, all, or the one it is "
-             "bound to",
-             .optional = SOCKET_INTERFACE, .lookups = NEED_ADDRESSES | NEED_INTERFACES),
+             "interfaces whose packets reach the socket", .optional = SOCKET_INTERFACE,
+             .lookups = NEED_ADDRESSES | NEED_INTERFACES),
 };
 
 static const char *const views[][2] = {

@@ -19,8 +19,8 @@ enum { NAME_ROOM = 2 + ESCAPE_FACTOR * 16 + 5 + TEXT_U64_MAX, NAMES_SHOWN = 5 };
 _Static_assert((size_t)NAMES_SHOWN *NAME_ROOM + sizeof ",..." <= VALUE_VIEW_MAX,
                "owners have room");
 
-/* Writes a name, and after it the number of processes with that name. ascii: with a sign of ASCII,
- * between a name and a number without a space '*', as "x4" could be part of the name. */
+/* Writes a name, and after it the number of processes with that name. ascii: the sign before the
+ * number is x or, if no space is before the sign, *, because a name can end with "x4". */
 static char *socket_view_put_name(char *dst, const struct value *owners,
                                   const struct owner_process *one, bool human, bool ascii)
 {

@@ -108,10 +108,10 @@ static inline bool packet_parse_usual(struct packet *packet, const uint8_t *netw
  * packet_parse(). */
 void packet_tag(struct packet *packet, uint16_t tci);
 
-/* Returns the number of packets in a frame. The kernel or the device splits such a frame later, or
- * has joined it (segmentation offload). length: bytes from the network header on, captured or not;
- * payload: bytes of headers among them; size: payload of each packet (gso_size of struct
- * virtio_net_hdr), or 0: the frame is one packet. */
+/* Returns the number of packets in a frame. With segmentation offload one frame holds several
+ * packets: the kernel or the device splits it later, or has joined it. length: bytes from the
+ * network header on, captured or not; payload: offset of the payload in these bytes; size: payload
+ * of each packet (gso_size of struct virtio_net_hdr), or 0: the frame is one packet. */
 static inline uint32_t packet_segments(size_t length, size_t payload, uint16_t size)
 {
     return !size || length <= payload ? 1 : (uint32_t)((length - payload + size - 1) / size);
