@@ -17,6 +17,10 @@ void known_groups(const struct field *field, known_name_fn *fn, void *arg);
 /* True if a process has this name. */
 bool known_process(const char *name);
 
+/* Writes the name of a process that is near to `name`, or nothing. */
+enum { KNOWN_NAME = 64 };
+void known_process_nearest(const char *name, char nearest[KNOWN_NAME]);
+
 /* Notes each word of the command line that is a name, but nobody's, with the nearest name.
  * near_only: only if there is such a name. Does nothing unless stderr is a terminal. */
 void known_names_report(const struct common *common, const struct kind *kind, bool near_only,
