@@ -170,6 +170,7 @@ static void as_fastnet_an_operand_is_refused_with_a_suggestion(void **state)
         {{"neighbour"}, "unexpected 'neighbour'; did you mean fastnet neigh?"},
         {{"Sockets"}, "unexpected 'Sockets'; did you mean fastnet sockets?"},
         {{"lsof", "-i"}, "unexpected 'lsof'; did you mean fastnet s?"},
+        {{"TCPDUMP"}, "unexpected 'TCPDUMP'; did you mean fastnet traffic?"},
         {{"-N", "web", "-tan"}, "unexpected 'web'; did you mean fastnet ss -N web?"},
         {{"state", "close-wait"}, "unexpected 'state'; did you mean fastnet s --state=CLOSE_WAIT?"},
         {{"estab"}, "unexpected 'estab'; did you mean fastnet s estab?"},

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli/filters.h"
@@ -34,6 +35,19 @@ static const struct {
     {"fastnet doctor", "status why"},
     {"fastnet help", "man"},
 };
+
+static bool is_habit(const char *word, char meant[FILTERS_MEANT])
+{
+    struct text known;
+
+    for (size_t i = 0; i < COUNT(habits); i++)
+        for (const char *words = habits[i].words; text_next(&words, ' ', &known);)
+            if (known.length == strlen(word) && strncasecmp(known.data, word, known.length) == 0) {
+                snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
+                return true;
+            }
+    return false;
+}
 
 /* Finds the command or the long option that is nearest to the word. */
 static bool name_nearest(const struct common *common, const char *word, char meant[FILTERS_MEANT])
@@ -80,11 +94,8 @@ static bool guess(const struct netstat_options *options, const char *word, const
     char option[FILTERS_MEANT];
     uint32_t index;
 
-    for (size_t i = 0; i < COUNT(habits); i++)
-        if (text_among(habits[i].words, word)) {
-            snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
-            return true;
-        }
+    if (is_habit(word, meant))
+        return true;
     if (filters_meant(options->kind, filter, option)) {
         if (!options->no_options)
             snprintf(meant, FILTERS_MEANT, "%s", option);
