@@ -22,6 +22,7 @@ ENDLESS = {"top", "closed", "drops", "traffic", "doctor"}
 AT_ONCE = 4  # commands that run at the same time, because many only wait
 CLONE_NEWNET = 0x40000000
 COUNTERS = "fastnet: only counters are listed, because dropped packets cannot be watched: "
+UNSEEN = (COUNTERS, "fastnet: some owners are unknown")
 FORGIVEN = re.compile(
     "fastnet: owners are searched only once a second|fastnet: no byte counts for "
     "|fastnet: some owners are unknown|fastnet: owners: not allowed "
@@ -160,7 +161,7 @@ def answer(line, directory):
     progress = re.sub(r"[^\n]*\r(?!\n)", "", said.replace("\r\n", "\n"))
     errors = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", progress).splitlines()
     lines = printed.splitlines()
-    if any(each.startswith(COUNTERS) for each in errors):
+    if status == 1 and any(each.startswith(UNSEEN) for each in errors):
         status = 0  # a user has no right to see more
     if endless and words[1] == "doctor" and status < 2 and lines:
         status, lines = 0, ["findings, or the sentence that there are none"]
