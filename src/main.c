@@ -95,7 +95,8 @@ static int main_take_word(int argc, char *argv[])
         argv[1] = version;
     if (argc < 2 || strcmp(argv[1], "help") != 0)
         return argc;
-    if (argc == 2 || strcmp(argv[2], "help") == 0 || strcmp(argv[2], help) == 0) {
+    if (argc == 2 || strcmp(argv[2], "help") == 0 || strcmp(argv[2], help) == 0 ||
+        strcmp(argv[2], "fastnet") == 0) {
         argv[1] = help;
         return 2;
     }

@@ -169,7 +169,7 @@ static int resolve_filters(struct listing_command *command)
     if (!filters_resolve_words(&command->common->filters, &command->where, command->kind,
                                command->common->proc_root, &words))
         return common_misuse(command->common, "%s", command->where.message);
-    if (words)
+    if (words || *command->common->filters.options)
         explain_words(command, where_both(&command->where, listing->typed, words));
     const int refused = listing->typed ? never_refuse_filter(command, listing->typed) : 0;
     if (refused)

@@ -99,6 +99,18 @@ hosts_wait_fn common_waiting(void)
 
 enum { MESSAGE_MAX = 1024 };
 
+/* True if the message names what to type, or a list of columns. --help would help less. */
+static bool names_way_out(const char *message)
+{
+    static const char *const ways[] = {"=help", "; did you mean ", "(try ",
+                                       "; for a process type "};
+    bool found = false;
+
+    for (size_t i = 0; i < COUNT(ways); i++)
+        found |= strstr(message, ways[i]) != NULL;
+    return found;
+}
+
 int common_refuse(const struct common *common, const struct misuse *misuse)
 {
     const struct manner *manner = &common->grammar->manner;
@@ -111,8 +123,7 @@ int common_refuse(const struct common *common, const struct misuse *misuse)
         rest.subject = rest.words = NULL;
     }
     misuse_put(&rest, message, sizeof message);
-    /* A message that names a list of columns (=help) helps more than --help. */
-    if (own || (misuse->help != HELP_NONE && !strstr(message, "=help"))) {
+    if (own || (misuse->help != HELP_NONE && !names_way_out(message))) {
         char command[COMMON_COMMAND];
         misuse_put_words(own ? own : " (see %s --help)", common_command(common, command), help,
                          sizeof help);

@@ -367,7 +367,7 @@ int common_output(struct common *common, const char *file)
 static int misuse_instead(const struct common *common, const struct option *option,
                           const char *argument)
 {
-    const char *word = argument ? argument : option->metavar;
+    const char *word = argument ? argument + (*argument == '=') : option->metavar; /* -I=eth0 */
     const struct text form = option_of_form(word);
     char meant[2 * FILTERS_MEANT] = "";
 
@@ -485,6 +485,8 @@ static int common_take_words(struct parsing *parsing, char *const argv[])
         memmove(&filters->typed[i], &filters->typed[i + 1],
                 (--filters->count - i) * sizeof filters->typed[0]);
         i--;
+        message_append(filters->options, sizeof filters->options, "%s--%s",
+                       *filters->options ? " " : "", option->name);
         status = common_take_member(option, NULL, parsing);
     }
     return status;

@@ -8,9 +8,12 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/known_names.h"
+#include "cli/misuse.h"
 #include "cli/personality.h"
 #include "fastnet/array.h"
 #include "fastnet/containers.h"
+#include "fastnet/interfaces.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
@@ -19,12 +22,14 @@
 #include "fastnet/sysctl.h"
 #include "fastnet/tracking.h"
 
-/* Finds a pattern that matches only a whole text, because it has no '*'. */
+/* Finds a pattern that matches only a whole text, because it has no '*'. A field that is compared
+ * in any case has a GLOB for =, too. */
 static const struct value *whole_pattern(const struct predicate *where)
 {
     const struct value *found = NULL;
 
-    if ((where->operation == PREDICATE_LIKE || where->operation == PREDICATE_GLOB) &&
+    if ((where->operation == PREDICATE_LIKE ||
+         (where->operation == PREDICATE_GLOB && !(where->field && where->field->any_case))) &&
         !memchr(where->constant.text.data, '*', where->constant.text.length))
         return &where->constant;
     for (const struct predicate *part = where->parts;
@@ -135,8 +140,12 @@ static void report_process(const struct process_hint *hint, const struct process
     } else if (!found->count && wanted->property == PROCESS_PID) {
         report_note(hint->report, "there is no process %ld", (long)wanted->pid);
     } else if (!found->count && wanted->property == PROCESS_NAME && !hint->either) {
-        report_note(hint->report, "there is no process with the name '%.*s'",
-                    (int)wanted->text.length, wanted->text.data);
+        char nearest[KNOWN_NAME] = "";
+        known_process_nearest(MESSAGE_TEXT("%.*s", (int)wanted->text.length, wanted->text.data),
+                              nearest);
+        report_note(hint->report, "there is no process with the name '%.*s'%s%s%s",
+                    (int)wanted->text.length, wanted->text.data, *nearest ? "; did you mean " : "",
+                    nearest, *nearest ? "?" : "");
     } else if (found->count && !found->holds_sockets && !found->netns_hidden && !found->is_other &&
                !hint->before && !hint->either) {
         report_note(hint->report, "%s has no socket", process);
@@ -208,9 +217,14 @@ static void hint_at_binding(const struct listing_command *command, const struct 
     const struct value *constant = &where->constant;
     const bool has_option =
         command->common->grammar != &netstat_grammar && command->common->grammar != &ss_grammar;
+    const bool is_binding = where->field && where->operation == PREDICATE_EQUAL &&
+                            constant->type == VALUE_TEXT &&
+                            strcmp(where->field->name, "interface") == 0;
+    uint32_t index;
 
-    if (where->field && where->operation == PREDICATE_EQUAL && constant->type == VALUE_TEXT &&
-        strcmp(where->field->name, "interface") == 0)
+    if (is_binding &&
+        interfaces_find(MESSAGE_TEXT("%.*s", (int)constant->text.length, constant->text.data),
+                        &index) == 0) /* the name of another is reported already */
         report_note(report,
                     has_option ? "'interface' is only the interface that a socket is bound to (try "
                                  "--interface=%.*s)"

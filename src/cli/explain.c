@@ -68,10 +68,13 @@ static void explain_put_where(FILE *stream, const struct predicate *where)
 
 void explain_words(const struct listing_command *command, const struct predicate *where)
 {
-    if (!where || command->common->explain || !isatty(STDERR_FILENO))
+    const char *options = command->common->filters.options;
+
+    if (command->common->explain || !isatty(STDERR_FILENO))
         return;
-    fputs("filter: ", stderr);
-    explain_put_where(stderr, where);
+    fprintf(stderr, "filter: %s%s", options, where && *options ? " and " : "");
+    if (where)
+        explain_put_where(stderr, where);
     fputc('\n', stderr);
     if (command->run_endless || command->listing.events) { /* the user would wait for nothing */
         struct report report = {.partial = false};

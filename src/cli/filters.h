@@ -28,6 +28,7 @@ struct filters {
         const char *text;
     } typed[FILTERS_MAX];
     size_t count;
+    char options[64]; /* words that were options: "--tcp --listening" */
 };
 
 /* Finds the option that the user of another command probably meant by a word, and writes it as it

@@ -417,7 +417,7 @@ static int help_refuse(const struct grammar *const grammars[], const char *word)
         misuse_offer(&misuse, grammars[i]->name);
     help_each_word(grammars, help_offer, &misuse);
     misuse_put(&misuse, message, sizeof message);
-    fprintf(stderr, "fastnet: %s (see fastnet --help)\n", message);
+    fprintf(stderr, "fastnet: %s%s\n", message, misuse.meant.data ? "" : " (see fastnet --help)");
     return STATUS_REFUSED;
 }
 

@@ -17,7 +17,7 @@
 /* Compares a word with all names that known_offer() gets, and keeps the nearest name. */
 struct known_search {
     struct misuse nearest;
-    char name[64]; /* a copy of the nearest name, to which nearest.meant points */
+    char name[KNOWN_NAME]; /* a copy of the nearest name, to which nearest.meant points */
     bool found;    /* one of the names is the word */
 };
 
@@ -57,6 +57,14 @@ bool known_process(const char *name)
 
     known_each_process(known_offer, &search);
     return search.found;
+}
+
+void known_process_nearest(const char *name, char nearest[KNOWN_NAME])
+{
+    struct known_search search = {.nearest.typed = as_text(name)};
+
+    known_each_process(known_offer, &search);
+    snprintf(nearest, KNOWN_NAME, "%s", search.nearest.meant.data ? search.name : "");
 }
 
 /* The value of `field` for group i. */
@@ -166,6 +174,8 @@ static void known_note(const struct kind *kind, const char *name, bool near_only
     if (near->data)
         report_note(report, "nothing here is called %s; did you mean %.*s?", TYPED(name),
                     (int)near->length, near->data);
+    else if (field_named(kind, "interfaces") && if_nametoindex(name))
+        report_note(report, "%s is an interface: --interface=%s", TYPED(name), TYPED(name));
     else
         report_note(report, "nothing here is called %s%s", TYPED(name),
                     strchr(name, '.') ? " (names of hosts are not looked up)" : "");

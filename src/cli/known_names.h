@@ -17,6 +17,10 @@ void known_groups(const struct field *field, known_name_fn *fn, void *arg);
 /* True if a process has this name. */
 bool known_process(const char *name);
 
+/* Writes the name of a process that is near to `name`, or nothing. */
+enum { KNOWN_NAME = 64 };
+void known_process_nearest(const char *name, char nearest[KNOWN_NAME]);
+
 /* Adds a note for each word of the command line that can only be a name, if nothing here has this
  * name. The note suggests the nearest name. near_only: adds no note without a suggestion. Does
  * nothing unless stderr is a terminal. */

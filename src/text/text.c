@@ -294,7 +294,7 @@ bool text_has_word(const char *text, const char *word)
 
 void text_put_word(FILE *stream, const char *before, const char *word)
 {
-    const bool plain = *word && !word[strspn(word, "-./:_,0123456789abcdefghijklmnopqrstuvwxyz"
+    const bool plain = *word && !word[strspn(word, "-./:=_,0123456789abcdefghijklmnopqrstuvwxyz"
                                                    "ABCDEFGHIJKLMNOPQRSTUVWXYZ")];
 
     fprintf(stream, "%s%s", before, plain ? "" : "'");

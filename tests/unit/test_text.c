@@ -228,11 +228,8 @@ static void padding_fills_up_to_the_width_and_cuts_nothing(void **state)
 static void a_shell_reads_a_word_as_it_is(void **state)
 {
     static const char *const words[][2] = {
-        {"https,8000-8999", "=https,8000-8999"},
-        {"", "=''"},
-        {"recv_q > 0", "='recv_q > 0'"},
-        {"!a", "='!a'"},
-        {"it's", "='it'\"'\"'s'"},
+        {"https,8000-8999", "=https,8000-8999"}, {"", "=''"},     {"--for=5", "=--for=5"},
+        {"recv_q > 0", "='recv_q > 0'"},         {"!a", "='!a'"}, {"it's", "='it'\"'\"'s'"},
     };
 
     (void)state;

@@ -18,14 +18,36 @@
 
 /* Words that people know from other tools, and what they can type here instead. */
 static const struct {
-    const char *word, *meant;
+    const char *meant, *words;
 } habits[] = {
-    {"neighbour", "fastnet neigh"}, {"neighbours", "fastnet neigh"}, {"neighbor", "fastnet neigh"},
-    {"neighbors", "fastnet neigh"}, {"flows", "fastnet conntrack"},  {"routes", "fastnet -r"},
-    {"route", "fastnet -r"},        {"interfaces", "fastnet -i"},    {"link", "fastnet -i"},
-    {"statistics", "fastnet -s"},   {"lsof", "fastnet -tuap"},       {"listening", "fastnet s -l"},
-    {"connections", "fastnet s"},   {"processes", "fastnet -p"},     {"continuous", "fastnet -c"},
+    {"fastnet neigh", "neighbour neighbours neighbor neighbors"},
+    {"fastnet conntrack", "flows"},
+    {"fastnet -r", "route routes"},
+    {"fastnet -i", "interfaces link"},
+    {"fastnet -s", "statistics"},
+    {"fastnet s", "connections conns list ls lsof ps"},
+    {"fastnet s -l", "listening"},
+    {"fastnet s -c", "watch"},
+    {"fastnet -p", "processes"},
+    {"fastnet -c", "continuous"},
+    {"fastnet top", "bandwhich monitor nethogs"},
+    {"fastnet traffic", "tcpdump"},
+    {"fastnet doctor", "status why"},
+    {"fastnet help", "man"},
 };
+
+static bool is_habit(const char *word, char meant[FILTERS_MEANT])
+{
+    struct text known;
+
+    for (size_t i = 0; i < COUNT(habits); i++)
+        for (const char *words = habits[i].words; text_next(&words, ' ', &known);)
+            if (known.length == strlen(word) && strncasecmp(known.data, word, known.length) == 0) {
+                snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
+                return true;
+            }
+    return false;
+}
 
 /* Finds the command or the long option that is nearest to the word. */
 static bool name_nearest(const struct common *common, const char *word, char meant[FILTERS_MEANT])
@@ -68,15 +90,12 @@ static bool meant_sockets(const char *word, char meant[FILTERS_MEANT])
 static bool guess(const struct netstat_options *options, const char *word, const char *next,
                   char meant[FILTERS_MEANT])
 {
-    const char *filter = next && strcmp(word, "state") == 0 ? next : word;
+    const char *filter = next && text_among("state port", word) ? next : word;
     char option[FILTERS_MEANT];
     uint32_t index;
 
-    for (size_t i = 0; i < COUNT(habits); i++)
-        if (strcasecmp(habits[i].word, word) == 0) {
-            snprintf(meant, FILTERS_MEANT, "%s", habits[i].meant);
-            return true;
-        }
+    if (is_habit(word, meant))
+        return true;
     if (filters_meant(options->kind, filter, option)) {
         if (!options->no_options)
             snprintf(meant, FILTERS_MEANT, "%s", option);

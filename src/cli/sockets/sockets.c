@@ -57,6 +57,7 @@ static const struct option options_table[] = {
     OPTION('O', NULL, SHOW, "no effect: each socket has one line", SETS(common.nothing)),
     ABOUT_OPTIONS(OTHER),
     MISTAKEN_OPTIONS,
+    INSTEAD('I', NULL, "IF", "--interface=%s"),
 };
 
 static const struct listed listed[] = {{OPTION_SUMMARY, &kind_summary, NULL}, {0, NULL, NULL}};

@@ -224,7 +224,10 @@ int traffic_run(int argc, char *const argv[])
     if (command.interface && !interface)
         return common_misuse_of(common, .subject = traffic_grammar.name, .help = HELP_NONE,
                                 .typed = as_text(command.interface),
-                                .wrong = "there is no interface '%s' (a filter follows the "
-                                         "interface: fastnet traffic any %s)");
+                                .wrong =
+                                    strcmp(command.interface, "help") == 0
+                                        ? "there is no interface '%s' (try fastnet traffic --help)"
+                                        : "there is no interface '%s' (a filter follows the "
+                                          "interface: fastnet traffic any %s)");
     return traffic_run_command(&command, interface);
 }

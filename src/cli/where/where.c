@@ -143,7 +143,12 @@ static const struct field *find_column(struct where_parser *parser)
     parser->viewed = named && named->type == VALUE_VIEW;
     if (field || fail_short_form(parser))
         return field;
-    parser_refuse(parser, token, misuse_of_column(kind, token->text, wrong));
+    struct misuse misuse = misuse_of_column(kind, token->text, wrong);
+    if (!misuse.meant.data && field_find(kind, "process", strlen("process")) &&
+        strlen(parser->start) == token->text.length) /* the filter is only this word */
+        snprintf(wrong, sizeof wrong, "'%%s' is not a column (try --where '%s = %%s')",
+                 isdigit((unsigned char)*parser->start) ? "port" : "process");
+    parser_refuse(parser, token, misuse);
     return NULL;
 }
 
