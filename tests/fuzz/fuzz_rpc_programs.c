@@ -58,7 +58,7 @@ static void text(struct model *model, char *to, size_t size)
     }
     if (length < size)
         snprintf(to, size, "%.*s", (int)length, (const char *)model->data + model->at);
-    model->at += padded;
+    model->at += (size_t)padded;
 }
 
 static uint16_t protocol_of(const char *netid)
