@@ -146,7 +146,7 @@ struct query {
 /* How to read a stream of events. */
 struct query_events {
     int stop;           /* an eventfd(2): if it is readable, the dump returns 0 */
-    int interval;       /* socket events: longest time between calls of idle(), in ms; 0: any */
+    int interval;       /* socket events: longest time between calls of idle(), ms; 0: endless */
     size_t buffer_size; /* bytes of the receive buffer of the socket; 0: the default */
     /* Wanted kinds: bits 1 << enum flow_event; for sockets bits 1 << (SKNLGRP_* - 1) of
      * linux/sock_diag.h. */

@@ -30,10 +30,10 @@ struct table;
 int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal);
 void socket_pass_destroy(struct socket_pass *pass);
 
-/* Read all sockets, twice, and replace those of earlier calls. Between socket_pass_begin() and
- * socket_pass_end() the caller enters each network namespace and calls socket_pass_add_numbers(). A
- * socket that both readings found existed when the kernel counted. Need the same rights. Return 0
- * or -errno: then there are no sockets. */
+/* Each of the two functions reads all sockets. The sockets of earlier calls are dropped. Between
+ * socket_pass_begin() and socket_pass_end() the caller enters each network namespace and calls
+ * socket_pass_add_numbers(). A socket that both functions found existed when the kernel counted.
+ * Need the same rights. Return 0, or -errno: then no sockets are kept. */
 int socket_pass_begin(struct socket_pass *pass);
 int socket_pass_end(struct socket_pass *pass);
 

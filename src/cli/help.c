@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/help.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "cli/where/parser.h"
 #include "fastnet/array.h"
 #include "fastnet/doctor.h"
 #include "fastnet/drop_probe.h"
@@ -152,25 +152,9 @@ struct help {
     size_t found;
 };
 
-/* True if the words differ only by case, '-' and '_'. */
-static bool help_is_equal(const char *one, struct text other)
-{
-    const char *at = other.data, *end = other.data + other.length;
-
-    for (;; one++, at++) {
-        one += strspn(one, "-_");
-        while (at < end && (*at == '-' || *at == '_'))
-            at++;
-        if (!*one || at == end)
-            return !*one && at == end;
-        if (tolower((unsigned char)*one) != tolower((unsigned char)*at))
-            return false;
-    }
-}
-
 static bool help_is_asked(const struct help *help, const char *name)
 {
-    return name && help_is_equal(help->word, as_text(name));
+    return name && where_is_spelled_like(help->word, as_text(name));
 }
 
 /* Begins a paragraph with the word and what it is. */
@@ -315,7 +299,7 @@ static bool help_is_other(const struct help *help, const char *names)
     bool is = false;
 
     for (struct text name; !is && text_next(&names, ' ', &name);)
-        is = help_is_equal(help->word, name);
+        is = where_is_spelled_like(help->word, name);
     return is;
 }
 

@@ -227,9 +227,9 @@ void live_filter_ended(struct live *live);
  * unknown owners. */
 struct connects *live_note_connects(struct live *live);
 
-/* Asks for each row that the sample did not find, because the dump may have missed it. A row that
- * is not there either has ended: the kernel reports that, or else a later sample does. Returns 0 or
- * -errno. */
+/* Asks the kernel for each row that the sample did not find, because the dump may have missed it.
+ * If the kernel does not have the row either, it has ended: an event of the kernel or a later
+ * sample reports its end. Returns 0 or -errno. */
 int live_drop_missing(struct live *live, struct report *report);
 
 #endif

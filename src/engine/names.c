@@ -465,7 +465,7 @@ int run_prepare_names(struct run *run)
         rights_drop();
     } else if (users_ask_in_child(context->users) < 0) {
         if (!run->keep_all && !run->listing->events) { /* events have no end to wait for */
-            run->keep_all = true; /* the tables need rights, so the names come after them */
+            run->keep_all = true; /* the tables need rights, so names are looked up later */
             return 0;
         }
         rights_drop();

@@ -192,9 +192,9 @@ static bool compares_number(const struct predicate *predicate)
            predicate->field->member <= MEMBER_UINT64;
 }
 
-/* True if the column shows nothing, because this number has no word: then a typed comparison is
- * unknown, as with null. A filter that a table applies itself has no context, and compares the
- * number. */
+/* True if the column shows no value, because this number has no word. Then a comparison that the
+ * user typed is unknown, as for null. Filters that a table itself applies have no context; they
+ * compare the number. */
 static inline bool is_wordless(const struct field *field, const struct context *context,
                                uint64_t number)
 {

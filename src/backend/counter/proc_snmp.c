@@ -108,7 +108,7 @@ int snmp_block_next(struct snmp_block *block, struct record *record)
         return 0;
     if (make_counter(name, value, record) < 0)
         return -EBADMSG;
-    if (block->one_line) { /* a number of sockets can fall */
+    if (block->one_line) { /* these are numbers of sockets, which can fall */
         record->has &= ~COUNTER_GROWS;
         record->counter.machine = snmp_is_among(name, machine_wide);
     }

@@ -30,7 +30,7 @@ struct netlink_listening {
     size_t buffer_size; /* bytes of the receive buffer; 0: the kernel's default */
     const char *remedy; /* advice against lost events, for the report; or NULL */
     int stop;           /* a descriptor: listening ends when it is readable */
-    int interval;       /* longest time between calls of idle(), in ms; 0: any */
+    int interval;       /* longest time between calls of idle(), in ms; 0: no limit */
     netlink_fn fn;
     int (*idle)(void *arg); /* called when no event is queued; a negative result ends listening */
     void *arg;              /* for fn() and idle() */

@@ -86,9 +86,9 @@ static bool keys_is_usual(const struct screen_state *state, size_t i)
             strcmp(column->of->name, usual->of[1].name) == 0);
 }
 
-/* Numbers that differ from row to row begin with the largest number, all other values with the
- * smallest. */
-int screen_sort_by(struct screen_state *state, size_t column)
+/* Sorts by a shown column: numbers that differ from row to row begin with the largest number, all
+ * other values with the smallest. */
+static int keys_sort_column(struct screen_state *state, size_t column)
 {
     const struct field *shown = state->command->shown[column];
     const struct field *by = field_compared(state->command->kind, shown->name, strlen(shown->name));
@@ -111,7 +111,7 @@ static int keys_sort_by(struct screen_state *state)
     for (size_t i = 0; i < count; i++) {
         at = (at + step) % count;
         if (state->ops->is_text || screen_shows(state->sink, at))
-            return screen_sort_by(state, at);
+            return keys_sort_column(state, at);
     }
     return 0;
 }

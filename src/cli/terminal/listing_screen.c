@@ -146,13 +146,6 @@ static int listing_screen_sample(struct screen_state *state, bool all)
                                                                    : listing_screen_list(screen);
 }
 
-/* Shows a message for some seconds. */
-static void listing_screen_note(struct screen_state *state, const char *text)
-{
-    screen_note(state, false, text);
-    state->noted_at = clock_nanoseconds(CLOCK_MONOTONIC);
-}
-
 /* Makes the first listing. A maker may take some time to begin, so a message is drawn before. */
 static int listing_screen_begin(struct screen_state *state)
 {
@@ -169,7 +162,7 @@ static int listing_screen_begin(struct screen_state *state)
     if (!error)
         error = listing_screen_list(screen);
     if (common->delta)
-        listing_screen_note(state, "rates begin with the next listing");
+        screen_hint(state, "rates begin with the next listing");
     return error;
 }
 
@@ -195,7 +188,7 @@ static int listing_screen_choose(struct screen_state *state)
     struct sort_key *sort = state->command->listing.sort;
 
     if (!columns_used(command)) {
-        listing_screen_note(state, "only rows with columns can be sorted");
+        screen_hint(state, "only rows with columns can be sorted");
         return 0;
     }
     *sort = state->view->order;

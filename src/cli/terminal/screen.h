@@ -177,9 +177,6 @@ extern const struct key_binding keys_of_order[], keys_of_rates[], keys_of_positi
 /* Applies another order or group. Returns 0 or -errno. */
 int screen_choose(struct screen_state *state);
 
-/* Sorts by a shown column. Returns 0 or -errno. */
-int screen_sort_by(struct screen_state *state, size_t column);
-
 /* Whether rows can be grouped by the field: it is not a number that differs from row to row. */
 bool screen_can_group(const struct field *field);
 

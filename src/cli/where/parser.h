@@ -86,6 +86,8 @@ struct predicate *parser_negate(struct where_parser *parser, struct predicate *p
 const char *where_word(const struct field *field, uint64_t number);
 /* The other word for a value of this field, or NULL. */
 const struct synonym *where_synonym(const struct kind *kind, const struct field *field);
+/* True if the words differ only by case, '-' and '_': fin-wait-1 is FIN_WAIT1. */
+bool where_is_spelled_like(const char *word, struct text typed);
 /* Offers all words for values of a field. */
 void where_offer_words(struct misuse *misuse, const struct kind *kind, const struct field *field);
 

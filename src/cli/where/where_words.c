@@ -76,16 +76,18 @@ static struct predicate *refuse_word(const struct constant *constant)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* Compares words without regard to case, '-' and '_': fin-wait-1 is FIN_WAIT1. */
-static bool is_spelled_like(const char *word, const char *typed)
+bool where_is_spelled_like(const char *word, struct text typed)
 {
-    for (;; word++, typed++) {
+    const char *at = typed.data, *end = typed.data + typed.length;
+
+    for (;; word++, at++) {
         word += strspn(word, "-_");
-        typed += strspn(typed, "-_");
-        if (tolower((unsigned char)*word) != tolower((unsigned char)*typed))
+        while (at < end && (*at == '-' || *at == '_'))
+            at++;
+        if (!*word || at == end)
+            return !*word && at == end;
+        if (tolower((unsigned char)*word) != tolower((unsigned char)*at))
             return false;
-        if (!*word)
-            return true;
     }
 }
 
@@ -96,7 +98,8 @@ static bool where_find_word(const struct field *field, const char *text, uint64_
     for (int loosely = 0; loosely < 2; loosely++)
         for (uint64_t i = 0; i < word_limit(field); i++) {
             const char *word = where_word_of(field, i);
-            if (word && (loosely ? is_spelled_like(word, text) : strcasecmp(word, text) == 0)) {
+            if (word && (loosely ? where_is_spelled_like(word, as_text(text))
+                                 : strcasecmp(word, text) == 0)) {
                 *number = i;
                 return true;
             }
@@ -134,7 +137,7 @@ static struct predicate *parse_other_name(const struct constant *constant)
 
     for (size_t i = 0; i < COUNT(other_names) && !words; i++)
         if (strcmp(other_names[i].column, constant->field->name) == 0 &&
-            is_spelled_like(other_names[i].name, constant->text))
+            where_is_spelled_like(other_names[i].name, as_text(constant->text)))
             words = other_names[i].words;
     const bool others = words && *words == '!';
     words = others ? words + 1 : words;
