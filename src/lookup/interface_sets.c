@@ -80,35 +80,48 @@ int interface_sets_add_address(struct interface_sets *sets, struct text name,
 
 /* --- Files of a tree -------------------------------------------------------------------------- */
 
+enum { WORDS_MAX = 8 };
+
+/* Splits the line into words. The last words are empty if the line has fewer. */
+static void split_words(char *line, const char *words[WORDS_MAX])
+{
+    char *rest = line;
+
+    for (size_t i = 0; i < WORDS_MAX; i++) {
+        words[i] = strtok_r(rest, " \t\n", &rest);
+        words[i] = words[i] ? words[i] : "";
+    }
+}
+
 /* "00000000000000000000000000000001 01 80 10 80       lo": if6_seq_show() of the kernel's
  * net/ipv6/addrconf.c */
 static int take_if_inet6(struct interface_sets *sets, char *line)
 {
     struct address address = {.family = AF_INET6};
-    char name[IFNAMSIZ] = "";
+    const char *words[WORDS_MAX];
 
-    if (strspn(line, "0123456789abcdef") != 2 * sizeof address.bytes ||
-        sscanf(line, "%*s %*x %*x %*x %*x %15s", name) != 1)
+    if (strspn(line, "0123456789abcdef") != 2 * sizeof address.bytes)
         return 0;
+    split_words(line, words);
     for (size_t i = 0; i < sizeof address.bytes; i++)
-        (void)sscanf(line + 2 * i, "%2hhx", &address.bytes[i]);
-    return interface_sets_add_address(sets, as_text(name), &address, 128);
+        address.bytes[i] = (uint8_t)strtoul((char[]){line[2 * i], line[2 * i + 1], '\0'}, NULL, 16);
+    return interface_sets_add_address(sets, as_text(words[5]), &address, 128);
 }
 
 /* "eth0 0002000A 00000000 0001 0 0 0 00FFFFFF 0 0 0": fib_route_seq_show() of net/ipv4/fib_trie.c.
  * A route without a gateway leads to the network of the interface. */
 static int take_route(struct interface_sets *sets, char *line)
 {
-    uint32_t destination, gateway, mask;
-    char name[IFNAMSIZ] = "";
     struct address address = {.family = AF_INET};
+    const char *words[WORDS_MAX];
 
-    if (sscanf(line, "%15s %8x %8x %*x %*u %*u %*u %8x", name, &destination, &gateway, &mask) !=
-            4 ||
-        gateway || !mask)
+    split_words(line, words);
+    const uint32_t destination = (uint32_t)strtoul(words[1], NULL, 16),
+                   mask = (uint32_t)strtoul(words[7], NULL, 16);
+    if (strtoul(words[2], NULL, 16) || !mask)
         return 0;
     memcpy(address.bytes, &destination, sizeof destination);
-    return interface_sets_add_address(sets, as_text(name), &address,
+    return interface_sets_add_address(sets, as_text(words[0]), &address,
                                       (uint8_t)__builtin_popcount(mask));
 }
 

@@ -151,7 +151,7 @@ static struct text coloured_piece(struct screen *screen, struct text *line, cons
     const struct text piece = {line->data, escape ? (size_t)(escape - line->data) : line->length};
     const size_t left = line->length - piece.length;
     const char *end = escape ? memchr(escape, 'm', left) : NULL;
-    const struct text sequence = {escape, end ? (size_t)(end + 1 - escape) : left};
+    const struct text sequence = {escape ? escape : "", end ? (size_t)(end + 1 - escape) : left};
 
     *colour = colour_of_sequence(screen, sequence);
     *line = (struct text){piece.data + piece.length + sequence.length, left - sequence.length};
