@@ -144,7 +144,8 @@ static const struct field *find_column(struct where_parser *parser)
     if (field || fail_short_form(parser))
         return field;
     struct misuse misuse = misuse_of_column(kind, token->text, wrong);
-    if (!misuse.meant.data && field_find(kind, "process", strlen("process")) &&
+    if (!misuse.meant.data && token->text.length < 64 &&
+        field_find(kind, "process", strlen("process")) &&
         strlen(parser->start) == token->text.length) /* the filter is only this word */
         snprintf(wrong, sizeof wrong, "'%%s' is not a column (try --where '%s = %%s')",
                  isdigit((unsigned char)*parser->start) ? "port" : "process");
