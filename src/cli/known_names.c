@@ -18,7 +18,7 @@
 struct known_search {
     struct misuse nearest;
     char name[KNOWN_NAME]; /* a copy of the nearest name, to which nearest.meant points */
-    bool found;    /* one of the names is the word */
+    bool found;            /* one of the names is the word */
 };
 
 static void known_offer(const char *name, void *arg)

@@ -148,9 +148,11 @@ static void make_command(struct finding *finding, const struct examination *exam
 }
 
 /* Returns whether the first examination passed on findings of this rule. The first examination
- * remembers that. */
+ * remembers that. It tries only rules with at_once. */
 static bool rule_is_done(struct examination *examination)
 {
+    if (!examination->rule->at_once)
+        return false;
     const uint64_t rule = UINT64_C(1) << (examination->rule - rules);
 
     if (examination->is_first)
