@@ -2,6 +2,7 @@
 /* The main loop of a screen: it waits, samples, and takes keys, until its end. */
 #include "cli/terminal/screen.h"
 
+#include "cli/known_names.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/clock.h"
 #include <errno.h>
@@ -11,11 +12,20 @@
 
 static const uint64_t NOTED = 5 * CLOCK_SECOND;
 
+/* Shows a line of a report, which is not escaped, for some seconds. */
+static void terminal_run_note(struct screen_state *state, bool is_problem, const char *line)
+{
+    char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];
+
+    *escape_text(escaped, line, strlen(line), NULL) = '\0';
+    screen_note(state, is_problem, escaped);
+    state->noted_at = clock_nanoseconds(CLOCK_MONOTONIC);
+}
+
 /* Shows each reported problem once, at the bottom. All are printed at the end. */
 static void note_problem(struct screen_state *state)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
-    char escaped[ESCAPE_FACTOR * REPORT_LENGTH + 1];
 
     if (*state->message && state->noted_at && now - state->noted_at > NOTED)
         *state->message = '\0';
@@ -24,10 +34,7 @@ static void note_problem(struct screen_state *state)
     if (state->noted == state->report.count || state->noted == REPORT_LINES || *state->message ||
         state->typing)
         return;
-    const char *line = state->report.lines[state->noted++]; /* not escaped */
-    *escape_text(escaped, line, strlen(line), NULL) = '\0';
-    screen_note(state, state->report.partial, escaped);
-    state->noted_at = now;
+    terminal_run_note(state, state->report.partial, state->report.lines[state->noted++]);
 }
 
 /* Waits for a key, for the time of the next sample, or for events, which are read at most ten times
@@ -91,12 +98,26 @@ static int terminal_run_step(struct screen_state *state)
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
 
+/* Shows which name of the command line nothing has. The screen hides the line that was printed
+ * before it began. */
+static void terminal_run_note_names(struct screen_state *state)
+{
+    const struct listing_command *command = state->command;
+    struct report report = {.partial = false};
+
+    if (!state->ops->is_text) /* a listing reports it */
+        known_names_report(command->common, command->kind, true, &report);
+    if (report.count)
+        terminal_run_note(state, false, report.lines[0]);
+}
+
 static int terminal_run_loop(struct screen_state *state)
 {
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     const uint64_t end = state->for_ms ? began + state->for_ms * CLOCK_MILLISECOND : UINT64_MAX;
     int error = state->ops->begin(state);
 
+    terminal_run_note_names(state);
     state->next = began + *state->interval_ms * CLOCK_MILLISECOND;
     note_problem(state);
     if (error >= 0)
