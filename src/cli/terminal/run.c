@@ -98,7 +98,8 @@ static int terminal_run_step(struct screen_state *state)
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
 
-/* Shows which name of the command line nothing has: what was printed before is hidden now. */
+/* Shows a name of the command line that no process, user or group has. The screen hides the line
+ * that reported it before the screen began. */
 static void terminal_run_note_names(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
