@@ -120,12 +120,12 @@ static void history_gives_back_what_was_typed(void **state)
     assert_line("c", "");
     type_keys(DOWN DOWN);
     assert_line("draft", "");
-    for (size_t i = 0; i < 2 * LINE_HISTORY; i++) {
+    for (size_t i = 0; i < (size_t)2 * LINE_HISTORY; i++) {
         line_edit_begin(&line, (char[]){(char)('A' + i), '\0'});
         line_edit_remember(&line);
     }
     line_edit_begin(&line, "");
-    for (size_t i = 0; i < 2 * LINE_HISTORY; i++)
+    for (size_t i = 0; i < (size_t)2 * LINE_HISTORY; i++)
         type_keys(UP);
     assert_line("Q", "");
 }

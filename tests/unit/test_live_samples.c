@@ -533,7 +533,7 @@ static void rows_are_ranked_and_filtered_by_the_rates_that_are_shown(void **stat
     world_row(81)->sent = 400;
     send_in_samples(1000, bytes + 1, 1);
     assert_shown("80 1000900 450.000, 81 400 200.000");
-    where = world_where("bytes_sent_per_second", PREDICATE_ABOVE, 300 * 1000);
+    where = world_where("bytes_sent_per_second", PREDICATE_ABOVE, 300000);
     world.listing.where = &where;
     world_sample();
     assert_shown("80 1000900 450.000");
