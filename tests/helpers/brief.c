@@ -12,10 +12,12 @@
  */
 #include <arpa/inet.h>
 #include <err.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -23,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PORT = 7401, BYTES_MAX = 1000000 };
+enum { PORT = 7401, BYTES_MAX = 1000000, TRIES_MAX = 2000 };
 
 static char bytes[BYTES_MAX];
 
@@ -107,15 +109,22 @@ int main(int argc, char *argv[])
     const struct sockaddr_in at = server_place();
     int lives[2];
     const int one = 1, listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool bound = false;
     pthread_t thread;
     char line[2];
 
     if (argc != 4 || number(argv[3]) > BYTES_MAX)
         errx(2, "usage: brief COUNT MILLISECONDS BYTES");
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
-    if (listener < 0 || bind(listener, (const void *)&at, sizeof at) < 0 ||
-        listen(listener, 64) < 0)
-        err(1, "port %d", PORT);
+    /* the server of the brief before may still have the port */
+    for (int tries = 0;; tries++) {
+        bound = bound || bind(listener, (const void *)&at, sizeof at) == 0;
+        if (bound && listen(listener, 64) == 0)
+            break;
+        if (errno != EADDRINUSE || tries == TRIES_MAX)
+            err(1, "port %d", PORT);
+        poll(NULL, 0, 10);
+    }
     prctl(PR_SET_NAME, "server"); /* before anybody can read another name */
     if (pipe2(lives, O_CLOEXEC) < 0)
         err(1, "pipe");
