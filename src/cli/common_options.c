@@ -340,9 +340,10 @@ static struct text option_of_form(const char *name)
                                         "openmetrics"};
     char word[12] = "";
 
-    for (size_t i = 0; i + 1 < sizeof word && name[i]; i++)
-        word[i] = (char)tolower(name[i]);
-    for (size_t i = 0; i < COUNT(forms) && !name[strlen(word)]; i++)
+    snprintf(word, sizeof word, "%s", name);
+    for (char *letter = word; *letter; letter++)
+        *letter = (char)tolower((unsigned char)*letter);
+    for (size_t i = 0; i < COUNT(forms) && strlen(name) < sizeof word; i++)
         if (text_among(forms[i], word))
             return (struct text){forms[i], strcspn(forms[i], " ")};
     return (struct text){NULL, 0};
