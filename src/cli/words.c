@@ -45,7 +45,7 @@ static const char *const word_columns[] = {
     [WORD_NAME] = "process unit container container_name pod_name user",
 };
 
-/* One of the values of a word. */
+/* A value between the commas of a word: 443 and 80 in "443,80". */
 struct word_element {
     char text[WORD_ELEMENT_MAX]; /* as --where reads it, without quotes */
     enum word_form form;

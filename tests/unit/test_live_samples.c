@@ -515,7 +515,7 @@ static void another_filter_begins_another_sum(void **state)
     world_wait(100);
     world_sample();
     world_show();
-    assert_true(world.summary.rates[SENT] == 30); /* of the last sample */
+    assert_true(world.summary.rates[SENT] == 30); /* only the last sample counts */
 }
 
 static void rows_are_ranked_and_filtered_by_the_rates_that_are_shown(void **state)

@@ -335,7 +335,7 @@ static void words_are_known_with_dashes_or_without(void **state)
     static const struct meaning flows[] = {
         {"state = time-wait", "state = TIME_WAIT"},
         {"state = Time_Wait", "state = TIME_WAIT"},
-        {"state = timewait", "state = TIMEWAIT"}, /* of DCCP */
+        {"state = timewait", "state = TIMEWAIT"}, /* a state that only DCCP has */
         {"status = seen-reply", "status & 0x2 = 0x2"},
     };
 
@@ -363,7 +363,7 @@ static void states_have_the_names_of_ss(void **state)
     };
     static const struct meaning flows[] = {
         {"state = estab", "state = ESTABLISHED"},
-        {"state = closed", "state = CLOSED"}, /* of SCTP */
+        {"state = closed", "state = CLOSED"}, /* a state that only SCTP has */
     };
 
     (void)state;
