@@ -69,7 +69,7 @@ void assembly_value(struct assembly *to, unsigned into, int map, size_t offset);
 
 /* Atomically adds register `more` to the 8 bytes at `offset` from the address in register `at`. */
 void assembly_add(struct assembly *to, unsigned at, int offset, unsigned more);
-/* Atomically adds 1 in the same way. Loses register 1. */
+/* Atomically adds 1, as assembly_add() adds a register. Loses register 1. */
 void assembly_count(struct assembly *to, unsigned at, int offset);
 
 /* Atomic compare and exchange (Linux 5.12): if the 8 bytes that register `at` points to equal

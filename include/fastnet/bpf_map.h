@@ -9,9 +9,9 @@
 
 /* --- Own maps --------------------------------------------------------------------------------- */
 
-/* Creates a map with one value of `size` bytes, all 0. It can be mapped into memory, which BPF
- * programs change, too (Linux 5.5). name: the name that bpftool shows, at most 15 bytes. Uses
- * RIGHT_BPF. Returns a descriptor, or -errno. */
+/* Creates a map with one value of `size` bytes, all 0. A process can map it into memory, and sees
+ * there what BPF programs write (Linux 5.5). name: the name that bpftool shows, at most 15 bytes.
+ * Uses RIGHT_BPF. Returns a descriptor, or -errno. */
 int bpf_map_create(size_t size, const char *name);
 
 /* Maps `size` bytes of the map's value into memory, from `offset` (a multiple of the page size) on.
@@ -38,7 +38,7 @@ int bpf_map_read(int map, void *keys, void *values, uint32_t most);
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 
-/* ss has the same limit. */
+/* The number of maps that one listing of ss can show, as in iproute2. */
 enum { BPF_MAPS_MAX = 32 };
 
 /* The type of a map's values. bpf_values_finish() frees it. */

@@ -12,17 +12,17 @@ struct bpf_refusal {
 
 /* Sets *refusal, unless it is NULL. Returns `error`. */
 int bpf_refuse(struct bpf_refusal *refusal, int error, const char *reason);
-/* Sets *refusal to a step and its error: "bpf(2): Invalid argument". Returns `error`, 0 for
- * success. */
+/* If `error` is negative, sets *refusal to a step and its error: "bpf(2): Invalid argument".
+ * Returns `error`; 0 for success. */
 int bpf_refuse_step(struct bpf_refusal *refusal, int error, const char *step);
 
-/* Checks the rights for a program that shows activity of other users: a user to whom rights are
- * lent must not see it. lent: names that activity in the refusal of such a user ("packets"); NULL:
- * the refusal names the capabilities. Returns 0 or -EPERM. */
+/* Checks the rights for a program that shows activity of other users. A user who has the rights
+ * only from file capabilities or set-user-ID must not see it; `lent` is the word for this activity
+ * in the refusal ("packets"). NULL: the refusal names the capabilities. Returns 0 or -EPERM. */
 int bpf_check_rights(struct bpf_refusal *refusal, const char *lent);
 
-/* Checks that this process is in the first user namespace, whose rights count, and with `pids` in
- * the first pid namespace. Returns 0; -EPERM if not, or if /proc does not show it. */
+/* Checks that this process is in the first user namespace, because BPF needs rights there, and with
+ * `pids` in the first pid namespace. Returns 0; -EPERM if not, or if /proc does not show it. */
 int bpf_check_namespaces(struct bpf_refusal *refusal, bool pids);
 
 #endif

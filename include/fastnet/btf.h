@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* BTF: C types as the kernel describes them (the kernel's Documentation/bpf/btf.rst). Every user
- * that may load BPF programs can choose these bytes, so no function here trusts them. */
+ * that may load BPF programs can choose the bytes of a BTF, so no function here trusts them. */
 #ifndef FASTNET_BTF_H
 #define FASTNET_BTF_H
 
@@ -39,7 +39,7 @@ enum btf_kind {
  * the kernel has the same limit (MAX_RESOLVE_DEPTH of kernel/bpf/btf.c). */
 enum { BTF_DEPTH_MAX = 32, BTF_NAME_MAX = 511 /* KSYM_NAME_LEN - 1 of linux/kallsyms.h */ };
 
-/* Larger descriptions are refused. A kernel's BTF has 5 to 10 MB. */
+/* The largest BTF that is accepted. A kernel's BTF has 5 to 10 MB. */
 enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
 
 /* The types that btf_init() found. btf_finish() frees `offsets`. */
@@ -47,7 +47,7 @@ struct btf {
     struct text types, names; /* sections of the bytes given to btf_init(), borrowed */
     uint32_t *offsets;        /* where each type begins in `types`, from type 1 on */
     size_t count;
-    size_t pointer_size; /* in bytes: 8, also for BPF programs; 4 for a 32-bit kernel */
+    size_t pointer_size; /* bytes of a pointer: 4 in the types of a 32-bit kernel, otherwise 8 */
 };
 
 /* A type. It borrows from struct btf. */

@@ -15,7 +15,7 @@ struct containers;
  * Returns 0 or -errno. */
 int cgroups_find(const char *path, uint64_t *id);
 
-/* Names that the directories of a path contain; empty: no such name. */
+/* Names found in the directories of a group's path; empty: the path has no such name. */
 enum { CGROUP_NAME_MAX = 255 }; /* NAME_MAX of a directory */
 struct cgroup_names {
     /* The innermost unit of systemd(1) that is not a slice, as systemctl(1) shows it. A user
@@ -28,7 +28,7 @@ struct cgroup_names {
     char pod[CGROUP_NAME_MAX + 1];
 };
 /* Finds the names in `path`. If the path leads out of the cgroup namespace, only directories after
- * the last "/.." count. */
+ * the last "/.." are searched. */
 void cgroup_names(const char *path, struct cgroup_names *names);
 /* True if `path`, from /proc/PID/cgroup, leads out of the cgroup namespace: it begins with "/.."
  * (cgroup_namespaces(7)). */
@@ -78,7 +78,7 @@ struct cgroups_summary {
     bool asked;    /* a caller searched for a group */
     bool unknown;  /* a searched group has ended, or is outside of the cgroup namespace */
     bool closed;   /* some directories of groups are not readable */
-    int nameless;  /* errno that may hide names from cgroups_name(), or 0 */
+    int nameless;  /* first errno that can be why cgroups_name() lacks names, or 0 */
 };
 /* Returns the summary, borrowed; calls of other functions change it. */
 const struct cgroups_summary *cgroups_summary(const struct cgroups *cgroups);

@@ -30,13 +30,13 @@ struct clock_progress {
     void (*show)(const struct clock_progress *progress, bool over);
 };
 
-/* Waits like clock_wait(), and calls progress->show() at once, each second, and at the end.
- * progress: NULL: shows nothing. */
+/* Waits like clock_wait(), and calls progress->show() at once, each second, and at the end. If
+ * `progress` is NULL, shows nothing. */
 void clock_wait_shown(uint64_t until, const struct clock_progress *progress);
 
-/* From now on the first SIGINT ends only clock_wait(), the current call and all later calls; a
- * second SIGINT has its former effect: it ends the program. Does nothing if the program was started
- * with SIGINT ignored. */
+/* From now on the first SIGINT only ends the current call of clock_wait(), and makes all later
+ * calls return at once. A second SIGINT ends the program, as before. Does nothing if the program
+ * was started with SIGINT ignored. */
 void clock_catch_interrupt(void);
 /* True if a SIGINT was caught. */
 bool clock_interrupted(void);

@@ -15,18 +15,18 @@ enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
 
 /* A connection that this machine made or accepted. */
 struct connect {
-    uint64_t time;  /* connect(2), or if accepted the end of the handshake: CLOCK_MONOTONIC, ns */
-    uint64_t ended; /* time of the end, on the same clock; 0: unknown */
-    bool accepted;  /* this machine accepted it: of the other members only the peer is known */
+    uint64_t time;  /* of connect(2); if accepted, of the handshake's end (CLOCK_MONOTONIC, ns) */
+    uint64_t ended; /* time of the connection's end, on the same clock; 0: unknown */
+    bool accepted;  /* this machine accepted it: of the next members only both ends are set */
     pid_t pid;      /* process that connected; 0: the kernel connected */
     char name[CONNECT_NAME]; /* comm of that process (proc(5)), not of its thread */
     uint32_t uid;            /* user of that process */
     uint64_t cgroup;         /* id of that process's cgroup2; 0: unknown */
-    bool failed;             /* it was never established */
+    bool failed;             /* the connection was never established */
     int error;               /* errno why it failed; 0: unknown, or see given_up */
     bool closed;             /* the program closed the socket */
-    bool given_up;           /* closed before an error came, or (IPv6 only) after reading it */
-    /* Noted, because a socket loses its addresses when its peer refuses, or when it sends a
+    bool given_up;           /* closed before an error came, or (IPv6) after an error was read */
+    /* Both ends, because a socket loses its addresses when its peer refuses, or when it sends a
      * reset. */
     struct address remote, local;
     uint16_t port; /* port of the peer, host byte order */

@@ -40,7 +40,7 @@ struct doctor_options {
     const char *typed_root; /* argument of --proc-root; NULL: not given */
     enum backend_choice backend;
     enum owners_choice owners;
-    /* Shows how long the second reading is waited for; or NULL. */
+    /* Shows how long the doctor still waits before the second reading; or NULL. */
     const struct clock_progress *progress;
     bool once; /* there is no third reading: ctrl-C ends the wait, and the second reading follows */
 };

@@ -16,7 +16,7 @@ struct drop_probe;
 
 /* Packets that were dropped for one reason, at one address of the kernel's code, for one socket. */
 struct drop {
-    struct record record; /* without function, meaning and harmless; borrows from the probe */
+    struct record record; /* function, meaning and harmless are not set; borrows from the probe */
     uint64_t location;    /* address in the kernel's code after the call that dropped the packets */
     uint32_t netns;       /* inode of the network namespace; 0: unknown */
     uint32_t reason;      /* enum skb_drop_reason of the running kernel */

@@ -13,7 +13,7 @@
 /* How to count and list drops. */
 struct drops_options {
     unsigned milliseconds;                 /* time to count before the first listing */
-    const struct clock_progress *progress; /* shows how long that takes; or NULL */
+    const struct clock_progress *progress; /* shows the progress of this wait; or NULL */
     bool all_netns; /* the caller lists several network namespaces, one after another */
     bool harmless;  /* also list drops that nobody misses */
     bool merged;    /* one row for each reason and function */

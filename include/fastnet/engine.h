@@ -26,10 +26,10 @@ enum if_missing {
 /* One table of a listing. */
 struct listing_table {
     const struct table *table; /* NULL: a table that no backend knows, always missing */
-    unsigned section; /* below LISTING_SECTIONS_MAX; tables of one section are neighbours */
+    unsigned section; /* below LISTING_SECTIONS_MAX; tables of a section follow each other */
     const struct predicate *where; /* only these rows are listed; the predicate needs no lookups */
     const char *missing;           /* message if the table is missing; NULL: no message */
-    bool unnamed; /* listed by default: only fields in listing.named may be reported missing */
+    bool unnamed; /* a default table: only fields in listing.named may be reported missing */
     enum if_missing if_missing;
 };
 
@@ -47,7 +47,7 @@ struct listing_hooks {
     uint64_t fields; /* fields that row() fills, and no backend */
     /* Completes a row that was just remembered (delta.h). Returns 0 or -ENOMEM. */
     int (*row)(void *arg, struct record *change, uint64_t netns);
-    /* A run of several network namespaces enters this namespace (namespace_own_cookie()). */
+    /* Called when a run of several network namespaces enters the one with this cookie. */
     void (*enter_netns)(void *arg, uint64_t netns);
     /* True if the record will be passed on as an event, so that its owners must be current. */
     bool (*is_event)(const void *arg, const struct record *record);
@@ -61,7 +61,7 @@ struct listing {
     const struct listing_table *tables;
     size_t table_count;
     const struct predicate *where; /* filter; NULL: all rows */
-    /* Part of `where`, or NULL. A missing user or interface that it names is noted. */
+    /* Names of users and interfaces in this part of `where` are noted if unknown. NULL: none. */
     const struct predicate *typed;
     size_t *refused; /* counts rows that `where` refuses; NULL: backends may leave such rows out */
     uint64_t limit;  /* endless tables: after this number of rows events->stop is set; 0: never */
@@ -119,12 +119,12 @@ struct listing {
 
 struct engine;
 
-/* Takes ownership of `netlink`, even on failure. Keeps it, lookups and buffers from one run to the
- * next. Returns NULL if memory is short, or if netlink is NULL. */
+/* Takes ownership of `netlink`, even on failure. The engine keeps `netlink`, lookups and buffers
+ * from one run to the next. Returns NULL if memory is short, or if netlink is NULL. */
 struct engine *engine_create(struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
-/* This thread has entered another network namespace: drops all sockets and facts of the former. */
+/* Call this when the thread has entered another network namespace: closes the netlink sockets. */
 void engine_change_netns(struct engine *engine);
 
 /* Returns the lookups of the listing. Sinks are created with them. */

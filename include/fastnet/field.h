@@ -47,7 +47,7 @@
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
     uint64_t lookups; /* NEED_* */
-    uint32_t parts;   /* PARTS() of borrowed structs (borrowed.parted) that are read; 0: all */
+    uint32_t parts;   /* parts (PARTS()) of borrowed structs (borrowed.parted) to read; 0: all */
 };
 
 /* PARTS() sets a bit for each part that has some of the `size` bytes from `offset` on. A part has
@@ -176,7 +176,7 @@ struct field {
     bool any_case : 1; /* names of the kernel, such as bbr: filters ignore upper and lower case */
     bool owner : 1;    /* belongs to the first owner; filters compare all owners (field_owners()) */
     /* Number of a bit in `optional`, or 0. Without this bit filters treat the field as unknown. But
-     * a field of flags is a set of findings: its flags are certain in any case, and no value is an
+     * a field of flags is a set of findings: flags that are set are certain, and no value is an
      * empty set. */
     unsigned confirmed : 6;
     uint8_t marks; /* reasons in the kind's field "attention" that colour this field */
@@ -216,7 +216,7 @@ static inline struct value field_value(const struct field *field, const struct r
 }
 
 /* Read and set the member of a field as a number. field_set_number() stores at most the member's
- * maximum. If the counter is inside borrowed bytes, it changes these bytes. */
+ * maximum. If the member is in borrowed bytes, field_set_number() changes these bytes. */
 uint64_t field_number(const struct field *field, const struct record *record);
 void field_set_number(const struct field *field, struct record *record, uint64_t number);
 
@@ -234,7 +234,7 @@ static inline struct needs field_needs(const struct field *field)
     return (struct needs){field->fields | field->optional, field->lookups, field->parts};
 }
 
-/* Returns the fields without which a filter treats this field as unknown. */
+/* Returns the presence bits that filters need; if one is missing, the field is unknown to them. */
 static inline uint64_t field_compares(const struct field *field)
 {
     return field->fields | (field->confirmed ? UINT64_C(1) << field->confirmed : 0);
@@ -252,17 +252,17 @@ static inline const struct field *field_owners(const struct field *first)
  * time, listing, host, netns ... NULL after the last field. */
 const struct field *field_at(const struct kind *kind, size_t i);
 
-/* True if `name` (`length` bytes) means this field: in any case, '-' is the same as '_'. */
+/* True if `name` (`length` bytes) means this field. Ignores case; '-' is the same as '_'. */
 bool field_is_named(const struct field *field, const char *name, size_t length);
 
-/* The second name that users may type: mac for lladdr, src_mac for src_lladdr. NULL: no such name.
- * The result may be in `name`. */
+/* Returns another name that users may type: mac for lladdr, src_mac for src_lladdr; NULL: there is
+ * none. The result may be in `name`. */
 enum { FIELD_OTHER = 16 };
 const char *field_other_name(const struct field *field, char name[FIELD_OTHER]);
 
 /* Short headings of tables and screens, which users may type instead of the column's name:
- * field_heading(i) is number i of all fields, NULL after the last. It means the column `name`
- * unless the kind has a column that is called like the heading. */
+ * field_heading(i) is number i of all fields, NULL after the last. The heading means the column
+ * `name` unless the kind has a column that is called like the heading. */
 struct field_heading {
     const char *heading, *name;
 };

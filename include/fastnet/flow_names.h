@@ -17,16 +17,16 @@ struct text flow_state_name(uint8_t protocol, uint8_t state);
 /* Returns the name of state i % 256 of TCP (i < 256), SCTP (i < 512) or DCCP (i < 768); NULL if
  * there is no such state. Names repeat. */
 const char *flow_state_word(uint64_t i);
-/* Returns the number of a state by its name, in any case; -1 if the protocol has no such state. */
+/* Returns the number of a state by its name, ignoring case; -1 if there is no such state. */
 int flow_state_number(uint8_t protocol, const char *name, size_t length);
 
 /* Returns the name of an IPPROTO_* number, such as "tcp"; data is NULL if conntrack has no name. */
 struct text flow_protocol_name(uint8_t protocol);
 /* Returns the name that tables show, also for protocols without a name in conntrack; or NULL. */
 const char *flow_protocol_word(uint64_t protocol);
-/* Returns the protocol of a name of flow_protocol_word() or protocols(5), in any case; or -1. */
+/* Returns the protocol of a name of flow_protocol_word() or protocols(5), ignoring case; or -1. */
 int flow_protocol_of_word(const char *name);
-/* Returns the protocol of conntrack's name, in any case; -1 if conntrack has no such name. */
+/* Returns the protocol of conntrack's name, ignoring case; -1 if conntrack has no such name. */
 int flow_protocol_number(const char *name, size_t length);
 
 /* True if tuples of the protocol have ports. */

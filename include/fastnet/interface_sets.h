@@ -31,8 +31,8 @@ int interface_sets_of_tree(struct interface_sets *sets, const char *proc_root);
 /* Call this after the last interface was added. Returns 0 or -ENOMEM. */
 int interface_sets_finish(struct interface_sets *sets);
 
-/* Return the interfaces that receive packets to the address: all for a wildcard address, none if
- * the address is not of an interface; or the interface with this name, none if it is unknown. */
+/* Return the interfaces that receive packets to the address: all for a wildcard address, none if no
+ * interface has the address; or the interface with this name, none if it is unknown. */
 struct interface_set interface_sets_of_address(const struct interface_sets *sets,
                                                const struct address *address);
 struct interface_set interface_sets_of_name(const struct interface_sets *sets, const char *name);

@@ -18,8 +18,8 @@ struct interface {
 /* Returns NULL if memory is short. */
 struct interfaces *interfaces_create(void);
 void interfaces_destroy(struct interfaces *interfaces);
-/* Fixes the network namespace of lookups: that of this thread, now. Without this call it is that of
- * the first lookup. */
+/* Lets all later lookups use the network namespace that this thread is in now. Without this call,
+ * the first lookup decides. */
 void interfaces_fix_netns(struct interfaces *interfaces);
 /* Reads names from files of the captured tree `proc_root`. The running kernel is never asked. */
 void interfaces_of_tree(struct interfaces *interfaces, const char *proc_root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers that the kernel counts, or has in a file. Each number is one row of kernel_numbers[]. */
+/* Counters of the kernel, and numbers in its files. Each number is a row of kernel_numbers[]. */
 #ifndef FASTNET_KERNEL_NUMBER_H
 #define FASTNET_KERNEL_NUMBER_H
 
@@ -63,7 +63,7 @@ struct counter_record;
     COUNTER(SYNS_RETRANSMITTED, "TcpExt", "TCPSynRetrans")                                         \
     COUNTER(BLOCKS_DUPLICATED, "TcpExt", "TCPDSACKRecv") /* retransmitted in vain: D-SACKs */      \
     COUNTER(SEGMENTS_DUPLICATED, "TcpExt",                                                         \
-            "TCPDSACKRecvSegs") /* segments in these (Linux 5.10) */                               \
+            "TCPDSACKRecvSegs") /* segments in these D-SACKs (Linux 5.10) */                       \
     COUNTER(UDP_BUFFER_ERRORS, "Udp", "RcvbufErrors", .drops = "SOCKET_RCVBUFF")                   \
     COUNTER(UDP6_BUFFER_ERRORS, "Udp6", "Udp6RcvbufErrors", .drops = "SOCKET_RCVBUFF")             \
     COUNTER(UDP_MEMORY_ERRORS, "Udp", "MemErrors", .drops = "PROTO_MEM")                           \
@@ -160,8 +160,8 @@ extern const struct kernel_number_row {
     uint8_t file_numbers, index;
     enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* pages of this machine, also for a captured tree */
     enum kernel_number limit; /* the number that limits this number, or NO_NUMBER */
-    /* A counter of dropped packets: the reason that drop_probe.h gives such packets, "" if it never
-     * sees them. NULL: not dropped packets. */
+    /* Of a counter of dropped packets: the reason that drop_probe.h gives these packets, "" if the
+     * probe never sees them. NULL: the counter is not about dropped packets. */
     const char *drops;
 } kernel_numbers[KERNEL_NUMBERS];
 

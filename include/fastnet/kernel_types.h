@@ -21,7 +21,7 @@ struct kernel_types {
 int kernel_types_init(struct kernel_types *types);
 void kernel_types_finish(struct kernel_types *types);
 
-/* --- Where the kernel keeps it ---------------------------------------------------------------- */
+/* --- Members of kernel structs ---------------------------------------------------------------- */
 
 /* A member of a kernel struct, or a parameter in the context of a BPF program. */
 struct kernel_member {

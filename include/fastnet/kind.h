@@ -75,11 +75,11 @@ struct kind {
      * after a release, as names of fields do. NULL: too many rows for metrics; a message offers
      * --count-by with the columns in `count_by` instead. */
     const char *metric, *count_by;
-    /* True if a row counts all network namespaces together, also if it is read in one. NULL: no row
-     * does. */
+    /* True if the row is about all network namespaces together, although it was read in one. NULL:
+     * no row is. */
     bool (*is_of_machine)(const struct record *record);
-    /* True if its rows can have an identity. Without it, nobody can know whether a second reading
-     * has the same row or another. */
+    /* True if rows of this kind can have an identity. Without it, nobody can know whether a second
+     * reading has the same row or another. */
     bool identified;
     /* Two counters of bytes, one for each direction. The sum of their rates is bytes_per_second
      * (rates.h). */

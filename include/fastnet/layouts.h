@@ -125,7 +125,7 @@ struct ss_summary_layout {
 
 /* Return the number of a protocol by the name that ss shows for packet and netlink sockets; -1 if
  * ss has no such name. */
-int ss_ether_protocol(const char *name); /* in any case */
+int ss_ether_protocol(const char *name); /* ignores case */
 int ss_netlink_protocol(const char *name);
 
 /* Returns the needs of a listing with this layout. */

@@ -52,8 +52,8 @@ struct live_group {
     double rates[LIVE_SUMS], totals[LIVE_SUMS]; /* listing.rates, per second and in total */
 };
 
-/* The name of a group, empty if it is unknown. False: the last sample had no such group. Borrowed
- * until the next sample. */
+/* Sets *text to the name of a group, empty if it is unknown; borrowed until the next sample.
+ * Returns false if the last sample had no such group. */
 bool live_group_name(const struct live *live, uint64_t id, struct text *name);
 
 /* Takes the rows and groups that live_show() shows, in order. */
@@ -94,10 +94,10 @@ size_t live_descriptors(const struct live *live, int *descriptors, size_t most);
 int live_show(struct live *live, const struct live_view *view, const struct live_taker *taker,
               struct live_summary *summary, struct report *report);
 
-/* Passes one row to `fn`, with these fields of its kind (`needs`), and with listing.rates of its
- * last sample (an ended row: of its last 3 seconds). identity and netns_index: as in its record.
- * For a row that ended lately, or of a type that the kernel does not send alone, fn gets the
- * remembered values. Returns -ENOENT if the row is gone, 0, or another -errno. */
+/* Passes one row to `fn`, with the fields in `needs`, and with listing.rates of its last sample (an
+ * ended row: of its last 3 seconds). identity and netns_index are those of the row's record. If the
+ * row ended lately, or the kernel cannot send a single row of its type, fn gets the remembered
+ * values. Returns -ENOENT if the row is gone, 0, or another -errno. */
 int live_show_one(struct live *live, uint64_t identity, size_t netns_index, uint64_t needs,
                   record_fn fn, void *arg, struct report *report);
 

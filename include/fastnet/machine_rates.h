@@ -16,7 +16,7 @@ struct interface_rate {
     uint64_t bytes; /* sent and received */
     double rate;    /* bytes per second of the interface */
     double moved;   /* bytes per second of the sockets that use it */
-    float grown[MEAN_SLOTS], carried[MEAN_SLOTS]; /* growth of `bytes`, and bytes of the sockets */
+    float grown[MEAN_SLOTS], carried[MEAN_SLOTS]; /* growth of `bytes`; bytes of the sockets */
     char name[INTERFACE_TEXT_MAX + 1];
     struct netns netns; /* id 0: the own netns, or the only one */
 };
@@ -29,8 +29,8 @@ void machine_rates_destroy(struct machine_rates *rates);
  * sockets. */
 void machine_rates_read(struct machine_rates *rates, const struct live *live, uint64_t age);
 
-/* Call it when the filter of the sockets has changed: their bytes are then those of the next
- * reading. */
+/* Call it when the filter of the sockets has changed: bytes that sockets moved before the next
+ * reading are then ignored. */
 void machine_rates_forget_sockets(struct machine_rates *rates);
 
 /* Whether the counters were read twice, which rates need. */

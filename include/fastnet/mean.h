@@ -8,8 +8,8 @@
 #include <stdint.h>
 
 /* MEAN_WINDOW: milliseconds. MEAN_SLOTS: a slot has one sample or, if samples are less than a
- * second apart, the samples of some 1.5 s. So the slots always cover the window, once samples have
- * come for so long. */
+ * second apart, the samples of some 1.5 s. So the slots cover the whole window as soon as there are
+ * samples of 3 seconds. */
 enum { MEAN_WINDOW = 3000, MEAN_SLOTS = 3 };
 
 /* The times of the slots in milliseconds, newest slot first. 0: the slot is empty. */
@@ -71,7 +71,7 @@ static inline unsigned mean_time(const struct mean_times *times)
 }
 
 /* How much the number grew in the last mean_time() milliseconds. If a slot began earlier, only a
- * part of its growth counts, as if the number had grown evenly. */
+ * part of its growth is used, as if the number had grown evenly. */
 static inline double mean_grown(const float number[MEAN_SLOTS], const struct mean_times *times)
 {
     double grown = 0;

@@ -38,8 +38,8 @@ struct netns namespace_own(void);
 /* Returns the network namespace with this id, with its name. fd: -1. */
 struct netns namespace_of_id(uint64_t id);
 
-/* Returns only the id of this thread's namespace. This is faster. Without /proc this takes
- * CAP_NET_ADMIN to ask the kernel. 0: unknown; no namespace has this id. Uses RIGHT_BUFFERS. */
+/* Returns only the id of this thread's namespace, which is faster than namespace_own(). Without
+ * /proc it asks the kernel, which takes CAP_NET_ADMIN. 0: unknown. Uses RIGHT_BUFFERS. */
 uint64_t namespace_own_id(void);
 
 /* Returns the id of the netns of process `pid`; 0: unknown. proc_root: "/proc", for example. */
@@ -63,8 +63,8 @@ struct namespaces {
 
 /* Finds network namespaces by the processes in /proc, and by mounts. Each is open until
  * namespaces_finish(). A namespace that ends meanwhile is left out; `report` names those that could
- * not be opened. If two have the same name, both lose it, except a name of ip-netns(8). Returns 0
- * or -ENOMEM. */
+ * not be opened. A name that several namespaces have is removed, except if it is from ip-netns(8).
+ * Returns 0 or -ENOMEM. */
 int namespaces_find(struct namespaces *namespaces, struct report *report);
 void namespaces_finish(struct namespaces *namespaces);
 

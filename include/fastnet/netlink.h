@@ -26,8 +26,8 @@ void netlink_destroy(struct netlink *netlink);
 /* Returns the peer that replaces the kernel, or NULL. */
 const struct netlink_peer *netlink_peer(const struct netlink *netlink);
 
-/* From now on receives long dumps without a second thread. A dump then takes longer, but an eighth
- * less CPU time. */
+/* From now on receives long dumps without a second thread. A dump then takes longer, but needs an
+ * eighth less CPU time. */
 void netlink_receive_inline(struct netlink *netlink);
 
 /* Closes all sockets. Later sockets belong to the network namespace that the thread is in then. */

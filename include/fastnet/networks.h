@@ -8,8 +8,8 @@
 
 #include "fastnet/address.h"
 
-/* Names of networks: networks(5). The first line of a network counts. Malformed lines are
- * ignored. */
+/* Names of networks: networks(5). If a network has several lines, the first is used. Malformed
+ * lines are ignored. */
 struct networks;
 /* Reads the file `path`; NULL: /etc/networks. A missing file counts as empty. Returns NULL if
  * memory is short. */

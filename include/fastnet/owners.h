@@ -36,14 +36,14 @@ struct owner {
 };
 
 /* A BPF program that finds all owners, many times faster than a walk over /proc. It is loaded when
- * it first pays, and used for any number of listings. Owners that it finds are shown only if /proc
+ * many files are open, and then used for all listings. Owners that it finds are shown only if /proc
  * shows them, too. */
 struct owners_program;
 struct owners_program *owners_program_create(void); /* NULL: memory is short */
 void owners_program_destroy(struct owners_program *program);
-/* Loads the program if that pays, because many files are open; `always`: in every case. Returns 0,
- * or -errno with the refusal (may be NULL), which every later call returns, too. -EAGAIN: it does
- * not pay now. Uses RIGHT_OWNERS and RIGHT_BPF. */
+/* Loads the program if many files are open; `always`: in every case. Returns 0, -EAGAIN if too few
+ * files are open now, or another -errno with the refusal (may be NULL): then every later call
+ * returns it, too. Uses RIGHT_OWNERS and RIGHT_BPF. */
 int owners_program_load(struct owners_program *program, bool always, struct bpf_refusal *refusal);
 
 struct owners;
@@ -73,13 +73,13 @@ struct owners_options {
 int owners_create(struct owners **owners, const struct owners_options *options);
 void owners_destroy(struct owners *owners);
 
-/* Searches again and adds new owners, because sockets may have changed hands during the first
+/* Searches again and adds new owners, because a socket may have got another owner during the first
  * search. Earlier owners stay but move: results of owners_find() become invalid. With
  * names_at_once, owners that are not found again become past owners (owners_find_last()). Returns
  * 0, or -errno: then nothing was added, or owners are missing because memory was short. */
 int owners_refresh(struct owners *owners);
 
-/* Finds all owners of a socket, by lowest pid, then main thread, lowest tid, lowest descriptor.
+/* Finds all owners of a socket, ordered by pid, main thread first, then by tid and descriptor.
  * Returns their number; *first is the first of an array. The first call for an owner that the
  * program found checks it in /proc and reads its names. */
 size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first);
@@ -92,14 +92,14 @@ size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owne
  * Results of owners_find() become invalid. Not for a captured tree. Uses RIGHT_OWNERS. */
 enum owners_state {
     OWNERS_HOLD,    /* all known owners hold the socket */
-    OWNERS_CHANGED, /* some do not: owners_refresh() finds a process that took it over */
+    OWNERS_CHANGED, /* some do not: owners_refresh() finds a process that took the socket over */
     OWNERS_NONE,    /* no owner is known */
 };
 enum owners_state owners_confirm(struct owners *owners, uint64_t inode);
 
-/* Returns the process that made a socket which is gone: as owners_find() if the process was seen
- * with that name, or still exists; otherwise only with pid and name. name: ends with NUL, copied.
- * The result is valid until the next call. */
+/* Returns the process that made a socket which is gone. If the process was seen with this name, or
+ * still exists, all members are set; otherwise only pid and name. name: ends with NUL, copied. The
+ * result is valid until the next call. */
 const struct owner *owners_creator(struct owners *owners, pid_t pid, const char *name);
 
 /* Finds the owners of a listener for a connection that it received: at most a few, without their
@@ -112,7 +112,7 @@ struct owners_summary {
     pid_t denied_pid;     /* one such process: the first that was found */
     char denied_name[64]; /* its name; empty: unknown */
     size_t unlisted;      /* number of processes whose descriptors a captured tree lacks */
-    size_t unnamed;       /* number of owners whose names are not readable: empty */
+    size_t unnamed;       /* number of owners with an empty name, because it is not readable */
     /* A process hides even its directory of descriptors: netstat's message depends on this. */
     bool shut_out;
     /* PROC_ROOT is a proc mount that does not list all processes (hidepid=, proc(5)). */

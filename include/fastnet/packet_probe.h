@@ -62,7 +62,7 @@ struct packet_totals {
     uint64_t undescribed; /* frames that the kernel could not describe, and that no flow counts */
     bool frames_only;     /* packets of a frame are unknown: each frame counts as 1 */
     size_t most_rows;     /* upper bound of the flows that packet_probe_list() passes */
-    struct flow_totals forgotten; /* flows that made room for others, and are not listed */
+    struct flow_totals forgotten; /* flows that were removed for newer flows, and are not listed */
     bool down;                    /* an interface went down, or was removed */
 };
 

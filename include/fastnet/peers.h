@@ -17,8 +17,8 @@ struct peers *peers_create(void); /* NULL: memory is short */
 void peers_destroy(struct peers *peers);
 /* Adds a socket. Returns 0 or -ENOMEM. */
 int peers_add(struct peers *peers, const struct record *record);
-/* Returns the inode of the other end, or 0 if it is unknown, or several sockets have its addresses
- * and ports. The record of a unix socket contains it. */
+/* Returns the inode of the other end (of a unix socket, from its record); 0 if it is unknown, or if
+ * several sockets have the addresses and ports of this record. */
 uint64_t peers_inode(const struct peers *peers, const struct record *record);
 /* True if several sockets have the same addresses and ports. */
 bool peers_are_ambiguous(const struct peers *peers);

@@ -24,7 +24,7 @@ enum predicate_operator {
     PREDICATE_ONE_OF, /* number n below 64, and bit n of the constant is set */
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
     PREDICATE_LIKE, /* text that matches the pattern in the constant: * and ?; \ makes them plain */
-    PREDICATE_GLOB, /* text that fnmatch(3) matches, in any case; '@' stands for its NUL bytes */
+    PREDICATE_GLOB, /* text that fnmatch(3) matches, ignoring case; '@' stands for NUL bytes */
     PREDICATE_AMONG, /* number in one of `ranges`; `constant` is an unused number */
     /* Compares the field with another field times the constant. The only part is a PREDICATE_KNOWN
      * with the other field. */
@@ -119,7 +119,7 @@ static inline const struct predicate *predicate_of(const struct predicate_tree *
     return parts;
 }
 
-/* Make comparisons with the operators of these names; texts are borrowed. */
+/* Each makes a comparison with the operator in its name; texts are borrowed. */
 struct predicate predicate_known(const struct field *field);
 struct predicate predicate_number(const struct field *field, uint64_t number);
 struct predicate predicate_text(const struct field *field, const char *text);

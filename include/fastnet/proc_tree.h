@@ -88,12 +88,12 @@ enum {
 };
 struct proc_machine {
     unsigned differs;
-    unsigned unsure; /* bits that nothing in the tree decides */
+    unsigned unsure; /* bits of differences about which the tree says nothing */
 };
 
-/* Finds out how the machine differs. ROOT/machine has the first 20 or more bytes of an ELF program;
- * without it, other files of the tree may decide. Returns 0, or -errno if ROOT/machine is unusable:
- * -EBADMSG if it is not an ELF program. */
+/* Finds out how the machine that wrote the tree differs from this machine. ROOT/machine has the
+ * first 20 or more bytes of an ELF program; without it, other files may decide. Returns 0, or
+ * -errno if ROOT/machine is unusable: -EBADMSG if it is not an ELF program. */
 int proc_tree_machine(const char *root, struct proc_machine *machine);
 
 #endif

@@ -16,7 +16,7 @@ struct containers;
 enum process_property {
     PROCESS_PID,
     PROCESS_NAME, /* comm (proc(5)) */
-    PROCESS_UNIT, /* these three as in struct cgroup_names */
+    PROCESS_UNIT, /* this and the next two: as in struct cgroup_names */
     PROCESS_CONTAINER,
     PROCESS_POD,
 };

@@ -39,7 +39,7 @@ struct table {
     bool resizes;
     /* One dump lists some rows twice, far apart: the engine compares with all rows of the table. */
     bool repeats;
-    /* It has at most one row, which query.key identifies. */
+    /* The table has at most one row, which query.key identifies. */
     bool single;
     /* The kernel keeps the rows of all network namespaces together, and each dump walks over all of
      * them. */
@@ -57,11 +57,11 @@ extern const struct table table_tcp_states;
 
 /* Events: TCP and UDP sockets that are destroyed. */
 extern const struct table table_socket_events;
-/* Returns the bit of query_events.kinds for such sockets; 0: the kernel does not report their
- * end. */
+/* Returns the bit of query_events.kinds for sockets of this family and protocol; 0: the kernel does
+ * not report their end. */
 unsigned socket_end_kind(uint8_t family, uint16_t protocol);
 
-/* Connection tracking. Tables of one row find it by the tuple in query.key. */
+/* Connection tracking. Tables with a single row find the row by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
     table_flows_unconfirmed, table_flow_one, table_flow_events, table_flow_count, table_flow_usage,
     table_flow_statistics, table_expectations, table_expectation_one, table_expectation_events,
@@ -132,7 +132,7 @@ struct query {
     struct report *report;   /* takes skipped lines and lost rows */
     bool exclusive;          /* no other backend may be used, not even for single fields */
     bool repeatable; /* the table may be read twice, so the engine drops every row that repeats */
-    const struct predicate *where; /* rows that it refuses may be left out; NULL: none */
+    const struct predicate *where; /* rows that `where` refuses may be left out; NULL: none */
     struct cgroups *cgroups; /* the groups that `where` compares; NULL: it compares no groups */
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;

@@ -47,8 +47,8 @@ void report_add(struct report *report, enum report_line what, const char *format
 /* Reports the lines of `losses` as losses, if losses->partial is set (rows may be missing). */
 void report_hand_on(struct report *report, const struct report *losses);
 
-/* Adds the report of one sample of many, except lines that an earlier sample had, also with other
- * numbers. reported: all lines of earlier samples; new lines are added. */
+/* Adds the report of a sample, without lines that an earlier sample had; lines that differ only in
+ * numbers count as equal. reported: all lines of earlier samples; new lines are added. */
 void report_add_news(struct report *report, const struct report *sample, struct report *reported);
 
 /* Prints each line as "PROGRAM: line" and removes it; `partial` stays. */

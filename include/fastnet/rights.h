@@ -44,8 +44,8 @@ int rights_init(void);
  * rights_lower() and rights_drop() end the process with status 1. */
 void rights_limit(unsigned rights);
 
-/* Raises the permitted capabilities of the right, and ignores the others. Does nothing for a right
- * that was not kept, even if a kept right has the same capability. */
+/* Raises those capabilities of the right that are permitted. Does nothing for a right that was not
+ * kept, even if a kept right has the same capability. */
 void rights_raise(enum right right);
 
 /* Empties the effective set again. */

@@ -38,8 +38,8 @@ struct row_tracker_ops {
      * gone. */
     bool (*reports_end)(const void *tracker, const struct row_id *id);
 
-    /* Passes the rows that still exist to `fn`, with the needed fields; any `count`. Returns 0,
-     * -errno, or fn's value. */
+    /* Passes the rows that still exist to `fn`, with the needed fields. `count` has no limit.
+     * Returns 0, -errno, or fn's value. */
     int (*ask)(void *tracker, const struct row_id ids[], size_t count, uint64_t needs, record_fn fn,
                void *arg, struct report *report);
     /* Remembers a row that other rows come from (a listener), until forget(). Returns 0 or

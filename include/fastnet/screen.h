@@ -29,7 +29,7 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
  * false: only lines of text. Only screen_end() flushes the writer. */
 void screen_begin(struct sink *sink, size_t width, size_t height, bool table);
 
-/* As screen_begin(), with the rows of the frame before. */
+/* As screen_begin(), but keeps the rows of the frame before. */
 void screen_begin_again(struct sink *sink, size_t width, size_t height, bool table);
 
 /* Draws `count` rows of the frame, from number `first` on. Without this call, draws all that
@@ -60,7 +60,7 @@ void screen_title(struct sink *sink, struct text title, const char *suffix,
  * colours. A line that is too long is cut. Borrows the text until all rows are dropped. */
 void screen_text(struct sink *sink, struct text line);
 
-/* Sets the heading of such rows, a line of text; borrowed until the next call. */
+/* Sets the heading of the rows of screen_text(), a line of text; borrowed until the next call. */
 void screen_heading(struct sink *sink, struct text line);
 
 /* Returns the number of rows that fit below the lines so far, if `below` lines follow. */

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Processes by the port of their NETLINK_NETFILTER socket: /proc/net/netlink has the inode of the
- * socket, /proc/PID/fd its owner. It is read while events come. Only the answer for the last port
- * is kept. */
+ * socket, /proc/PID/fd its owner. Both are read while events come. Only the answer for the last
+ * port is kept. */
 struct senders;
 /* proc_root: "/proc", in tests another directory; borrowed. Returns NULL if memory is short. */
 struct senders *senders_create(const char *proc_root);

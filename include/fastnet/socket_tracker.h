@@ -8,7 +8,7 @@
 
 #include "fastnet/row_tracker.h"
 
-/* A socket that ends has no inode. TIME_WAIT, and FIN_WAIT2 without a process, are over. */
+/* is_over(): in TIME_WAIT, or in FIN_WAIT2 without a process. A socket that ends has no inode. */
 extern const struct row_tracker_ops socket_tracker;
 
 /* What identifies a socket in the kernel; a unix socket is identified by its inode. Addresses are

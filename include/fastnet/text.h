@@ -82,8 +82,8 @@ static inline void bytes_set(void *bytes, size_t size, uint64_t number)
     }
 }
 
-/* Returns the number that is `offset` bytes into the text; 0 if the text ends before its last
- * byte. */
+/* Returns the number that is `offset` bytes into the text; 0 if the text ends before the number's
+ * last byte. */
 static inline uint64_t text_number(struct text bytes, size_t offset, size_t size)
 {
     return bytes.length < offset + size ? 0 : bytes_number(bytes.data + offset, size);
@@ -171,8 +171,8 @@ char *text_address_port(char *dst, const struct address *address, struct text sc
 /* Writes a link-layer address as 02:00:5e:10:00:ff; length: at most LLADDR_MAX bytes. */
 char *text_lladdr(char *dst, const uint8_t *bytes, size_t length);
 
-/* True if `text` contains the word, as in "-send_q,local", "send_q > 0" or "udp, raw". A small
- * letter, digit or '_' beside it makes another word. text may be NULL: false. */
+/* True if `text` contains the word, as in "-send_q,local", "send_q > 0" or "udp, raw", without a
+ * small letter, digit or '_' directly before or after it. text may be NULL: false. */
 bool text_has_word(const char *text, const char *word);
 
 /* Prints `before`, and then the word, quoted so that a shell reads it unchanged. */
@@ -203,9 +203,9 @@ struct text_fit {
  * other function cuts texts for people. Each byte that is not UTF-8 takes one column. */
 struct text_fit text_cut(struct text text, struct text_room room, const char *sign);
 
-/* Takes the first line of a text that is wrapped at `columns` columns, and the spaces after that
- * line, off the beginning of *rest. The line ends before a space; a longer word is broken. A line
- * has at least one character. */
+/* Removes the first line from *rest, and the spaces after that line. Returns the line, which ends
+ * at `columns` columns or before. It ends before a space; a longer word is broken. A line has at
+ * least one character. */
 struct text text_take_line(struct text *rest, size_t columns);
 
 /* As vsnprintf(3), but a text that does not fit into `size` bytes ends with "...". */

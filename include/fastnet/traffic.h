@@ -12,8 +12,8 @@
 
 /* How to count and list packets. */
 struct traffic_options {
-    unsigned milliseconds;                 /* time to count before the first listing; or `live` */
-    const struct clock_progress *progress; /* shows how long that takes; or NULL */
+    unsigned milliseconds;                 /* time to count before the first listing */
+    const struct clock_progress *progress; /* shows the progress of this wait; or NULL */
     bool screen; /* for a screen: do not wait, leave ctrl-C and losses to the caller */
     struct packet_probe_options how; /* without fields and filter, which follow from the listing */
     const struct listing *listing;   /* read by traffic_begin() */
@@ -40,7 +40,7 @@ struct traffic_share {
      * a frame. */
     uint64_t bytes, frames;
     uint64_t counted_bytes, counted_frames; /* the interface's counts; frames 0: unknown */
-    uint64_t all_bytes, all_frames;         /* the interface's counts since it exists */
+    uint64_t all_bytes, all_frames;         /* the interface's counts since it was created */
 };
 
 /* Results of traffic_begin(). They are valid until its next call, if it did not fail. */

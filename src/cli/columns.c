@@ -36,7 +36,7 @@ static size_t columns_index_of(const struct listing_command *command, const stru
     return i;
 }
 
-/* True if a column of this name is shown; --count-by makes columns that the kind does not have. */
+/* True if a column of this name is shown, also if the kind lacks it (--count-by makes columns). */
 static bool columns_is_counted(const struct listing_command *command, const char *name)
 {
     for (size_t i = 0; i < command->shown_count; i++)
@@ -184,7 +184,7 @@ static void columns_show_value(struct listing_command *command, const struct fie
     columns_show(command, column);
 }
 
-/* Removes "/BITS" from the beginning of `from`. Returns false if `from` begins otherwise. */
+/* Removes "/BITS" from the beginning of `from`. Returns false if `from` does not begin so. */
 static bool take_prefix(struct text *from, unsigned long *bits)
 {
     char *end;
@@ -263,7 +263,7 @@ static int add_counted(struct listing_command *command, struct text word)
 }
 
 /* Adds a column that --count-by names. `local` is counted with its port, as it is shown: the port
- * is that of a service. Peers choose their ports at random, so `remote` is counted without. */
+ * is that of a service. `remote` is counted without its port, which is random. */
 static int add_counted_word(struct listing_command *command, struct text word)
 {
     static const char port[] = "local_port";

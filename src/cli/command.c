@@ -141,7 +141,7 @@ static int refuse_interfaces(const struct common *common, const char *words)
     return status;
 }
 
-/* With --all-netns, another network namespace may have the interface. */
+/* Refuses unknown names of interfaces. Not with --all-netns: another netns may have the name. */
 static int resolve_interfaces(struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -211,8 +211,8 @@ unsigned command_width(const struct common *common)
     return (unsigned)strtoul(columns, NULL, 10);
 }
 
-/* Finds the character set of the locale as locale(7) describes. The C library cannot say it: it
- * would need setlocale(3), which may read files. */
+/* Finds the character set of the locale as locale(7) describes. The C library knows it only after
+ * setlocale(3), which may read files. */
 bool command_is_utf8(void)
 {
     static const char *const variables[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -350,7 +350,7 @@ static int resolve_source(struct listing_command *command)
     return 0;
 }
 
-/* --delta needs a column with a rate. --nonzero keeps rows in which a rate is above 0. */
+/* Checks --delta, which needs a column with a rate. --nonzero keeps rows with a rate above 0. */
 static int resolve_rates(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -425,8 +425,8 @@ static int resolve_output(struct listing_command *command)
 
 /* --- Other network namespaces ----------------------------------------------------------------- */
 
-/* With --delta, one process makes all listings. After it gave up its rights to look up names, it
- * could not enter another network namespace. */
+/* Refuses options that do not fit together. With --delta, one process makes all listings: if it
+ * gave up its rights to look up names, it could not enter another network namespace. */
 static int resolve_namespaces(struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -473,7 +473,7 @@ int command_resolve(struct listing_command *command, bool *help)
 
 /* --- The clock -------------------------------------------------------------------------------- */
 
-/* Tables and some layouts do not say when a listing began. */
+/* True if a line with the time precedes each listing: tables do not show when they began. */
 bool command_has_clock(const struct listing_command *command)
 {
     const struct common *common = command->common;

@@ -26,8 +26,8 @@ struct listing_command {
      * named twice is shown once. Without any name: all columns except host names and views. */
     const char *columns[32];
     /* Names of default columns, separated by spaces, or NULL: columns that are dropped, shortened
-     * or kept whole so that the table fits a terminal (struct sink_options). Then numbers are
-     * short, and a last line has the totals. */
+     * or kept whole so that the table fits a terminal (struct sink_options). If one of these texts
+     * is set, numbers are short, and a last line has the totals. */
     const char *drop, *shorten, *whole;
     const char *titles; /* headings of tables (struct sink_options), or NULL */
     bool synonym;       /* tables show kind.synonym->other in place of kind.synonym->word */
@@ -50,7 +50,7 @@ struct listing_command {
     bool verbose;         /* also report details about how rows were read */
     bool another_follows; /* another listing follows, so all rights are kept */
     bool quiet; /* another listing reports the same problems, so this listing reports nothing */
-    /* The column that --count-by=host counts, with both ends of a row. NULL: the machine's name. */
+    /* --count-by=host counts this column, with both ends. NULL: `host` is the machine's name. */
     const char *both_ends;
     bool objects; /* in JSON, rows (object, name, value) of one object are joined
                      (sink_objects_create()) */
@@ -105,10 +105,10 @@ void explain_words(const struct listing_command *command, const struct predicate
 /* True if a line with the time of the listing comes before its rows, with -c. */
 bool command_has_clock(const struct listing_command *command);
 
-/* Writes this line: the local time (RFC 3339). */
+/* Writes the line with the time of the listing: the local time (RFC 3339). */
 void command_put_clock(const struct listing_command *command, struct writer *writer);
 
-/* True if states on stdout may be coloured: says --color, the environment, or stdout's type. */
+/* True if states on stdout may be coloured, by --color, the environment and stdout's type. */
 bool command_colour(const struct common *common);
 
 /* True if the locale uses UTF-8. Otherwise all signs must be ASCII. */
@@ -127,22 +127,22 @@ int columns_help(struct listing_command *command);
 /* Prints a line for each column of the kind. */
 void columns_help_put(const struct kind *kind, FILE *stream);
 
-/* Parts of such a line: the type, named after the form that values have in JSON; the unit, or NULL;
- * the meaning, with other names of the column, which is written to `text`. */
+/* Parts of a line of columns_help_put(): the type, named after the form that values have in JSON;
+ * the unit, or NULL; the meaning, with other names of the column, which is written to `text`. */
 enum { COLUMNS_HELP_MEANING = 200 };
 const char *columns_help_type(const struct field *field);
 const char *columns_help_unit(const struct field *field);
 const char *columns_help_meaning(const struct kind *kind, const struct field *field,
                                  char text[COLUMNS_HELP_MEANING]);
 
-/* The kind of a listing's rows, before rates are added to it. NULL: it has no table. */
+/* The kind of a listing's rows, before rates are added to it. NULL: the listing has no table. */
 const struct kind *never_kind(const struct listing *listing);
 
 /* True if no row of this command can have a value in the column, although its kind has the column.
  */
 bool never_fills(const struct listing_command *command, const struct field *field);
-/* Refuse such a column, which the user typed as `typed`, or a filter that compares such a column.
- * The message names the commands that fill it. Return 0 or an exit status. */
+/* Refuse a column that never_fills() refuses, and that the user typed as `typed`, or a filter with
+ * such a column. The message names the commands that fill it. Return 0 or an exit status. */
 int never_refuse(const struct listing_command *command, const char *option,
                  const struct field *field, struct text typed);
 int never_refuse_filter(const struct listing_command *command, const struct predicate *where);

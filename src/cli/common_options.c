@@ -23,7 +23,7 @@
 enum {
     OPTION_OUTPUT = 1000,
     OPTION_FORMAT,           /* first of a range: OPTION_FORMAT + FORMAT_* */
-    OPTION_SHORT_HELP = 'h', /* these two are in the tables of the personalities */
+    OPTION_SHORT_HELP = 'h', /* this and the next are in the personalities' tables */
     OPTION_VERSION = 'V',
 };
 
@@ -503,7 +503,7 @@ static const char *hint_at_rights(int error)
                                                : ": needs CAP_SYS_ADMIN";
 }
 
-/* Reports an error in the words of ss and ip. opened: the namespace could not be entered. */
+/* Reports an error in the words of ss and ip. opened: the namespace was opened, but not entered. */
 static int fail_netns(const struct common *common, const char *name, bool opened, int error)
 {
     fprintf(stderr, "%s: %s network namespace \"%s\"%s: %s%s\n", common->program,
@@ -625,7 +625,7 @@ static bool needs_container(const struct predicate *where)
     return any ? !part : part != NULL;
 }
 
-/* True if a filter may name a container or pod. Parsing would cost time. */
+/* True if a filter may name a container or pod. Does not parse filters, which would cost time. */
 static bool mentions_container(const struct filters *filters)
 {
     bool mentions = false;

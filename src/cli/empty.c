@@ -22,8 +22,8 @@
 #include "fastnet/sysctl.h"
 #include "fastnet/tracking.h"
 
-/* Finds a pattern that matches only a whole text, because it has no '*'. A field that is compared
- * in any case has a GLOB for =, too. */
+/* Finds a pattern that matches only a whole text, because it has no '*'. Skips fields that ignore
+ * case: for these, = is a PREDICATE_GLOB, too. */
 static const struct value *whole_pattern(const struct predicate *where)
 {
     const struct value *found = NULL;
@@ -197,7 +197,7 @@ static void search_processes(struct process_hint hint, const struct predicate *w
         search_processes(hint, part);
 }
 
-/* After --netns, the thread may have left the listed network namespace to look up names. */
+/* Adds hints at processes, but not if the thread left the netns of --netns to look up names. */
 static void hint_at_processes(const struct listing *listing, struct report *report, bool before)
 {
     const bool moved = listing->own_netns && listing->needs.lookups & NEED_NAMES;
@@ -210,7 +210,7 @@ static void hint_at_processes(const struct listing *listing, struct report *repo
 
 /* --- Interfaces ------------------------------------------------------------------------------- */
 
-/* The column `interface` is empty for nearly all sockets: programs bind to addresses. */
+/* A hint for filters by `interface`, which nearly all sockets lack: programs bind to addresses. */
 static void hint_at_binding(const struct listing_command *command, const struct predicate *where,
                             struct report *report)
 {
@@ -224,7 +224,7 @@ static void hint_at_binding(const struct listing_command *command, const struct 
 
     if (is_binding &&
         interfaces_find(MESSAGE_TEXT("%.*s", (int)constant->text.length, constant->text.data),
-                        &index) == 0) /* the name of another is reported already */
+                        &index) == 0) /* another name is reported already */
         report_note(report,
                     has_option ? "'interface' is only the interface that a socket is bound to (try "
                                  "--interface=%.*s)"

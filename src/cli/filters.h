@@ -38,7 +38,7 @@ bool filters_meant(const struct kind *kind, const char *word, char meant[FILTERS
 /* The argument of the last option with this name; NULL: it was not typed. */
 const char *filters_typed(const struct filters *filters, const char *name);
 
-/* True if the option is a filter. If its argument is optional, it is a filter only with one. */
+/* True if the option is a filter. An option with an optional argument is one only with argument. */
 bool filters_are(const struct option *option, const char *argument);
 
 /* Adds a filter. Returns false if there are too many. */
@@ -52,8 +52,8 @@ extern const struct option filters_word;
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all);
 
-/* The same for the filters that are words. captured: the rows come from a captured tree. Returns
- * false if a word is wrong; then where->message says why. */
+/* As filters_resolve(), for the filters that are words. captured: the rows come from a captured
+ * tree. Returns false if a word is wrong; then where->message says why. */
 bool filters_resolve_words(const struct filters *filters, struct where *where,
                            const struct kind *kind, bool captured, const struct predicate **all);
 

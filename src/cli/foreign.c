@@ -14,7 +14,7 @@
 
 enum { FOREIGN_TOKENS = 64, FOREIGN_TEXT = 2048, FOREIGN_WORD = 256 };
 
-/* The two forms of a translation. The filter is complete; options cannot express all filters. */
+/* A translation in two forms: `filter` is complete, `options` cannot express all filters. */
 struct foreign_line {
     const struct common *common;
     char tokens[FOREIGN_TOKENS][FOREIGN_WORD];
@@ -113,7 +113,7 @@ static void foreign_put_option(struct foreign_line *line, const char *name, cons
     foreign_put_word(line, line->options, MESSAGE_TEXT(" --%s=", name), text);
 }
 
-/* Adds a comparison of the columns that the kind has; one of them must hold. */
+/* Adds a comparison of each column that the kind has, joined by `or`; after a '!' sign by `and`. */
 static void foreign_put_columns(struct foreign_line *line, const char *columns, const char *sign,
                                 const char *value)
 {
@@ -272,7 +272,7 @@ static bool foreign_part(struct foreign_line *line)
 /* Translates all tokens. Options can only follow each other: `or`, `not` and ( ) need --where. */
 static void foreign_translate(struct foreign_line *line)
 {
-    bool follows = false; /* a condition is before, so a joint is needed */
+    bool follows = false; /* a condition comes before, so `and` or `or` is needed */
 
     line->is_simple = true;
     while (line->at < line->count && !line->is_unknown) {
@@ -338,7 +338,7 @@ static bool foreign_is_typed(const struct filters *filters, const char *word)
 }
 
 /* Writes the command line, with the translation in place of the words; `ss`: for ss, which reads
- * them itself. Returns false if it is too long, or if a terminal cannot show it. */
+ * the words itself. Returns false if the line is too long, or if a terminal cannot show it. */
 static bool foreign_put_line(struct foreign_line *line, bool ss, char *const argv[],
                              char text[FOREIGN_TEXT])
 {

@@ -60,7 +60,7 @@ struct form_end {
     const char *port;             /* points into the text; NULL: not typed */
 };
 
-/* Splits a text into these parts, without checking their content. Returns false for other forms. */
+/* Splits a text into the members of *end, without checking them. Returns false for other forms. */
 bool form_end(const char *text, struct form_end *end);
 
 /* Parses ADDRESS/LENGTH into a PREDICATE_WITHIN that compares `field`. Bits of the address after

@@ -6,8 +6,8 @@
 
 #include "cli/personality.h"
 
-/* Prints the meanings of `word`. grammars: all commands; NULL ends. Returns the exit status: if
- * it has no meaning, the message names the nearest word. */
+/* Prints the meanings of `word`. grammars: all commands; NULL ends. Returns the exit status: if the
+ * word has no meaning, the message names the nearest word. */
 int help_word(const struct grammar *const grammars[], const char *word);
 
 /* Calls fn() with each word that help_word() knows, and what it is; names of commands are not

@@ -56,7 +56,7 @@ void misuse_put(const struct misuse *misuse, char *message, size_t size);
 void misuse_put_words(const char *words, const char *text, char *message, size_t size);
 
 /* Makes the message that rows of this kind have no column `typed`, with the column that was
- * probably meant. `wrong` gets the words. */
+ * probably meant. The words of the message are written to `wrong`. */
 enum { NO_COLUMN = 480 };
 struct misuse misuse_of_column(const struct kind *kind, struct text typed, char wrong[NO_COLUMN]);
 

@@ -234,7 +234,7 @@ static int parse_long(struct options_parser *parser)
     return options_take(parser, option, argument);
 }
 
-/* Reports a letter that no option has, and suggests an option. before: the letter or '-' before. */
+/* Reports an unknown letter, and suggests an option. before: the byte before the letter. */
 static int report_letter(struct options_parser *parser, const char *letter, char before)
 {
     const struct option *option = find_letter(parser, before);

@@ -23,7 +23,7 @@ enum option_argument {
 /* The form of an option's argument. */
 enum option_form {
     FORM_LIST,    /* values of the columns, as --where reads them */
-    FORM_TEXT,    /* a plain text without special signs; only the last text counts */
+    FORM_TEXT,    /* a plain text without special signs; only the last text is used */
     FORM_WORD,    /* one of the choices; its index is the value of an enum */
     FORM_SECONDS, /* a time; stored as milliseconds in an unsigned */
     FORM_COUNT,   /* a number from 1 to `number` (0: no limit); stored in a uint64_t */
@@ -43,7 +43,7 @@ struct option {
      * argument, a const char * with an argument, or the type that its form names. 0: the option
      * does more than to set a member. */
     uint16_t member;
-    uint16_t commands;   /* accepted with these commands; 0: with all */
+    uint16_t commands;   /* bits of commands that accept the option; 0: all do */
     uint32_t number;     /* the largest value of the argument; or the value that an enum gets */
     const char *name;    /* without the dashes; NULL: none */
     const char *metavar; /* the argument's name in --help */

@@ -28,8 +28,8 @@ struct pace_time pace_now(void)
                               cpu_time(RUSAGE_SELF) + cpu_time(RUSAGE_CHILDREN)};
 }
 
-/* Waits so long that the listing's CPU time is at most half of the time until the next listing
- * begins. The time in which a listing waited for its reader counts as waiting. */
+/* Returns how long to wait, so that the listing's CPU time is at most half of the time until the
+ * next listing begins. Time in which a listing waited for its reader counts as waiting. */
 uint64_t pace_pause(struct pace *pace, struct pace_time took)
 {
     const uint64_t enough = 2 * took.processor > took.clock ? 2 * took.processor - took.clock : 0;

@@ -9,7 +9,7 @@
 
 struct pace {
     uint64_t interval;
-    bool strict;        /* keep the interval in any case */
+    bool strict;        /* always keep the interval */
     uint64_t stretched; /* sum of the times by which waiting exceeded the interval */
     bool reported;
 };

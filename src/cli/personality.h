@@ -47,7 +47,7 @@ struct grammar {
     const struct option_table *tables[OPTION_TABLES_MAX + 1]; /* NULL ends */
     const struct refused *refused; /* options of these tables that it refuses, or NULL */
     const struct kind *kind;       /* its columns are offered, except with an option in `listed` */
-    const struct listed *listed;   /* or NULL; a kind of NULL ends */
+    const struct listed *listed;   /* ends with an element whose kind is NULL; or NULL */
     const struct operands *operands; /* or NULL */
 
     const char *usage;     /* after the name in -h and --help; NULL: "[OPTION]..." */
@@ -59,7 +59,7 @@ struct grammar {
     const char *version; /* a line of --version: which program it lists like, and the backends */
     struct manner manner;
     bool in_place; /* on a terminal, -c shows a screen (listing_screen.h) */
-    /* A filter for a container or pod implies --all-netns: these have namespaces of their own. */
+    /* A filter for a container or pod implies --all-netns: containers have their own namespaces. */
     bool containers_anywhere;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs the listing of a command line, once or again and again: its output, its exit status. */
+/* Runs the listing of a command line once or repeatedly, and returns the exit status. */
 #include "cli/command.h"
 #include "cli/counts.h"
 #include "cli/empty.h"
@@ -194,7 +194,7 @@ static int list_to(struct replacement *file, struct listing_command *command, st
 /* The listing of a screen. */
 struct run_in_place {
     struct repeated_listing repeated; /* must be first */
-    struct replacement *file;         /* without --output, it does nothing */
+    struct replacement *file;         /* does nothing without --output */
     struct engine *engine;
     uint64_t number;
 };

@@ -10,7 +10,7 @@
 
 #include "cli/personality.h"
 
-/* At file scope, because a signal handler has no argument for it. */
+/* At file scope, because a signal handler gets no pointer to it. */
 static int stop_descriptor = -1;
 
 static void stop(int number)
@@ -24,8 +24,8 @@ static void stop(int number)
 }
 
 /* Returns a descriptor that becomes readable when the user wants the events to end. A second signal
- * kills the program as usual, because it may be blocked at a pipe that nobody reads. If nohup(1)
- * has SIGHUP ignored, it stays ignored. */
+ * kills the program, because it may be blocked at a pipe that nobody reads. If nohup(1) has SIGHUP
+ * ignored, it stays ignored. */
 static int open_stop(void)
 {
     const struct sigaction action = {.sa_handler = stop, .sa_flags = (int)SA_RESETHAND};

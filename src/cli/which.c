@@ -34,7 +34,7 @@ size_t which_tables(const struct which *which, struct listing_table tables[WHICH
     return count;
 }
 
-/* No option names UDP-Lite, which Linux has since 2.6.20. */
+/* UDP-Lite may be missing, because no option asks for it; IPv6, because a kernel may lack it. */
 static bool may_be_missing(const struct table *table, bool ipv6)
 {
     return table == &table_udplite || table == &table_udplite6 ||

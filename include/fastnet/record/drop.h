@@ -30,11 +30,11 @@ enum drop_source {
 
 struct drop_record {
     uint64_t drops;
-    uint64_t elapsed;     /* length of the interval in which they came, nanoseconds */
+    uint64_t elapsed;     /* length of the interval in which the packets came, nanoseconds */
     uint8_t source;       /* enum drop_source */
     bool harmless;        /* nothing was lost by dropping them */
     uint8_t protocol;     /* IPPROTO_* */
-    uint32_t interface;   /* the packets came in by it, or were to leave by it */
+    uint32_t interface;   /* interface by which the packets came or should have left */
     uint32_t uid;         /* user that made the socket */
     uint64_t inode;       /* inode of the socket */
     struct text reason;   /* the kernel's name of the reason, or of the counter */

@@ -102,7 +102,7 @@ struct expectation_record {
     struct text helper;
 };
 
-/* Counters of one CPU. record.has has the bit 1 << CTA_STATS_* for each. */
+/* Counters of one CPU. For each counter, record.has has the bit 1 << CTA_STATS_*. */
 enum { FLOW_COUNTERS = 24 };
 struct flow_statistics_record {
     uint32_t cpu;
@@ -110,7 +110,7 @@ struct flow_statistics_record {
     uint32_t counters[FLOW_COUNTERS];
 };
 
-/* How full the table is. */
+/* How full the table of flows is. */
 #define USAGE_ENTRIES    (UINT64_C(1) << 0)
 #define USAGE_MAXIMUM    (UINT64_C(1) << 1) /* nf_conntrack_max; 0: no limit */
 #define USAGE_BUCKETS    (UINT64_C(1) << 2)

@@ -44,7 +44,7 @@ extern const struct field field_route_part;
 /* Rows that only netlink has, or only /proc. */
 enum route_part {
     ROUTE_WHOLE,
-    ROUTE_FURTHER, /* only netlink: a route's further next hop (one line in /proc) */
+    ROUTE_FURTHER, /* only netlink: a route's second or later next hop; /proc lacks these */
     ROUTE_NULL,    /* only /proc: the kernel's last entry of an IPv6 table without default route */
 };
 

@@ -12,7 +12,7 @@
 
 extern const struct kind kind_socket;
 
-/* Bit numbers of fields without which filters treat another field as unknown (field.confirmed). */
+/* Bit numbers for field.confirmed: without its bit, a field is unknown to filters. */
 enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 };
 /* Fields of all families. */
 #define SOCKET_ADDRESSES (UINT64_C(1) << 0) /* local and remote, of IP */
@@ -60,7 +60,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_ULP        (UINT64_C(1) << 32)
 #define SOCKET_LOCALS     (UINT64_C(1) << 33)
 #define SOCKET_PEERS      (UINT64_C(1) << 34)
-#define SOCKET_POINTER    (UINT64_C(1) << 58) /* not a field: endpoint, from /proc/net/tcp */
+#define SOCKET_POINTER    (UINT64_C(1) << 58) /* not a field: `endpoint` is from /proc/net/tcp */
 #define SOCKET_ORIGIN     (UINT64_C(1) << 59) /* origin, of sockets that have ended */
 #define SOCKET_AGE        (UINT64_C(1) << 60) /* age */
 /* Fields of unix sockets. */
@@ -203,7 +203,7 @@ struct socket_record {
             uint32_t file_inode;  /* inode of the file that it is bound to */
             uint32_t file_device; /* the kernel's dev_t: major << 20 | minor */
             struct text waiting;  /* uint32_t[]: inodes of connections that wait for accept(2); 0:
-                                     the peer closed it meanwhile */
+                                   * the peer has already closed it */
         };
         struct { /* AF_PACKET and AF_XDP; only AF_PACKET has fanout and filter */
             uint16_t ether_protocol; /* ETH_P_*, host byte order */

@@ -13,7 +13,7 @@ extern const struct kind kind_traffic;
 /* Protocol, ethertype, counters, times and interface are always known. */
 #define TRAFFIC_ADDRESSES (UINT64_C(1) << 0) /* src, dst: IPv4 and IPv6 */
 #define TRAFFIC_PORTS     (UINT64_C(1) << 1) /* sport, dport */
-#define TRAFFIC_VLAN      (UINT64_C(1) << 2) /* these two only if they are asked for */
+#define TRAFFIC_VLAN      (UINT64_C(1) << 2) /* this and the next bit only on request */
 #define TRAFFIC_LLADDRS   (UINT64_C(1) << 3) /* src_lladdr, dst_lladdr: Ethernet */
 #define TRAFFIC_TCP       (UINT64_C(1) << 4) /* tcp_flags */
 #define TRAFFIC_SOCKET    (UINT64_C(1) << 5) /* inode and uid */
@@ -45,7 +45,7 @@ struct traffic_record {
     uint64_t lost;        /* frames of any flow that were lost in this interval */
     uint64_t undescribed; /* frames of any flow that the kernel could not describe */
     uint32_t uid;
-    uint64_t inode; /* inode of this host's socket that sent or received them */
+    uint64_t inode; /* inode of this host's socket that sent or received the packets */
 };
 
 #endif

@@ -177,7 +177,7 @@ static const struct field *arp_field_of(const char *name)
     return field_named(&kind_neighbour, name);
 }
 
-/* Entries of unknown interface match -i "*"; entries of unknown hardware type match -H unspec. */
+/* Adds the conditions of -i, -H and the host. -i "*" and -H unspec match unknown values. */
 static void arp_choose_rows(struct predicate_tree *where, const struct arp_options *options,
                             const char *device, const struct address *host)
 {

@@ -125,10 +125,10 @@ static int closed_list(struct closed_command *command)
         .whole = "local remote",
         .titles = "lived=age",
         .synonym = true,
-        /* For every choice of columns: a refused connection has forgotten its peer. */
+        /* Needed for every choice of columns, because a refused connection has lost its peer. */
         .listing = {.tables = &table,
                     .table_count = 1,
-                    /* SOCKET_AGE: sockets are read, too, because a reset clears addresses. */
+                    /* SOCKET_AGE: also samples open sockets, because a reset clears addresses. */
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_run = stream_sum_up,
         .arg = &stream,

@@ -414,7 +414,7 @@ static int check_state(struct conntrack_parsing *parsing, uint8_t protocol)
     return 0;
 }
 
-/* An option of a protocol needs -p with that protocol, before or after the option. */
+/* Checks that options of a protocol come with -p of that protocol, before or after them. */
 static int check_protocol(struct conntrack_parsing *parsing)
 {
     const struct predicate *protocol = given(parsing, "protocol");

@@ -242,7 +242,7 @@ static int list_groups(const struct netstat_options *options)
     return command_run(&command);
 }
 
-/* Names the commands for people, once. alone: a person has typed only "fastnet". */
+/* Names commands for people on the terminal, if `alone`: only "fastnet" was typed. */
 static int netstat_lead(bool alone, int status)
 {
     if (alone && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))

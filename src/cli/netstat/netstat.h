@@ -25,7 +25,7 @@ struct netstat_options {
     const char *interface;   /* argument of -I, or NULL */
     bool too_many_families;  /* afname is full, and this was reported */
     char afname[256];        /* names of the given families with commas, as net-tools keeps them */
-    const struct kind *kind; /* kind of the last of these tables, or of -g; else kind_socket */
+    const struct kind *kind; /* kind that the last such option lists (also -g); else kind_socket */
 };
 
 /* An address family that net-tools knows. */

@@ -6,7 +6,7 @@
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 
-/* The order of net-tools (lib/nstrcmp.c): by name, by its number, then by the number of an alias */
+/* The order of net-tools (lib/nstrcmp.c): by words, then by number, then by the alias' number */
 
 struct name_parts {
     struct text words;  /* the name without its digits at the end */
@@ -74,7 +74,7 @@ static int interfaces_compare_names(const struct record *x, const struct record 
 
 /* Choosing the rows */
 
-/* Only netstat's layout has rows for labels. In other forms the interface has their addresses. */
+/* Chooses rows. Only netstat's layout gets rows for labels: interfaces have their addresses. */
 static void interfaces_choose_rows(struct predicate_tree *where,
                                    const struct netstat_options *options)
 {

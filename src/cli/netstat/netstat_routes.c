@@ -19,7 +19,7 @@ struct routes {
 
 _Static_assert((int)ROUTE_SECTIONS_MAX <= (int)LISTING_SECTIONS_MAX, "there are enough sections");
 
-/* Adds a table. If the kernel has no IPv6, netstat says so and ends. A missing cache is empty. */
+/* Adds a table. If IPv6 is missing, netstat reports this and exits; a missing cache is empty. */
 static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
 {
     static const char *const missing[] = {"INET (IPv4) not configured in this system.",
@@ -63,8 +63,8 @@ static int routes_choose_tables(struct routes *routes)
     return 0;
 }
 
-/* --host with one address asks for the route that the kernel takes to it. Returns whether it was
- * typed; then it is removed from the filters. */
+/* Finds --host with one address, which asks for the route that the kernel takes to it. Returns
+ * false if it was not typed; else removes it from the filters. */
 static bool take_destination(struct filters *filters, struct address *destination)
 {
     for (size_t i = 0; i < filters->count; i++) {
@@ -78,7 +78,7 @@ static bool take_destination(struct filters *filters, struct address *destinatio
     return false;
 }
 
-/* Chooses the table that asks the kernel: only its rules, tables and types of routes decide. */
+/* Chooses the table of the route that the kernel takes: only the kernel knows all its rules. */
 static int choose_taken(struct routes *routes, const struct common *common, uint8_t family)
 {
     if (common->backend == BACKEND_PROC || common->proc_root)

@@ -188,7 +188,7 @@ static int choose_events(struct ss *ss)
     return 0;
 }
 
-/* Lists sockets when they are closed. Their states do not matter. */
+/* Lists sockets when they are closed. The selection of states has no effect. */
 static int list_events(const struct listing_command *listed)
 {
     const struct listing_table table = {.table = &table_socket_events};
@@ -211,7 +211,7 @@ static int list_events(const struct listing_command *listed)
 
 /* --- -s: number of sockets -------------------------------------------------------------------- */
 
-/* Says that the summary adds numbers of one network namespace and numbers of all, as ss does. */
+/* Notes that, as in ss, the summary mixes numbers of one network namespace with numbers of all. */
 static void note_mixture(const void *arg, struct report *report)
 {
     if (*(const bool *)arg && isatty(STDERR_FILENO))
@@ -238,7 +238,7 @@ static int summarise(const struct ss_options *options)
         .listing = {.tables = &table,
                     .table_count = 1,
                     .needs.fields = COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE},
-        /* The layout needs all counters: after a sort, a limit or a filter, show columns. */
+        /* The layout needs all counters, so a sort, a limit or a filter shows columns instead. */
         .layout_ops = common.sort || common.limit || common.filters.count ? NULL : &sink_ss_summary,
         .layout = &layout,
         .another_follows = options->listed,

@@ -39,7 +39,7 @@ static bool begins_condition(enum ss_token token)
     return token >= SS_SRC && token <= SS_AUTOBOUND;
 }
 
-/* For completions: words, because a shell interprets signs; one word for each meaning. */
+/* For completions: not `<`, which a shell interprets, but `lt`; and one word for each meaning. */
 const struct operands ss_operands[] = {
     {ss_state_words, ss_state_names, NULL},
     {"sport dport", "eq ne ge le gt lt", NULL},

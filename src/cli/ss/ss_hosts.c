@@ -307,7 +307,7 @@ static struct predicate *inet_address(struct ss_parser *parser, enum ss_end end,
     return is_host(parser, end, text, family);
 }
 
-/* Cuts the port off the text: it comes after a ']', a '*' or the last colon, which in a network
+/* Cuts the port off the text: it comes after a ']', a '*' or the last colon; in a network the colon
  * must come after the slash. Returns the port, perhaps empty; NULL: a bracket is not closed. */
 static char *cut_port(char **text)
 {
@@ -370,7 +370,7 @@ static struct predicate *inet_host(struct ss_parser *parser, enum ss_end end, ch
 
 /* --- Other families --------------------------------------------------------------------------- */
 
-/* Compares the name of a unix socket. As in ss, the other end's name is empty: it is unknown. */
+/* Compares the name of a unix socket. As in ss, the other end's name counts as empty. */
 static struct predicate *ss_hosts_unix_name(struct ss_parser *parser, enum ss_end end,
                                             const char *pattern)
 {

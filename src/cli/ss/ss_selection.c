@@ -234,8 +234,8 @@ void ss_selection_complete(struct ss_selection *selection)
         selection->states = selection->defaults;
     if (selection->states & HALF_OPEN) /* as ss does, although ss(8) says otherwise */
         selection->states |= STATE(TCP_SYN_RECV);
-    /* A table gets its families unless one was named; then a family without table gets its
-     * tables. */
+    /* Adds the families of a table of which no family is selected; then the tables of a family of
+     * which no table is selected. */
     for (size_t i = 0; i < SS_TABLES; i++)
         if (selection->tables >> i & 1 && !(table_defaults[i].families & selection->families))
             selection->families |= table_defaults[i].families;

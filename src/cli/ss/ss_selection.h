@@ -74,7 +74,7 @@ const char *ss_select_query(struct ss_selection *selection, const char *list);
 /* Handles a state of `state` or `exclude`; case does not matter. Returns false if it is unknown. */
 bool ss_select_state_named(struct ss_selection *selection, const char *name, bool excluded);
 
-/* The words before a state; then the names of states, tables and families. Spaces separate them. */
+/* Words, separated by spaces: those before a state; then names of states, tables and families. */
 extern const char ss_state_words[];
 extern const char ss_state_names[], ss_query_names[], ss_family_names[];
 

@@ -98,7 +98,7 @@ static int keys_sort_column(struct screen_state *state, size_t column)
     return screen_choose(state);
 }
 
-/* From the usual order, < chooses the first highlighted column, and > the last. */
+/* Sorts by the next column. In the usual order, < takes the first highlighted one, > the last. */
 static int keys_sort_by(struct screen_state *state)
 {
     const size_t count = state->command->shown_count;

@@ -18,8 +18,8 @@ struct repeated_listing {
 bool listing_screen_is_wanted(const struct common *common);
 
 /* Shows the screen until the user ends it, and then prints the last listing. writer: for stdout.
- * Returns the exit status of the last listing. ctrl-C ends the program by SIGINT, except if rows
- * are made by a maker: it shows the rows that there are. */
+ * Returns the exit status of the last listing. ctrl-C ends the program by SIGINT; but if a maker
+ * makes the rows, it ends the screen, and the rows counted so far are printed. */
 int listing_screen_run(struct repeated_listing *repeated, struct writer *writer);
 
 #endif

@@ -16,8 +16,8 @@ int prompt_begin(struct screen_state *state)
     return 0;
 }
 
-/* A single word is a text to search for. The user of a wrong condition may have meant to search for
- * several words, so the message says how. */
+/* Shows why a condition is wrong. A single word is a text to search for, so a user who typed
+ * several words may have meant to search for them: then the message says how. */
 static void prompt_refuse(struct screen_state *state, const char *message)
 {
     const char *text = state->line.text;
@@ -85,7 +85,7 @@ static const char *prompt_column(const void *arg, size_t i)
 
 int prompt_take_key(struct screen_state *state, int key)
 {
-    enum { LIST = 400 /* bytes of the list of columns, some lines */ };
+    enum { LIST = 400 /* bytes of the list of columns: a few lines */ };
 
     *state->message = '\0';
     if (key == KEY_ENTER)

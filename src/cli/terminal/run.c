@@ -98,14 +98,14 @@ static int terminal_run_step(struct screen_state *state)
     return error > 0 || (!error && changed) ? screen_draw(state) : error;
 }
 
-/* Shows a name of the command line that no process, user or group has. The screen hides the line
- * that reported it before the screen began. */
+/* Notes a name of the command line that no process, user or group has. It was reported before the
+ * screen began, but the screen hides that line. */
 static void terminal_run_note_names(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
     struct report report = {.partial = false};
 
-    if (!state->ops->is_text) /* a listing reports it */
+    if (!state->ops->is_text) /* the listings of a screen with text report it */
         known_names_report(command->common, command->kind, true, &report);
     if (report.count)
         terminal_run_note(state, false, report.lines[0]);

@@ -41,11 +41,11 @@ struct screen_state {
     size_t listed;                /* number of rows of the view */
     size_t chosen;                /* line of the highlighted row */
     struct screen_row chosen_row; /* the object of that row */
-    bool follows;                 /* scroll to it, because the user chose it */
+    bool follows;                 /* scroll to this row, because the user chose it */
     bool searching;               /* rows are only compared with the chosen row, not shown */
     size_t found;                 /* index of the chosen row; SIZE_MAX: not found */
     size_t sorted;                /* index of the sort column; SIZE_MAX: it is not shown */
-    const struct field *usual;    /* the sort column without view->order.field: a pair, or NULL */
+    const struct field *usual;    /* sort column if view->order.field is NULL: a pair, or NULL */
     int key;                      /* the pressed key (terminal.h) */
     size_t width, height;
     bool paused, typing, quits;
@@ -114,7 +114,7 @@ int screen_draw(struct screen_state *state);
 /* For ops->show(): adds the next row. Returns whether the sink gets it. */
 bool screen_add_row(struct screen_state *state, struct screen_row row);
 
-/* After another order, filter or group: in a pause, the next frame takes new rows. */
+/* Call this after another order, filter or group: in a pause, the next frame takes new rows. */
 void screen_renew(struct screen_state *state);
 
 /* Draws the first line: "fastnet WHAT, every 1 s", filter, group and modes of the view. */
@@ -136,7 +136,7 @@ const char *screen_amount(char room[SCREEN_AMOUNT], double amount);
 /* Formats a rate of `bytes` per second for a column: "1.5M" or, if rates are in bits, "12Mbit". */
 const char *screen_rate_cell(const struct screen_state *state, char room[SCREEN_AMOUNT],
                              double bytes);
-/* The same for a line: "1.5MB/s" or "12Mbit/s". */
+/* As screen_rate_cell(), for a line: "1.5MB/s" or "12Mbit/s". */
 const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUNT], double bytes);
 
 /* --- Pages (screen_page.c) -------------------------------------------------------------------- */

@@ -104,7 +104,7 @@ void screen_page_close(struct screen_state *state)
     *state->message = '\0';
 }
 
-/* Keeps the first line of the page where the page fills the screen and shows the chosen line. */
+/* Sets the first line, so that the page fills the screen and the chosen line is visible. */
 static void page_scroll(struct screen_state *state, long first)
 {
     const size_t room = page_room(state), at = state->page_chosen;

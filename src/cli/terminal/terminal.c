@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* If a signal ends the program, its handler first restores the terminal, and then lets the signal
- * have its usual effect. Signals that only inform (SIGWINCH, SIGCONT, SIGTSTP) are blocked except
- * in terminal_wait(). */
+ * end the program. Signals that only inform (SIGWINCH, SIGCONT, SIGTSTP) are blocked except in
+ * terminal_wait(). */
 #include "cli/terminal/terminal.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-/* Escape sequences: the alternate screen, no cursor, no wrapping at the last column, and reports of
- * the mouse's buttons (1000) in the form of SGR (1006); and back, also from the middle of a frame.
- * If the terminal has no alternate screen (the linux console, screen(1) by default), later output
- * is below the frame. */
+/* Escape sequences. ENTER: the alternate screen, no cursor, no wrapping at the last column, and
+ * reports of the mouse's buttons (1000) in the form of SGR (1006). LEAVE undoes this, also in the
+ * middle of a frame. If the terminal has no alternate screen (the linux console, screen(1) by
+ * default), later output is below the frame. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[?1000h\033[?1006h"
 #define LEAVE "\033[?2026l\033[0m\033[?1006l\033[?1000l\033[?7h\033[?25h\033[999H\n\033[?1049l"
 
@@ -57,8 +57,8 @@ static void terminal_take(void)
     changed = 1;
 }
 
-/* Another signal, such as a second ctrl-C, waits until the terminal is restored. SIGTTOU stops a
- * program that is in the background. */
+/* Blocks all signals until the terminal is restored, such as a second ctrl-C. Except SIGTTOU, which
+ * must be able to stop a program in the background. */
 void terminal_end(void)
 {
     enum { WRITABLE_MS = 300 };

@@ -49,7 +49,7 @@ static struct sink *tables_sink(const struct top *top, const struct field **colu
     return sink_table_create(&options);
 }
 
-/* Prints a table of all rows that moved. A view has a limited number of lines. */
+/* Prints a table of all rows that moved, by several views of at most LIVE_LINES rows. */
 static int tables_print(struct top *top, struct sink *sink, struct report *report)
 {
     struct listing_command *command = top->command;

@@ -17,7 +17,7 @@ struct budget {
     double credit; /* unused CPU time of that share; below 0: borrowed from the future */
     struct pace_time last;
     unsigned since_all; /* intervals since the last sample of all sockets */
-    unsigned every;     /* intervals between two of these samples, or more; 0: no sample yet */
+    unsigned every;     /* intervals between two samples of all sockets, or more; 0: none yet */
 };
 
 struct top {

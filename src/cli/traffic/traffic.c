@@ -156,7 +156,7 @@ static int traffic_list_rows(struct traffic_command *command)
     return command_run(&command->listing);
 }
 
-/* True if a terminal shows flows again and again, unless --for gives a duration. */
+/* True if the flows go to people: in a table without --for, which a terminal refreshes. */
 static bool is_for_people(const struct traffic_command *command)
 {
     const struct common *common = &command->common;

@@ -12,7 +12,7 @@ struct traffic_command {
     unsigned milliseconds;
     uint64_t flows, threads; /* 0: the default number */
     bool screen;
-    unsigned tick_ms; /* screen: between two samples */
+    unsigned tick_ms; /* for a screen: time between two samples */
     struct traffic *traffic;
     struct listing_command listing;
 };
@@ -25,7 +25,7 @@ void traffic_put_share(const struct traffic_share *share, const struct predicate
  * flows are added up before owners are known. */
 const char *traffic_count_prefix(const struct predicate *where);
 
-/* Runs the screen; a listing_command.run_endless. */
+/* Runs the screen. For the member run_endless of struct listing_command. */
 int traffic_screen_run(struct listing_command *command, struct engine *engine, struct sink *sink);
 
 #endif

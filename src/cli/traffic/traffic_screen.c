@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The screen of flows. The flows of a sample stay until the next sample, so each frame runs the
- * listing again: in another order, counted, or through another filter. */
+/* The screen of flows. The flows of a sample stay until the next sample, so another order, filter
+ * or grouping needs only another run of the listing, which each frame makes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -69,8 +69,8 @@ bool where_has_words(const struct field *field);
 /* If tables show names of unix sockets in this column ("local"), returns the column of names. */
 const struct field *where_shows_paths(const struct where_parser *parser, const struct field *field);
 
-/* The text that tables show as the user typed it, if it differs from the typed text. Otherwise, or
- * if memory is exhausted, its data is NULL. */
+/* Users type what tables show, where some bytes are escaped (\x40). Returns the text without these
+ * escapes. Its data is NULL if the text has none, or if memory is exhausted. */
 struct text where_as_shown(const struct constant *constant);
 
 /* --- Values by type: each function makes a comparison, or returns NULL after a message ---------

@@ -49,7 +49,7 @@ struct where_parser {
     struct token token;
     unsigned depth;
     bool viewed; /* the column is a view: its first field is compared */
-    bool listed; /* the values are an option's, so messages must not name a column */
+    bool listed; /* the values are from an option, so messages must not name a column */
 };
 
 /* The type of a word of the language; TOKEN_WORD for other words. */

@@ -95,7 +95,7 @@ static struct predicate *parse_interface(const struct constant *constant, const 
                        made);
 }
 
-/* Compares the port of the same end. Tables show port 0 as *. */
+/* Compares the port of the end whose address the column has. Tables show port 0 as *. */
 static struct predicate *parse_port(const struct constant *constant, const char *text)
 {
     struct constant port = *constant;

@@ -91,8 +91,8 @@ bool where_is_spelled_like(const char *word, struct text typed)
     }
 }
 
-/* A word that is written as it was typed, in any case, comes before other words: flows have
- * both TIME_WAIT and TIMEWAIT. */
+/* Finds a number by its word. A word that differs from the text only in case comes before other
+ * words: flows have both TIME_WAIT and TIMEWAIT. */
 static bool where_find_word(const struct field *field, const char *text, uint64_t *number)
 {
     for (int loosely = 0; loosely < 2; loosely++)
@@ -159,7 +159,7 @@ bool where_read_digits(const struct field *field, const char *text, struct value
     return form_digits(text, &value->number);
 }
 
-/* Parses a word, in any case. If the number can be shown without a name, also accepts digits. */
+/* Parses a word, ignoring case. If the number can be shown without a name, also accepts digits. */
 struct predicate *where_parse_word(const struct constant *constant)
 {
     const struct field *field = constant->field;
@@ -209,7 +209,7 @@ struct predicate *where_parse_text(const struct constant *constant)
     if (numbered && constant->comparison == TOKEN_EQUAL &&
         where_parse_range(constant, where_read_digits, &numbers))
         return numbers;
-    /* a GLOB without special characters compares in any case */
+    /* a GLOB without special characters ignores case */
     const bool any_case = constant->field->any_case && constant->comparison == TOKEN_EQUAL &&
                           *constant->text && !strpbrk(constant->text, "*?[\\@");
     const struct value text = where_a_text(constant->text, constant->length);
