@@ -133,8 +133,8 @@ static const struct help_state {
      "The neighbour has not been heard for some time; the kernel checks it when a packet "
      "is sent to it."},
     {"DELAY", NULL,
-     "A packet was sent to a stale neighbour; the kernel waits some seconds for a sign of "
-     "it, then asks."},
+     "A packet was sent to a stale neighbour; the kernel waits some seconds for a sign that "
+     "the neighbour is there, then asks it."},
     {"PROBE", NULL,
      "The kernel asks whether the neighbour is still there; it is the neighbour's turn to "
      "answer."},

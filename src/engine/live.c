@@ -563,7 +563,7 @@ static void report_refused(const struct live *live, struct report *report)
 {
     for (size_t i = 0; i < live->netns->count; i++)
         if (live_netns_at(live, i)->refused)
-            report_loss(report, "cannot see which %s end in some network namespaces: %s",
+            report_loss(report, "cannot see the ends of %s in some network namespaces: %s",
                         live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 

@@ -233,7 +233,8 @@ static void read_again(const struct listing_table *table, const struct backend *
     else if (!done)
         report_loss(
             run->report,
-            "%s: rows may be missing: --exact read it %d times by %s, and it changed each time",
+            "%s: rows may be missing: --exact read the table %d times by %s, and it was different "
+            "each time",
             table->table->name, PASSES_MAX, backend->name);
     if (before.unidentified)
         report_loss(

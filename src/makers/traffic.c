@@ -323,8 +323,8 @@ void traffic_report(const struct packet_totals *totals, struct report *report)
     if (totals->undescribed)
         report_loss(report,
                     "%" PRIu64
-                    " frame%s in no row, because this kernel cannot describe %s (segmentation "
-                    "offload of SCTP, for example)",
+                    " frame%s missing from the rows, because this kernel cannot describe %s "
+                    "(segmentation offload of SCTP, for example)",
                     totals->undescribed, totals->undescribed == 1 ? " is" : "s are",
                     totals->undescribed == 1 ? "it" : "them");
     if (forgotten->flows)

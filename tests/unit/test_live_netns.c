@@ -288,7 +288,7 @@ static void a_refused_watch_of_the_first_netns_is_reported_too(void **state)
     add(81, 1);
     world.refused[0] = -EMFILE;
     world_sample();
-    assert_true(report_says(&world.report, "which sockets end in some network namespaces"));
+    assert_true(report_says(&world.report, "the ends of sockets in some network namespaces"));
     assert_int_equal(world.watches, 1);
 }
 
@@ -303,7 +303,7 @@ static void a_refused_watch_is_reported_and_tried_again_at_the_next_sample(void 
     world_sample();
     assert_int_equal(world.attempts, 2); /* not for each row */
     assert_int_equal(world.report.count, 1);
-    assert_true(report_says(&world.report, "which sockets end in some network namespaces"));
+    assert_true(report_says(&world.report, "the ends of sockets in some network namespaces"));
     assert_true(report_says(&world.report, strerror(EMFILE)));
     assert_shown("80 netns0 -, 81 netns1 -, 82 netns1 -");
     world_sample();

@@ -25,7 +25,7 @@ static const struct option options_table[] = {
     OPTION('a', "all", WHICH, "also sockets without a peer, such as listeners", SETS(all)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
-    LONG(THIS_ROW, "interface", WHICH, "sockets that packets of IF can reach", TAKES("IF,..."),
+    LONG(THIS_ROW, "interface", WHICH, "sockets that get packets from IF", TAKES("IF,..."),
          OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     FOR_OPTION(SHOW, "how long to watch: 60, 5m (default: until ctrl-C)", SETS(milliseconds),
                .value = "connections are only seen while fastnet watches"),

@@ -62,7 +62,7 @@ static const struct operands operands[] = {{NULL, "", CHOICES_RULES}};
 
 static const struct example examples[] = {
     {"", "what is wrong"},
-    {"--for=0", "what one reading shows"},
+    {"--for=0", "only one reading, no wait"},
     {"accept-queue udp-buffer", "only these rules"},
     {"--exposed", "what other machines can reach"},
     {"--list", "the rules"},

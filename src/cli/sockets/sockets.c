@@ -38,7 +38,7 @@ static const struct option options_table[] = {
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
-    LONG(THIS_ROW, "interface", WHICH, "sockets that packets of IF can reach", TAKES("IF,..."),
+    LONG(THIS_ROW, "interface", WHICH, "sockets that get packets from IF", TAKES("IF,..."),
          OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
     OPTION('r', NULL, SHOW, "add names of hosts", SETS(names)),

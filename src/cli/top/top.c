@@ -32,7 +32,7 @@ static const struct option options_table[] = {
     OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(which.unix_sockets)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
-    LONG(THIS_ROW, "interface", WHICH, "sockets that packets of IF can reach", TAKES("IF,..."),
+    LONG(THIS_ROW, "interface", WHICH, "sockets that get packets from IF", TAKES("IF,..."),
          OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     LONG(THIS_ROW, "idle", WHICH, "also sockets without traffic", SETS(idle)),
     INTERVAL_OPTION(SHOW),

@@ -24,7 +24,7 @@ void traffic_put_share(const struct traffic_share *share, const struct predicate
     if (share->counted_frames)
         snprintf(frames, sizeof frames, " and %.3g %% of the frames",
                  percent(share->frames, share->counted_frames));
-    snprintf(text, SHARE_TEXT, "these flows are %s%.3g %% of the bytes%s that %s counted%s",
-             traffic_count_prefix(where), percent(share->bytes, share->counted_bytes), frames,
-             share->name, where ? " (after the filter)" : "");
+    snprintf(text, SHARE_TEXT, "these flows%s are %s%.3g %% of the bytes%s that %s counted",
+             where ? " (after the filter)" : "", traffic_count_prefix(where),
+             percent(share->bytes, share->counted_bytes), frames, share->name);
 }

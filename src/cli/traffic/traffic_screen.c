@@ -164,14 +164,16 @@ static bool traffic_screen_write_sums(const struct screen_state *state, char tex
     const struct packet_totals *totals = seen->totals;
     const double seconds = totals->elapsed ? (double)totals->elapsed / CLOCK_SECOND : 1;
     char packets[SCREEN_AMOUNT], bytes[SCREEN_AMOUNT], lost[64] = "", forgotten[64] = "";
-    char undescribed[64] = "";
+    char undescribed[80] = "";
 
     if (totals->lost)
         snprintf(lost, sizeof lost, ", %" PRIu64 " frame%s lost", totals->lost,
                  totals->lost == 1 ? "" : "s");
     if (totals->undescribed)
-        snprintf(undescribed, sizeof undescribed, ", %" PRIu64 " frame%s that cannot be described",
-                 totals->undescribed, totals->undescribed == 1 ? "" : "s");
+        snprintf(undescribed, sizeof undescribed,
+                 ", %" PRIu64 " frame%s in no row (the kernel cannot describe %s)",
+                 totals->undescribed, totals->undescribed == 1 ? "" : "s",
+                 totals->undescribed == 1 ? "it" : "them");
     if (totals->forgotten.flows)
         snprintf(forgotten, sizeof forgotten, ", %" PRIu64 " flow%s removed to make room",
                  totals->forgotten.flows, totals->forgotten.flows == 1 ? "" : "s");

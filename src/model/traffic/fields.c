@@ -125,7 +125,7 @@ static const struct field fields[] = {
     NANOSECONDS(last, traffic.last, 0, "when the last packet was seen"),
     INTERFACE(interface, traffic.interface, 0, "interface that the packets passed", .key = true),
     GAUGE(lost, traffic.lost, 0,
-          "frames lost during the listing, of all flows; the same number in all its rows",
+          "frames of all flows lost during the listing; each row has the same number",
           .unit = UNIT_PACKETS),
     GAUGE(undescribed, traffic.undescribed, 0,
           "frames of all flows that the kernel could not describe; no row counts them",
