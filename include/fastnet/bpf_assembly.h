@@ -22,8 +22,7 @@ struct assembly {
 /* Loads a member of the struct that register `from` points to into register `into`. */
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member);
 
-/* Loads parameter `which` (0: the first) of a tracepoint. Register `context` points to the
- * context. */
+/* Loads parameter `which` (0: the first) of a tracepoint. context: register with its context. */
 void assembly_parameter(struct assembly *to, unsigned into, unsigned context, unsigned which);
 
 /* Stores register `from` on the stack. size: BPF_B, BPF_H, BPF_W or BPF_DW. */
@@ -40,8 +39,7 @@ void assembly_store_in(struct assembly *to, unsigned in, unsigned from, int offs
 void assembly_register(struct assembly *to, unsigned operation, unsigned with, unsigned other);
 void assembly_number(struct assembly *to, unsigned operation, unsigned with, int number);
 
-/* Ends the program if the comparison (BPF_JEQ, BPF_JNE ...) of register `of` with `number` is
- * true. */
+/* Ends the program if comparing register `of` with `number` (BPF_JEQ, BPF_JNE ...) is true. */
 void assembly_end_if(struct assembly *to, unsigned comparison, unsigned of, int number);
 void assembly_end_if_unequal(struct assembly *to, unsigned one, unsigned other);
 

@@ -58,8 +58,7 @@ uint64_t cgroups_id(const struct cgroups *cgroups, size_t i);
 
 /* Searches for containers in hierarchies of version 1. Sets summary.mixed and returns it. */
 bool cgroups_find_mixed(struct cgroups *cgroups);
-/* Sets summary.mixed: the processes are those of another machine, whose hierarchies are not visible
- * here. */
+/* Sets summary.mixed, for processes of another machine, whose hierarchies are not visible here. */
 void cgroups_set_mixed(struct cgroups *cgroups);
 
 /* cgroups_take_names() takes ownership of `containers`, or of NULL. cgroups_name() returns the name

@@ -17,8 +17,8 @@ enum { CONNECT_ERRNOS = 134 };
 
 struct connect_failures;
 
-/* The calls that failed with one errno. Calls for IPv6 that find no route (ENETUNREACH) do not
- * count: on machines without IPv6, programs that try IPv6 first always fail. */
+/* The calls that failed with one errno. Calls for IPv6 that find no route (ENETUNREACH) are not
+ * counted: on machines without IPv6, programs that try IPv6 first always fail. */
 struct connect_failure {
     uint64_t count;
     pid_t pid;               /* process that made the last of these calls */

@@ -18,7 +18,7 @@ struct process_descriptors {
     char name[DESCRIPTORS_NAME]; /* comm (proc(5)), with a NUL */
 };
 
-/* Processes that the walk missed. Processes that end during the walk do not count. */
+/* Processes that the walk missed, without processes that ended during the walk. */
 struct descriptors_missed {
     size_t denied;   /* number of processes whose descriptors this user may not see */
     size_t unlisted; /* number of processes whose descriptors a captured tree lacks */

@@ -63,9 +63,9 @@ void doctor_destroy(struct doctor *doctor);
 void doctor_begin(void *doctor);
 int doctor_examine(void *doctor, const struct query *query, record_fn fn, void *arg);
 
-/* Takes the first reading, and passes on the findings of rules that need no second reading. For a
- * listing that comes before the listing of doctor_examine(): that passes on the other findings, and
- * reports the losses of both readings. The summary counts all findings. */
+/* Takes the first reading, and passes on the findings of rules that need no second reading. A
+ * listing of doctor_examine() must follow: it passes on the other findings, and reports the losses
+ * of both readings. The summary counts all findings. */
 int doctor_examine_first(void *doctor, const struct query *query, record_fn fn, void *arg);
 
 /* Totals since doctor_begin(): findings, tried rules, and the time since the first of two

@@ -11,7 +11,7 @@
 #include "fastnet/record.h"
 #include "fastnet/value.h"
 
-/* What a listing needs for each row: fields from a backend, and these lookups. */
+/* What a listing needs for each row: fields from a backend, and lookups (NEED_*). */
 #define NEED_OWNERS     (UINT64_C(1) << 0)  /* socket's inode -> its owners */
 #define NEED_COMMANDS   (UINT64_C(1) << 1)  /* with NEED_OWNERS: their argv[0] is read */
 #define NEED_USERS      (UINT64_C(1) << 2)  /* uid -> name */

@@ -9,10 +9,10 @@
 #include "fastnet/record.h"
 #include "fastnet/value.h"
 
-/* Returns the name of a state, such as "ESTABLISHED". The protocol chooses the enum: tcp_conntrack,
- * sctp_conntrack (linux/netfilter/nf_conntrack_tcp.h, nf_conntrack_sctp.h) or ct_dccp_states
- * (net/netfilter/nf_conntrack_proto_dccp.c). data is NULL if the protocol has no states, or no such
- * state. */
+/* Returns the name of a state, such as "ESTABLISHED". The protocol decides which enum is meant:
+ * tcp_conntrack, sctp_conntrack (linux/netfilter/nf_conntrack_tcp.h, nf_conntrack_sctp.h) or
+ * ct_dccp_states (net/netfilter/nf_conntrack_proto_dccp.c). data is NULL if the protocol has no
+ * states, or no such state. */
 struct text flow_state_name(uint8_t protocol, uint8_t state);
 /* Returns the name of state i % 256 of TCP (i < 256), SCTP (i < 512) or DCCP (i < 768); NULL if
  * there is no such state. Names repeat. */

@@ -19,8 +19,8 @@ struct borrowed {
     uint64_t fields; /* bits of record.has with which the data is present; 0: always */
     size_t offset;   /* bytes from the start of the record to the pointer */
     size_t unit;     /* bytes of one element */
-    /* The data is a struct of the kernel. Rows that wait keep only the needed parts of it
-     * (field.h). A kind has at most two such members. */
+    /* The data is a struct of the kernel. Rows that wait keep only its needed parts (field.h). A
+     * kind has at most two such members. */
     bool parted;
 };
 

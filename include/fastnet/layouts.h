@@ -106,7 +106,7 @@ struct ss_layout {
     bool tos, cgroup, options;            /* --tos, --cgroup, --inet-sockopt */
     bool filters;                         /* -b: filters of packet sockets */
     bool storages;                        /* --bpf-maps: BPF storages of sockets */
-    const struct bpf_values *maps; /* how to show values of these maps; of others: as bytes */
+    const struct bpf_values *maps; /* types of values; values of other maps are shown as bytes */
     size_t map_count;
     bool tipc;    /* --tipcinfo: data of TIPC sockets */
     bool threads; /* -T: owners are threads */

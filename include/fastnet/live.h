@@ -14,8 +14,8 @@ struct live;
 /* The event of a row (struct lasting). */
 enum live_event { LIVE_OPENED = 1, LIVE_CHANGED, LIVE_CLOSED, LIVE_LOST };
 
-/* Rows that began, ended or moved in these milliseconds before the last sample count as new, ended
- * or active. If samples are further apart, this time is longer. */
+/* Milliseconds: rows that began, ended or moved in this time before the last sample are shown as
+ * new, ended or active. If samples are further apart, this time is longer. */
 enum { LIVE_AGE = 3000 };
 
 /* Which rows are shown, and in which order. */

@@ -41,7 +41,7 @@ void packet_probe_destroy(struct packet_probe *probe);
 /* Starts counting. Returns 0 or -errno. */
 int packet_probe_start(struct packet_probe *probe);
 
-/* Sums over flows. Bytes are those of frames, with link-layer headers. */
+/* Sums over flows. Bytes include the link-layer headers of frames. */
 struct flow_totals {
     uint64_t flows, packets, frames, bytes;
 };

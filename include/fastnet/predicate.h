@@ -166,10 +166,10 @@ static inline bool predicate_may_hold(const struct predicate *predicate,
 /* Returns what evaluating the predicate needs. */
 struct needs predicate_needs(const struct predicate *predicate);
 
-/* Finds a comparison with this operator that every wanted row must pass. offset: of the member that
- * its field shows, in bytes from the start of struct record. Returns NULL if there is no such
- * comparison. The field may have further conditions (a protocol with ports), which the caller must
- * check. */
+/* Finds a comparison with this operator that every wanted row must pass. offset: place of the
+ * member that the compared field shows, in bytes from the start of struct record. Returns NULL if
+ * there is no such comparison. The field may have further conditions (a protocol with ports), which
+ * the caller must check. */
 const struct predicate *predicate_requires(const struct predicate *predicate, size_t offset,
                                            enum predicate_operator operation);
 

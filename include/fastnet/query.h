@@ -27,9 +27,9 @@ struct table {
     const struct table *partner, *joint;
     /* Joint tables: true if a row belongs to the second table. NULL in other tables. */
     bool (*is_second)(const struct record *record);
-    /* For joint tables: another table that counts these rows. Each of its records stands for many
-     * rows (record.rows), and has the fields that the other table's backends fill. NULL: rows can
-     * only be listed. */
+    /* For joint tables: another table that only counts the rows. Each of its records stands for
+     * many rows (record.rows), and has the fields that the backends of that table fill. NULL: rows
+     * can only be listed. */
     const struct table *counted;
     unsigned rights;     /* bits 1 << enum right: rights that reading may need */
     uint64_t privileged; /* only these fields need the rights; 0: all rows need them */
@@ -198,7 +198,7 @@ struct backend {
     const char *name; /* as in --backend, if users can choose it there */
     enum backend_choice source;
     const struct table_fields *provides; /* its tables */
-    /* Tables whose dump the kernel continues by counting rows, so that it skips a row if another
+    /* Tables whose dump the kernel continues at a row number, so that it skips a row if an earlier
      * row is removed meanwhile. A list that ends with NULL; or NULL. */
     const struct table *const *counts_rows;
     int (*dump)(const struct query *query, record_fn fn, void *arg);

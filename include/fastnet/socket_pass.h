@@ -32,7 +32,7 @@ void socket_pass_destroy(struct socket_pass *pass);
 
 /* Each of the two functions reads all sockets. The sockets of earlier calls are dropped. Between
  * socket_pass_begin() and socket_pass_end() the caller enters each network namespace and calls
- * socket_pass_add_numbers(). A socket that both functions found existed when the kernel counted.
+ * socket_pass_add_numbers(). So sockets that both functions found existed while the kernel counted.
  * Need the same rights. Return 0, or -errno: then no sockets are kept. */
 int socket_pass_begin(struct socket_pass *pass);
 int socket_pass_end(struct socket_pass *pass);
@@ -44,8 +44,8 @@ int socket_pass_add_numbers(struct socket_pass *pass, uint64_t netns, const char
 /* Returns the number of sockets that both readings found, in all network namespaces. */
 size_t socket_pass_count(const struct socket_pass *pass);
 
-/* True if dumps of these rows in each network namespace take longer than the pass: they list
- * connections, for which the kernel walks over the connections of the whole machine. */
+/* True if dumps in each network namespace take longer than the pass: if they list connections, for
+ * which the kernel walks over the connections of the whole machine. */
 bool socket_pass_pays(const struct table *table, const struct predicate *where);
 
 /* True if query->where certainly refuses all rows of the table in query->netns, for example by port

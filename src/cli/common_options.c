@@ -217,7 +217,7 @@ struct parsing {
     struct common *common;
     option_fn take;
     void *arg;
-    /* The list that the last word belongs to, and whether it is that of --sort; NULL: none. */
+    /* The list that the last word belongs to, or NULL. is_sort: it is the list of --sort. */
     const char **list;
     bool is_sort;
 };

@@ -221,7 +221,6 @@ static void put_columns(const struct offer *offer, const char *rest, const char 
     completion_put(offer, rest, "help", "lists all columns");
 }
 
-/* Offers words that are separated by spaces. */
 static void completion_put_words(const struct offer *offer, const char *rest, const char *words)
 {
     for (struct text text; text_next(&words, ' ', &text);) {

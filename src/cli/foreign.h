@@ -11,8 +11,8 @@ struct common;
 /* True if people begin a filter of ss or tcpdump with this word. */
 bool foreign_begins(const char *word);
 
-/* Looks for such filters among the words of the command line. Returns 0, or an exit status after a
- * line on stderr. */
+/* Searches the words of the command line for filters of ss and tcpdump. Returns 0, or an exit
+ * status after a line on stderr. */
 int foreign_refuse(const struct common *common, char *const argv[]);
 
 #endif

@@ -17,8 +17,8 @@ struct replacement {
 };
 
 /* Opens the directory. Returns 0, or an exit status after a line on stderr, for example because the
- * name belongs to something else than a regular file. Without --output, this function does nothing,
- * and the others do nothing, either. */
+ * name belongs to something else than a regular file. Without --output, this function and the other
+ * functions do nothing. */
 int replacement_begin(struct replacement *file, const struct common *common);
 
 /* Creates the new file, with the rights that the user has without capabilities. Returns 0, or an

@@ -31,7 +31,6 @@ struct repeated_run {
     struct report *kept; /* gets the report, which is not printed then; NULL: it is printed */
 };
 
-/* Prints the report, or keeps it. */
 static void run_end_report(const struct repeated_run *run, struct report *report,
                            const char *program)
 {

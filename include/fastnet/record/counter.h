@@ -24,7 +24,7 @@ struct counter_record {
     struct text name;     /* as in the file; in IPv6 and SCTP it begins with the protocol */
     uint64_t magnitude;
     bool negative; /* the value is -magnitude, e.g. a limit of -1: no limit (MaxConn) */
-    bool machine;  /* the value counts all network namespaces together */
+    bool machine;  /* the value is about all network namespaces together */
     bool first; /* the first counter after the heading of the protocol, or of the protocol if it has
                    no heading */
 };

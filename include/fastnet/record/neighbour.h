@@ -65,7 +65,7 @@ enum { NEIGHBOUR_FLAGS_EXT_SHIFT = 8 };
 
 /* How full a table of neighbours is: struct ndt_config and ndt_stats of linux/neighbour.h, and
  * struct neigh_statistics of the kernel's include/net/neighbour.h. A family has one table for all
- * network namespaces, so every number counts the whole machine, in every namespace. */
+ * network namespaces, so in every namespace the numbers are about the whole machine. */
 enum neighbour_counter {
     /* the order of struct ndt_stats, which has grown at its end */
     NEIGHBOUR_ALLOCS,
@@ -91,9 +91,8 @@ enum { NEIGHBOUR_THRESHOLDS = 3 };
 #define NEIGHBOUR_ENTRIES      (UINT64_C(1) << 32)
 
 struct neighbour_usage_record {
-    uint8_t family; /* AF_INET, AF_INET6 */
-    uint64_t
-        entries; /* including entries that no limit counts: permanent, or learnt by other means */
+    uint8_t family;   /* AF_INET, AF_INET6 */
+    uint64_t entries; /* also entries without a limit: permanent, or learnt by other means */
     /* gc_thresh1 to gc_thresh3 of arp(7), in entries; gc_thresh3 is the limit. */
     uint64_t thresholds[NEIGHBOUR_THRESHOLDS];
     uint64_t counters[NEIGHBOUR_COUNTERS]; /* sums over all CPUs since boot */

@@ -74,8 +74,8 @@ const struct grammar drops_grammar = {
     .containers_anywhere = true,
 };
 
-/* Reports packets that have no row. Only lost packets are reported to programs, which ask for
- * everything else that they want. */
+/* Reports packets that have no row. A program gets only the report of lost packets, because it asks
+ * for all other packets that it wants. */
 static void note_totals(const void *arg, struct report *report)
 {
     const struct drops_command *command = arg;

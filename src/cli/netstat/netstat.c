@@ -213,7 +213,6 @@ static int list_sockets(struct netstat *netstat)
     return command_run(&command);
 }
 
-/* Lists only multicast memberships. */
 static int list_groups(const struct netstat_options *options)
 {
     const bool may_be_missing = options->all_protocols;

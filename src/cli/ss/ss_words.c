@@ -9,7 +9,7 @@
 /* In bytes. A file without an end must not use up all memory. */
 enum { FILE_MAX = 16 << 20 };
 
-/* Removes lines that are empty or begin with # or 0; terminates the others. Returns their bytes. */
+/* Removes lines that are empty or begin with # or 0; ends the rest with NUL. Returns their size. */
 static size_t keep_lines(char *text, size_t size)
 {
     size_t kept = 0, length;

@@ -37,7 +37,7 @@ static uint64_t input_read; /* when the last bytes came; CLOCK_MONOTONIC */
  * byte follows within this time is the key Esc. */
 static const uint64_t KEY_APART = 50 * CLOCK_MILLISECOND;
 
-/* In the background, tcsetattr() stops the program. When the program continues, it tries again. */
+/* In the background, tcsetattr() stops the program, and fails (EINTR) when it continues. */
 static void terminal_set(const struct termios *to, int when)
 {
     while (tcsetattr(STDIN_FILENO, when, to) < 0 && errno == EINTR)

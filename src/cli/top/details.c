@@ -169,7 +169,6 @@ static void put_title(const struct filled_page *page)
     page_add(page->state, 0, line, as_text(" "));
 }
 
-/* Writes the first line of the page. */
 static void details_put_heading(struct details *details, struct screen_state *state)
 {
     const char *when = details->ended  ? "this socket has ended"

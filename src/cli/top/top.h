@@ -42,7 +42,7 @@ struct top {
 /* Creates the live store, and takes the first sample. Returns 0 or -errno. */
 int top_begin(struct top *top, struct sink *stream, struct report *report);
 
-/* Starts to count CPU time, so that the time before is free. */
+/* Starts to count CPU time, so that earlier CPU time is not charged to the budget. */
 void top_start_budget(struct top *top);
 
 /* Samples all sockets if the budget allows that, or if `all`; otherwise only the active sockets. */

@@ -22,7 +22,7 @@ static inline bool is_pattern(enum token_type comparison)
 /* Sets a message: the column takes `wanted`, and not this value. Returns NULL. */
 struct predicate *constant_refuse(const struct constant *constant, const char *wanted);
 
-/* Sets a message about < and >: these values ("addresses") have no order. Returns NULL. */
+/* Sets a message about < and >: values such as `what` ("addresses") have no order. Returns NULL. */
 struct predicate *constant_refuse_order(const struct constant *constant, const char *what);
 
 /* If the word names a column, makes a comparison with it. Returns false if it is a value. */

@@ -36,7 +36,6 @@ static void where_text_put_text(FILE *stream, const char *text)
     fputs(bare ? "" : "'", stream);
 }
 
-/* Writes a number, or the word for it. */
 static void where_text_put_number(FILE *stream, const struct field *field, uint64_t number)
 {
     const char *word = where_word(field, number);
