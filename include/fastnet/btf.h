@@ -91,7 +91,7 @@ void btf_finish(struct btf *btf);
 bool btf_type(const struct btf *btf, uint32_t id, struct btf_type *type);
 
 /* Reads type number `id`; for typedefs and qualifiers, the type that they lead to. Returns false as
- * btf_type(), or if more than BTF_DEPTH_MAX follow each other. */
+ * btf_type(), or if more than BTF_DEPTH_MAX of these follow each other. */
 bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type);
 
 /* Returns the number of the first type with this kind and name; 0 if it is missing. Compares with

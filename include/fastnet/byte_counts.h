@@ -21,9 +21,9 @@ int byte_counts_begin(struct byte_counts *counts, struct bpf_refusal *refusal);
 /* Reads all counters. Returns 0, or -errno: then the counters of the last successful call stay. */
 int byte_counts_read(struct byte_counts *counts);
 
-/* Sets the bytes of a socket record since byte_counts_begin(), from the last byte_counts_read().
- * Changes only records that have a cookie and no counters of the kernel. This function and
- * byte_counts_take() do nothing if `counts` is NULL. */
+/* Sets the bytes of a socket record: those since byte_counts_begin(), as of the last
+ * byte_counts_read(). Changes only records that have a cookie and no counters of the kernel. This
+ * function and byte_counts_take() do nothing if `counts` is NULL. */
 void byte_counts_complete(const struct byte_counts *counts, struct record *record);
 
 /* Sets the bytes of a socket that has ended, up to its end, and removes its counter. */

@@ -22,16 +22,16 @@ struct drop_reason {
     enum drop_class class;
 };
 
-/* Finds the description of drops with this reason by this function of the kernel. If the kernel
- * gave no reason, the function says more. function: empty if unknown. Returns NULL if there is no
- * description. */
+/* Finds the description of drops for this reason. If the kernel gave no reason (NOT_SPECIFIED), the
+ * function that dropped the packets decides. function: empty if unknown. Returns NULL if there is
+ * no description. */
 const struct drop_reason *drop_reason_find(struct text reason, struct text function);
 
 /* Returns name number i of all reasons: first the names described here, then those of
  * drop_reasons_extend(). NULL after the last name. */
 const char *drop_reason_word(uint64_t i);
 
-/* Adds names of the running kernel: more(0), more(1) and so on, until it returns NULL
+/* Adds names of the running kernel: more(0), more(1) and so on, until more() returns NULL
  * (drop_probe_kernel_word()). */
 void drop_reasons_extend(const char *(*more)(size_t i));
 

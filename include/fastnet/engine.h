@@ -77,7 +77,7 @@ struct listing {
     void *pause_arg;
     hosts_wait_fn wait; /* called when lookups of hosts take long (hosts.h); NULL: no message */
     struct needs needs; /* fields and lookups for everything that will be shown */
-    struct needs named; /* needs of columns that the user named: unknown values cost status 1 */
+    struct needs named; /* needs of columns that the user named: if unknown, the status is 1 */
     enum backend_choice backend;
     enum owners_choice owners;
     const char *proc_root;
@@ -124,7 +124,7 @@ struct engine;
 struct engine *engine_create(struct netlink *netlink);
 void engine_destroy(struct engine *engine);
 
-/* Call this when the thread has entered another network namespace: closes the netlink sockets. */
+/* Call this when the thread entered another netns: closes sockets, forgets lookups of the old. */
 void engine_change_netns(struct engine *engine);
 
 /* Returns the lookups of the listing. Sinks are created with them. */
@@ -140,7 +140,7 @@ struct explained {
     const struct table *read; /* the table, or a joint table that has its rows; or NULL */
     const struct backend *backends[EXPLAINED_BACKENDS_MAX]; /* in the order of asking */
     size_t backend_count;
-    struct explanation kernel; /* request of the first backend */
+    struct explanation kernel; /* what the first backend would ask the kernel for */
 };
 /* Takes the explanation of one table, which is valid during the call. */
 typedef void (*explain_fn)(const struct explained *explained, void *arg);
@@ -163,8 +163,8 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
                struct report *report);
 
 /* Runs the listing once, and passes each row to `fn` instead of a sink. Returns 0, or -errno of an
- * error that ended the listing. An error of fn (-errno) does not end the listing; the first is
- * returned. */
+ * error that ended the listing. An error of fn (-errno) does not end the listing; the first such
+ * error is returned. */
 int engine_gather(struct engine *engine, const struct listing *listing, record_fn fn, void *arg,
                   struct report *report);
 

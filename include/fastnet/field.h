@@ -113,7 +113,7 @@ struct context {
     bool ascii;                 /* views use only ASCII for signs of their own, as x4 */
 };
 
-/* Type of the record member that a field shows. Number types: the size in bytes. */
+/* Type of the record member that a field shows. For numbers, the size in bytes. */
 enum member_type {
     MEMBER_NONE,
     MEMBER_UINT8, /* numbers are in host byte order */

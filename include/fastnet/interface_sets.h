@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The interfaces of one network namespace that have an address. */
+/* The interfaces that have an address, in one network namespace. */
 #ifndef FASTNET_INTERFACE_SETS_H
 #define FASTNET_INTERFACE_SETS_H
 

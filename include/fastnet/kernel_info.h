@@ -73,7 +73,7 @@ _Static_assert(offsetof(struct kernel_tcp_info, delivery_rate) == 160, "linux/tc
 _Static_assert(offsetof(struct kernel_tcp_info, rehash) == 236, "linux/tcp.h");
 _Static_assert(sizeof(struct kernel_tcp_info) == 280, "linux/tcp.h");
 
-/* The numbers of a line of /proc/net/tcp that follow the pointer. The backend fills rto and ato (in
+/* The numbers that follow the pointer in a line of /proc/net/tcp. The backend fills rto and ato (in
  * steps of 10 ms), snd_cwnd and snd_ssthresh; the rest of `tcp` is 0. */
 struct file_tcp_info {
     struct kernel_tcp_info tcp;

@@ -31,7 +31,7 @@ struct named_address {
     bool (*is_host)(const struct record *record); /* NULL: always */
 };
 
-/* A group of columns that users choose together: fields that need one of these bits, and fields
+/* A group of columns that users choose together: fields that need a bit of `fields`, and fields
  * whose names begin with the group's name and '_'. A column belongs to the first group that
  * fits. */
 struct field_group {

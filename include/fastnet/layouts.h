@@ -159,8 +159,8 @@ extern const struct sink_ops sink_findings, sink_findings_line, sink_netstat, si
     sink_masquerade, sink_conntrack, sink_arp, sink_route, sink_interface, sink_ss, sink_ss_summary,
     sink_summary;
 
-/* Writes the kernel's messages about sockets in the form of TCPDIAG_FILE (ss(8)). Has no struct;
- * rows must have SOCKET_MESSAGE. */
+/* Writes the kernel's messages about sockets in the form of TCPDIAG_FILE (ss(8)). There is no
+ * struct for this sink; rows must have SOCKET_MESSAGE. */
 extern const struct sink_ops sink_diag;
 
 #endif

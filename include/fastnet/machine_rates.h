@@ -16,7 +16,7 @@ struct interface_rate {
     uint64_t bytes; /* sent and received */
     double rate;    /* bytes per second of the interface */
     double moved;   /* bytes per second of the sockets that use it */
-    float grown[MEAN_SLOTS], carried[MEAN_SLOTS]; /* growth of `bytes`; bytes of the sockets */
+    float grown[MEAN_SLOTS], carried[MEAN_SLOTS]; /* slots: growth of `bytes`; bytes of sockets */
     char name[INTERFACE_TEXT_MAX + 1];
     struct netns netns; /* id 0: the own netns, or the only one */
 };
@@ -41,7 +41,7 @@ double machine_rates_of(const struct machine_rates *rates, enum kernel_number nu
 
 /* TCP connections per second in all listed network namespaces. Opened: attempts to connect, and
  * connections that listeners got. Closed: TCP sockets that ended, without TIME_WAIT: the opened
- * connections, less the growth of the number of TCP sockets; false: that number is unknown. */
+ * connections, less the growth of the number of TCP sockets; false if that number is unknown. */
 double machine_rates_opened(const struct machine_rates *rates);
 bool machine_rates_closed(const struct machine_rates *rates, double *closed);
 

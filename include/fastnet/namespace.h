@@ -47,7 +47,7 @@ uint64_t namespace_of_process(const char *proc_root, pid_t pid);
 
 /* Returns a number of this thread's network namespace that no other namespace gets until the
  * machine restarts (SO_NETNS_COOKIE of the kernel's net/core/sock.c). The kernel reuses an id when
- * its namespace has ended. Before Linux 5.14 this function returns the id nevertheless. */
+ * its namespace has ended. Before Linux 5.14 this function returns the id instead. */
 uint64_t namespace_own_cookie(void);
 
 /* True if `line`, a line of /proc/PID/mountinfo (proc(5)), mounts a network namespace. Sets its id

@@ -131,7 +131,7 @@ const struct owners_summary *owners_summary(const struct owners *owners);
 enum { OWNERS_DENIED_TEXT = 192 };
 const char *owners_denied_text(char text[OWNERS_DENIED_TEXT], const struct owners_summary *summary);
 
-/* True if a socket without owners is certainly not held by any process. */
+/* True if the search saw all processes: then no process holds a socket without owners. */
 static inline bool owners_know_all(const struct owners_summary *summary)
 {
     return !summary->denied && !summary->unlisted && !summary->hidden && !summary->partial &&

@@ -22,7 +22,7 @@ int peers_add(struct peers *peers, const struct record *record);
 uint64_t peers_inode(const struct peers *peers, const struct record *record);
 /* True if several sockets have the same addresses and ports. */
 bool peers_are_ambiguous(const struct peers *peers);
-/* Returns the name of a unix socket, borrowed; empty if it has no name, or `peers` is NULL. */
+/* Returns the name of the unix socket with this inode, borrowed; empty: no name, or no `peers`. */
 struct text peers_path(const struct peers *peers, uint64_t inode);
 
 #endif

@@ -17,15 +17,15 @@ enum predicate_operator {
     PREDICATE_NOT, /* its only part is false */
 
     PREDICATE_KNOWN, /* the field has a value */
-    PREDICATE_EQUAL, /* the value equals the constant; a number also matches a named value */
+    PREDICATE_EQUAL, /* the value equals the constant; of a named value, the name or the number */
     PREDICATE_BELOW,
     PREDICATE_ABOVE,
     PREDICATE_MASKED, /* number or flags: (value & mask) == constant */
     PREDICATE_ONE_OF, /* number n below 64, and bit n of the constant is set */
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
-    PREDICATE_LIKE, /* text that matches the pattern in the constant: * and ?; \ makes them plain */
-    PREDICATE_GLOB, /* text that fnmatch(3) matches, ignoring case; '@' stands for NUL bytes */
-    PREDICATE_AMONG, /* number in one of `ranges`; `constant` is an unused number */
+    PREDICATE_LIKE,   /* text that matches the constant, a pattern with * and ?; \* is a plain * */
+    PREDICATE_GLOB,   /* text that fnmatch(3) matches, ignoring case; '@' stands for NUL bytes */
+    PREDICATE_AMONG,  /* number in one of `ranges`; `constant` is an unused number */
     /* Compares the field with another field times the constant. The only part is a PREDICATE_KNOWN
      * with the other field. */
     PREDICATE_EQUAL_COLUMN,

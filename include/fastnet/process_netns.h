@@ -24,14 +24,14 @@ enum process_property {
 struct process_wanted {
     enum process_property property;
     pid_t pid;                      /* PROCESS_PID */
-    struct text text;               /* other properties; compared as a whole */
+    struct text text;               /* for the other properties; compared as a whole */
     const struct containers *names; /* compare the names of containers and pods; NULL: their ids */
 };
 
 /* What a search found. Zeroed: no process. */
 struct process_found {
     size_t count;       /* number of processes */
-    bool holds_sockets; /* one of them holds a socket, or may hold one */
+    bool holds_sockets; /* one of the processes holds a socket, or may hold one */
     bool netns_hidden;  /* the netns of a process may not be read */
     bool is_other;      /* the members below are those of a process in another netns */
     pid_t pid;          /* the first process */

@@ -78,8 +78,8 @@ extern const struct table table_neighbour_usage;
 extern const struct table table_counters, table_counters6, table_groups, table_groups6;
 
 /* Received packets by CPU (/proc/net/softnet_stat), as counters of protocols Cpu0, Cpu1 ...:
- * SoftnetProcessed, SoftnetDropped (its queue was full), SoftnetSqueezed (its time was over),
- * SoftnetReceivedRps, SoftnetFlowLimited. They have 32 bits. */
+ * SoftnetProcessed, SoftnetDropped (the CPU's queue was full), SoftnetSqueezed (the CPU's time was
+ * over), SoftnetReceivedRps, SoftnetFlowLimited. They have 32 bits. */
 extern const struct table table_softnet;
 
 /* Numbers of sockets as counters, which ss -s shows. */

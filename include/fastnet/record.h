@@ -42,7 +42,7 @@ struct record {
     const struct record *before;
     uint64_t elapsed;
     /* The number of equal rows that this record stands for, when rows are counted: sockets of a
-     * state, packets of a drop. 0 means 1, as in nearly all records. NO_ROWS: no row any more. */
+     * state, packets of a drop. 0 means 1, as in nearly all records. NO_ROWS means 0. */
     uint64_t rows;
     uint64_t netns_index; /* the engine's index of the row's network namespace, or 0 */
     union {

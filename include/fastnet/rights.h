@@ -58,7 +58,7 @@ void rights_drop(void);
  * it. */
 void rights_drop_thread(void);
 
-/* True if all of these rights are permitted; of each right the first capability is checked. */
+/* True if all of these rights are permitted; checks only the first capability of each right. */
 bool rights_have(unsigned rights);
 
 /* For messages: what else may refuse with EPERM although this process has the capability. */

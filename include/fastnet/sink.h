@@ -28,9 +28,9 @@ struct sink_ops {
     void (*end)(struct sink *sink);
     /* Frees what the sink owns, but not the sink itself; NULL: it owns nothing. */
     void (*destroy)(struct sink *sink);
-    /* Makes another sink for rows of the same listing, with another writer, to be used at the same
-     * time. The caller calls only its row(), and pause() after the last row. Each row must be whole
-     * lines. NULL: rows depend on each other. Returns NULL if memory is short. */
+    /* Makes another sink for rows of the same listing, with another writer; both sinks are used at
+     * the same time. The caller calls only its row(), and pause() after the last row. Each row must
+     * be whole lines. NULL: rows depend on each other. Returns NULL if memory is short. */
     struct sink *(*clone)(struct sink *sink, struct writer *writer);
     /* Sets the columns of the rows that follow; borrowed until the next change. NULL: columns
      * cannot change, because a heading or widths depend on them. Returns false if memory is

@@ -184,7 +184,7 @@ static void columns_show_value(struct listing_command *command, const struct fie
     columns_show(command, column);
 }
 
-/* Removes "/BITS" from the beginning of `from`. Returns false if `from` does not begin so. */
+/* Removes "/BITS" from the beginning of `from`. Returns false if there is none. */
 static bool take_prefix(struct text *from, unsigned long *bits)
 {
     char *end;

@@ -199,8 +199,8 @@ bool command_colour(const struct common *common)
     return !common->output && isatty(STDOUT_FILENO) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-/* If colours are on, a terminal will show the output. watch(1) exports COLUMNS and LINES; shells
- * export neither. */
+/* If stdout is a pipe, uses $COLUMNS if a terminal will show the output: if colours are on, or if
+ * LINES is exported, too, as watch(1) does (shells export neither). */
 unsigned command_width(const struct common *common)
 {
     const unsigned width = common_width(common);
@@ -546,7 +546,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command)) {
-        options.count -= common->delta; /* not the last column: values without a rate */
+        options.count -= common->delta; /* without the last column, whose values have no rate */
         return sink_objects_create(&options, sinks_of_columns[common->format]);
     }
     return sinks_of_columns[common->format](&options);

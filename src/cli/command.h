@@ -77,7 +77,7 @@ int command_run(struct listing_command *command);
 /* The text of --help for --summary, which several personalities have. */
 #define SUMMARY_HELP "number and memory of sockets, and limits"
 
-/* Lists the summary; refuses if `chosen`: options choose some sockets. Returns the exit status. */
+/* Lists the summary; refuses if options choose some sockets (`chosen`). Returns the exit status. */
 int summary_list(const struct common *common, bool chosen);
 
 /* --- Parts of command_run() ------------------------------------------------------------------- */

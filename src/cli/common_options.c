@@ -154,7 +154,7 @@ static void common_put_help(const struct common *common, FILE *stream)
     const struct option *help = first->options;
     char page[PAGE_NAME];
 
-    while (help->id != OPTION_HELP) /* its group, and later groups, are printed last */
+    while (help->id != OPTION_HELP) /* the group of --help, and later groups, are printed last */
         help++;
     common_put_usage(common, stream);
     if (common->words)
@@ -520,8 +520,8 @@ static bool is_own_netns(int netns)
 }
 
 /* Enters a network namespace and stores the own netns in common->own_netns. Does nothing if it is
- * the own netns. Nothing may be looked up or read before. Sets *opened if the network namespace
- * could be opened. Returns 0 or -errno. */
+ * the own netns. Call this before anything is looked up or read. Sets *opened if the network
+ * namespace could be opened. Returns 0 or -errno. */
 static int enter_other_netns(struct common *common, const char *name, bool *opened)
 {
     const int target = namespace_open(name);

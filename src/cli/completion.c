@@ -183,7 +183,7 @@ static void put_group(const char *name, void *arg)
         completion_put(groups->offer, groups->rest, name, NULL);
 }
 
-/* Offers values of the last of these columns, which has names instead of ids. */
+/* Offers values of the last column in `columns`, which has names instead of ids. */
 static void completion_put_values(const struct offer *offer, const char *rest, const char *columns)
 {
     const char *space = strrchr(columns, ' ');

@@ -224,7 +224,7 @@ static void hint_at_binding(const struct listing_command *command, const struct 
 
     if (is_binding &&
         interfaces_find(MESSAGE_TEXT("%.*s", (int)constant->text.length, constant->text.data),
-                        &index) == 0) /* another name is reported already */
+                        &index) == 0) /* an unknown name is reported already */
         report_note(report,
                     has_option ? "'interface' is only the interface that a socket is bound to (try "
                                  "--interface=%.*s)"

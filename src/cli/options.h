@@ -144,8 +144,8 @@ const struct option *options_of_word(const struct option_table *const tables[], 
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 
 /* Prints `count` groups of options for --help, from group `first` on, without options that are
- * refused. In each, options that `important` names (see options_help_some()) come first. A group
- * without a title continues the last. */
+ * refused. In each group, options that `important` names (see options_help_some()) come first. A
+ * group without a title continues the group before it. */
 void options_help(const struct option_table *table, size_t first, size_t count,
                   const char *important, const struct refused *refused, FILE *stream);
 /* Prints options for -h; `words` are their letters or names, separated by spaces. */

@@ -20,7 +20,7 @@ struct listed {
 
 /* Words that are not options, for completions. */
 struct operands {
-    const char *after;   /* offered after these words; NULL, in the last row: after all others */
+    const char *after;   /* offered after one of these words; NULL (last row): after any other */
     const char *words;   /* separated by spaces */
     const char *choices; /* a command that prints more words (options.h), or NULL */
 };

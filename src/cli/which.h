@@ -21,7 +21,7 @@ bool which_is_named(const struct which *which);
 /* Sets the tables in their order, without filters. Returns their number. */
 size_t which_tables(const struct which *which, struct listing_table tables[WHICH_TABLES]);
 
-/* Makes a missing table of a protocol that options name cost exit status 1, with a message. */
+/* If a table of a protocol that options name is missing, the exit status is 1, with a message. */
 void which_require(const struct which *which, const char *proc_root, struct listing_table *tables,
                    size_t count);
 

@@ -158,7 +158,7 @@ static bool words_take_address(const struct kind *kind, struct word_element *ele
            words_takes(kind, columns, element->text);
 }
 
-/* 12, 32 or 64 hexadecimal digits are a container or a pod; a UUID, too. */
+/* True for 12, 32 or 64 hexadecimal digits, or a UUID: a container or a pod. */
 static bool words_is_id(const char *text)
 {
     const size_t length = strlen(text);

@@ -25,8 +25,7 @@ struct counter_record {
     uint64_t magnitude;
     bool negative; /* the value is -magnitude, e.g. a limit of -1: no limit (MaxConn) */
     bool machine;  /* the value is about all network namespaces together */
-    bool first; /* the first counter after the heading of the protocol, or of the protocol if it has
-                   no heading */
+    bool first;    /* the first counter after a heading, or of a protocol without headings */
 };
 
 #endif

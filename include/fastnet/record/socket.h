@@ -30,7 +30,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_CGROUP   (UINT64_C(1) << 18)
 #define SOCKET_SHUTDOWN (UINT64_C(1) << 19)
 #define SOCKET_STORAGES (UINT64_C(1) << 20)
-/* Never in records; filters ask by it whether the kernel chose the port. */
+/* Never in records; filters use it to ask whether the kernel chose the port. */
 #define SOCKET_AUTOBOUND (UINT64_C(1) << SOCKET_AUTOBOUND_BIT)
 /* The kernel's message itself. It is not a field, so it may share the bit of KNOWN_ALWAYS. */
 #define SOCKET_MESSAGE  (UINT64_C(1) << 63)
@@ -43,7 +43,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_TIMER_COUNT (UINT64_C(1) << 55) /* only by sock_diag */
 #define SOCKET_BACKLOG     (UINT64_C(1) << 13) /* TCP listeners: backlog */
 #define SOCKET_TCP_INFO    (UINT64_C(1) << 16) /* info is a struct tcp_info */
-/* Set with every SOCKET_TCP_INFO. Without that, info has only the numbers of struct
+/* Set with every SOCKET_TCP_INFO. Without SOCKET_TCP_INFO, info has only the numbers of struct
  * file_tcp_info. */
 #define SOCKET_TCP_BASICS (UINT64_C(1) << 7)
 #define SOCKET_MPTCP_INFO (UINT64_C(1) << 21) /* info is a struct mptcp_info */
@@ -184,8 +184,8 @@ struct socket_record {
             struct text ulp;           /* attributes INET_ULP_INFO_* */
             struct text locals, peers; /* SCTP: struct sockaddr_storage[] */
             struct text origin;        /* struct socket_origin, perhaps not aligned */
-            /* With peers: cookie of the association's socket. By /proc: the kernel's address of the
-             * socket. */
+            /* If `peers` is set: cookie of the association's socket. If read from /proc: the
+             * kernel's address of the socket. */
             uint64_t endpoint;
             uint32_t mark;
             uint32_t class_id; /* class of net_cls, or SO_PRIORITY if there is no class */
@@ -203,7 +203,7 @@ struct socket_record {
             uint32_t file_inode;  /* inode of the file that it is bound to */
             uint32_t file_device; /* the kernel's dev_t: major << 20 | minor */
             struct text waiting;  /* uint32_t[]: inodes of connections that wait for accept(2); 0:
-                                   * the peer has already closed it */
+                                     the peer has already closed it */
         };
         struct { /* AF_PACKET and AF_XDP; only AF_PACKET has fanout and filter */
             uint16_t ether_protocol; /* ETH_P_*, host byte order */

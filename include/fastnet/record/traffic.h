@@ -21,10 +21,10 @@ extern const struct kind kind_traffic;
 #define TRAFFIC_END (UINT64_C(1) << 6)
 
 enum {
-    /* Smaller numbers are the kernel's, for frames without an ethertype (ETH_P_802_2 ...). */
+    /* Smaller numbers are the kernel's ETH_P_*, for frames without an ethertype (ETH_P_802_2). */
     TRAFFIC_ETHERTYPES = 0x600,
     TRAFFIC_WITHOUT_ETHERTYPE = 0x500,
-    TRAFFIC_NETLINK = 0xfe, /* in place of such a number: messages that an nlmon device copies */
+    TRAFFIC_NETLINK = 0xfe, /* instead of an ETH_P_*: messages that an nlmon device copies */
 };
 
 struct traffic_record {
@@ -35,7 +35,7 @@ struct traffic_record {
     uint16_t protocol;
     uint16_t ethertype; /* after all VLAN tags: ETH_P_* of linux/if_ether.h */
     uint16_t vlan;      /* VLAN id of the outermost tag */
-    uint8_t tcp_flags;  /* all that were seen: as in the header */
+    uint8_t tcp_flags;  /* all flags that were seen, with the bits of the header */
     uint8_t src_lladdr[6], dst_lladdr[6];
     uint32_t interface;
     uint64_t packets, frames,

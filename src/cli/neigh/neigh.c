@@ -87,7 +87,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
     return PARSED;
 }
 
-/* Reports an interface of -i or --master that does not exist. *index: of --master, if given. */
+/* Reports an interface of -i or --master that does not exist. *index: the master, if given. */
 static int find_interfaces(const struct neigh_options *options, uint32_t *index)
 {
     const struct common *common = &options->common;

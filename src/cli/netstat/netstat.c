@@ -241,7 +241,7 @@ static int list_groups(const struct netstat_options *options)
     return command_run(&command);
 }
 
-/* Names commands for people on the terminal, if `alone`: only "fastnet" was typed. */
+/* If `alone` (only "fastnet" was typed), names the commands for people on a terminal. */
 static int netstat_lead(bool alone, int status)
 {
     if (alone && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))

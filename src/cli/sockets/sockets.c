@@ -133,7 +133,7 @@ static int sockets_list(const struct sockets_options *options)
     const bool internet = which->all || which->tcp || which->udp || which->raw || !local;
     const bool connected = internet && !options->listening;
     const bool tcp = which->all || which->tcp || !which_is_named(which);
-    const char *chosen = options->common.columns; /* instead of, or added to, default columns */
+    const char *chosen = options->common.columns; /* instead of default columns, or added to them */
     const bool uses_containers = plain && !options->common.proc_root && !options->common.count_by &&
                                  (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
@@ -178,7 +178,7 @@ static int sockets_list(const struct sockets_options *options)
     netstat_choose_rows(tables, command.listing.table_count, where,
                         options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);
     if (local && !options->listening)
-        command.listing.needs.fields |= SOCKET_PENDING; /* or netlink omits some sockets */
+        command.listing.needs.fields |= SOCKET_PENDING; /* otherwise netlink omits some sockets */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
         options->common.backend != BACKEND_PROC)
         command.listing.byte_counts = byte_counts_create();

@@ -95,7 +95,7 @@ static bool ss_hosts_compares(int64_t left, enum ss_token comparison, int64_t ri
                                        : left == right;
 }
 
-/* Compares a number that a socket may lack: ss then takes it for 0. */
+/* Compares a number that a socket may lack; ss takes a missing number as 0. */
 static struct predicate *ss_hosts_compare_signed(struct ss_parser *parser,
                                                  const struct field *field,
                                                  enum ss_token comparison, int64_t number)
@@ -129,7 +129,7 @@ static struct predicate *compare_portid(struct ss_parser *parser, enum ss_token 
                        ordered, sign);
 }
 
-/* The number that ss compares instead of a port. NULL: always 0, for netlink -1. */
+/* The number that ss compares instead of a port. A field that is NULL: always 0 (netlink: -1). */
 static const struct other_port {
     const char *name;
     uint8_t family;

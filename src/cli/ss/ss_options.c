@@ -308,7 +308,7 @@ static int check_summary(const struct ss_options *options)
 
 /* --- The environment -------------------------------------------------------------------------- */
 
-/* In ss of iproute2 (misc/ss.c), each names a single file; --proc-root names their directory. */
+/* In iproute2's misc/ss.c each variable names one file; --proc-root names their directory. */
 static const char *const files_of_ss[] = {
     "PROC_NET_TCP",      "PROC_NET_TCP6",      "PROC_NET_UDP",
     "PROC_NET_UDP6",     "PROC_NET_RAW",       "PROC_NET_RAW6",

@@ -73,7 +73,7 @@ static bool is_readable(const struct table *table, const struct common *common)
     return false;
 }
 
-/* missing: message if the table was named and is missing; NULL: no message. */
+/* Adds a table. missing: message if it was named and is missing; NULL: no message. */
 static void ss_tables_add_table(struct ss_tables *tables, const struct table *table, bool named,
                                 const char *missing, const struct predicate *where)
 {

@@ -66,7 +66,7 @@ static const unsigned char *key_decoder_number(const unsigned char *at, size_t *
     return at;
 }
 
-/* Decodes a report of the mouse: buttons, and the position from 1 on. is_down: not released. */
+/* Decodes a report of the mouse: buttons, and the position from 1 on. is_down: pressed. */
 static int key_decoder_mouse(struct key_decoder *decoder, size_t buttons, size_t column,
                              size_t line, bool is_down)
 {

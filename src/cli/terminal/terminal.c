@@ -57,7 +57,7 @@ static void terminal_take(void)
     changed = 1;
 }
 
-/* Blocks all signals until the terminal is restored, such as a second ctrl-C. Except SIGTTOU, which
+/* Blocks all signals, such as a second ctrl-C, until the terminal is restored, except SIGTTOU: it
  * must be able to stop a program in the background. */
 void terminal_end(void)
 {
@@ -117,7 +117,7 @@ static void suspend(int number)
     errno = error;
 }
 
-/* A shell may have changed the terminal after SIGSTOP, which no program can catch. */
+/* Takes the terminal again: after SIGSTOP, which cannot be caught, a shell may have changed it. */
 static void resume(int number)
 {
     const int error = errno;

@@ -10,8 +10,8 @@ struct details {
     struct screen_row row; /* the socket */
     bool ended;
     uint64_t at;                 /* CLOCK_MONOTONIC when the page was filled; 0: not yet */
-    uint64_t numbers[RATES_MAX]; /* the counters of the socket then, by the numbers of fields */
-    uint64_t elapsed;            /* nanoseconds since they were read before; 0: unknown */
+    uint64_t numbers[RATES_MAX]; /* the socket's counters at that time, by numbers of fields */
+    uint64_t elapsed;            /* nanoseconds since these were read before; 0: unknown */
 };
 
 /* Fills the page with the socket of details->row. If the socket is gone, the page stays, and says

@@ -20,7 +20,7 @@ static const char *header_count(char room[SCREEN_AMOUNT], bool known, double rat
     return room;
 }
 
-/* After the first sample there are no rates, because it has nothing to compare with. */
+/* After the first sample there are no rates, because there is no earlier sample. */
 void header_put_rates(const struct screen_state *state, const struct machine_rates *rates,
                       const struct live_summary *summary, char text[HEADER_TEXT])
 {

@@ -19,7 +19,7 @@
     "bytes_sent=SENT bytes_received=RECEIVED resent_percent=RETRANS% send_q=SENDQ lived=AGE "      \
     "whose=OWNERS "
 
-/* Headings of columns: with rates, with totals. */
+/* Headings of columns: first with rates, then with totals. */
 static const char *const titles[] = {
     TITLES "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s",
     TITLES "bytes_sent_per_second=TX bytes_received_per_second=RX",
@@ -361,7 +361,7 @@ static int open_chosen(struct screen_state *state)
     return state->paused ? screen_choose(state) : 0;
 }
 
-/* Shows all groups again, with the bar at the group that was open. */
+/* Shows all groups again, and highlights the group that was open. */
 static int close_group(struct screen_state *state)
 {
     struct sockets_screen *screen = top_screen_of(state);
@@ -467,7 +467,7 @@ static const char *difference(const struct live_view *view, bool is_stream, bool
     return rates || view->idle ? "" : " # with idle sockets";
 }
 
-/* Shows the command. With its -c, rates begin with the second listing. */
+/* Shows the command. With -c in it, rates begin with the second listing. */
 static int show_command(struct screen_state *state)
 {
     const struct top *top = top_screen_of(state)->top;

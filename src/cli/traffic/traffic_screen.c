@@ -201,7 +201,7 @@ static bool traffic_screen_write_share(const struct screen_state *state, size_t 
 
 enum { SHARE_ESCAPED = ESCAPE_FACTOR * SHARE_TEXT + 1 };
 
-/* On a low terminal, lines are cut instead of wrapped. */
+/* Returns how many lines a text may take: on a low terminal, one. */
 static size_t traffic_screen_most(const struct screen_state *state)
 {
     enum { LOW = 16, MOST = 3 };
@@ -280,7 +280,7 @@ static int traffic_screen_sum_up(struct screen_state *state)
     return traffic_screen_choose(state);
 }
 
-/* Shows the command that lists the flows of one interval in this order. */
+/* Shows the command that lists the flows of one interval in the order of the screen. */
 static int traffic_screen_show_command(struct screen_state *state)
 {
     const struct traffic_command *typed = traffic_screen_of(state)->typed;

@@ -21,7 +21,7 @@ static struct predicate *parse_boolean(const struct constant *constant)
     return constant_refuse(constant, "= true or = false");
 }
 
-/* Times are shown in microseconds. Times that are shown alike are equal. */
+/* Parses a time. Times are shown in microseconds; times that are shown alike are equal. */
 static struct predicate *parse_time(const struct constant *constant)
 {
     enum { NS_PER_US = 1000 };
@@ -72,7 +72,7 @@ static struct predicate *parse_named(const struct constant *constant)
                                             : where_parse_text(constant);
 }
 
-/* Without VALUE_VIEW (another column is compared) and VALUE_NETWORK (only groups have it). */
+/* All types but VALUE_VIEW (another column is compared) and VALUE_NETWORK (only in groups). */
 static struct predicate *(*const parsers[])(const struct constant *constant) = {
     [VALUE_NUMBER] = where_parse_numbers,
     [VALUE_DECIMAL] = where_parse_numbers,
@@ -112,8 +112,8 @@ static bool takes_text(const struct constant *constant)
            type == VALUE_OWNERS || type == VALUE_SOCKET_NAME;
 }
 
-/* A dash, which tables show if the value is unknown, the text is empty, or the set is empty. A text
- * that is a dash itself is shown as \x2d. */
+/* Parses a dash, which tables show if the value is unknown, the text is empty, or the set is empty.
+ * A text that is a dash itself is shown as \x2d. */
 static struct predicate *parse_dash(struct where_parser *parser, const struct field *field)
 {
     const struct field *one = field; /* for owners: a column of the first owner */

@@ -112,7 +112,7 @@ static void put_comparison(FILE *stream, const struct predicate *made, bool nega
         where_text_put_number(stream, made->field, number);
 }
 
-/* inside: the operation around the predicate, which decides whether it needs parentheses. */
+/* Writes a predicate. inside: the operation around it, which decides about parentheses. */
 static void where_text_put(FILE *stream, const struct predicate *predicate,
                            enum predicate_operator inside)
 {
