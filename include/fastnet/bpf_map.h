@@ -38,7 +38,7 @@ int bpf_map_read(int map, void *keys, void *values, uint32_t most);
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 
-/* The number of maps that one listing of ss can show, as in iproute2. */
+/* The number of maps that a listing of ss can show, as in iproute2. */
 enum { BPF_MAPS_MAX = 32 };
 
 /* The type of a map's values. bpf_values_finish() frees it. */

@@ -15,7 +15,7 @@ enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
 
 /* A connection that this machine made or accepted. */
 struct connect {
-    uint64_t time;  /* of connect(2) or, if accepted, of the handshake's end; CLOCK_MONOTONIC, ns */
+    uint64_t time;  /* connect(2) or, if accepted, end of the handshake; CLOCK_MONOTONIC, ns */
     uint64_t ended; /* time of the connection's end, on the same clock; 0: unknown */
     bool accepted;  /* this machine accepted it: of the next members only both ends are set */
     pid_t pid;      /* process that connected; 0: the kernel connected */

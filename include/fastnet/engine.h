@@ -47,7 +47,7 @@ struct listing_hooks {
     uint64_t fields; /* fields that row() fills, and no backend */
     /* Completes a row that was just remembered (delta.h). Returns 0 or -ENOMEM. */
     int (*row)(void *arg, struct record *change, uint64_t netns);
-    /* Called when a run of several network namespaces enters the one with this cookie. */
+    /* A run of several network namespaces has entered the namespace with this cookie. */
     void (*enter_netns)(void *arg, uint64_t netns);
     /* True if the record will be passed on as an event, so that its owners must be current. */
     bool (*is_event)(const void *arg, const struct record *record);

@@ -160,7 +160,7 @@ extern const struct kernel_number_row {
     uint8_t file_numbers, index;
     enum { IN_ROWS, IN_BYTES, IN_PAGES } unit; /* pages of this machine, also for a captured tree */
     enum kernel_number limit; /* the number that limits this number, or NO_NUMBER */
-    /* Of a counter of dropped packets: the reason that drop_probe.h gives these packets, "" if the
+    /* For a counter of dropped packets: the reason that drop_probe.h gives these packets, "" if the
      * probe never sees them. NULL: the counter is not about dropped packets. */
     const char *drops;
 } kernel_numbers[KERNEL_NUMBERS];

@@ -60,7 +60,7 @@ enum { PROCFS_PATH_MAX = 1024 }; /* with the NUL */
 struct procfs {
     char root[PROCFS_PATH_MAX];    /* empty: unknown, because only the directory of a process is
                                       mounted */
-    char process[PROCFS_PATH_MAX]; /* of the process, or of process 1 if the user named the root */
+    char process[PROCFS_PATH_MAX]; /* path of the process; process 1 if the user named the root */
     bool is_root;                  /* the user named the root */
     bool own;                      /* it shows the pid namespace of this process, as /proc does */
 };

@@ -52,8 +52,8 @@ extern const struct option filters_word;
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all);
 
-/* As filters_resolve(), for the filters that are words. captured: the rows come from a captured
- * tree. Returns false if a word is wrong; then where->message says why. */
+/* As filters_resolve(), but takes the filters that are words. captured: the rows come from a
+ * captured tree. Returns false if a word is wrong; then where->message says why. */
 bool filters_resolve_words(const struct filters *filters, struct where *where,
                            const struct kind *kind, bool captured, const struct predicate **all);
 

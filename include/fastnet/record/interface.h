@@ -86,7 +86,7 @@ struct interface_address {
     struct address broadcast; /* AF_UNSPEC: no broadcast address */
     uint32_t interface;       /* index of the interface */
     uint32_t flags;           /* IFA_F_* of linux/if_addr.h: IFA_F_DADFAILED ... */
-    char label[16];           /* of IPv4, ends with NUL: the interface's name, or "eth0:1" */
+    char label[16];           /* IPv4: the interface's name, or "eth0:1"; ends with NUL */
 };
 
 struct interface_record {
