@@ -15,7 +15,7 @@ static const struct rule_growth fragments[] = {
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
-/* Scanners with forged addresses cause a few. */
+/* Scanners with forged addresses cause a few such packets. */
 static const struct rule_growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
      .loss = {"packet was", "packets were",

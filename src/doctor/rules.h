@@ -106,7 +106,7 @@ static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 
 enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
 
-/* Begins a finding of the rule that is tried. The format makes the subject; "": the process. */
+/* Begins a finding of the rule that is tried. format: for the subject; "": it is the process. */
 void finding_begin(struct finding *finding, const struct examination *examination,
                    enum severity severity, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -93,8 +93,8 @@ static void emit_unknown(struct examination *examination, enum severity severity
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
 
-/* The drops of a listener have other reasons, too (a flood of SYNs). They count only if accept
- * queues overflow, which the kernel counts for the network namespace as a whole. */
+/* The drops of a listener have other reasons, too (a flood of SYNs). They are due to its queue only
+ * if accept queues overflow, which the kernel counts for the network namespace as a whole. */
 static uint64_t dropped_by(const struct examination *examination, const struct suspect *suspect)
 {
     return counter_moved(examination, LISTEN_OVERFLOWS) ? suspect->dropped : 0;
@@ -303,7 +303,7 @@ void rule_udp_buffer(struct examination *examination)
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
 
-    /* if RcvbufErrors does not grow, filters dropped datagrams: not the reader's fault */
+    /* if RcvbufErrors does not grow, filters dropped the datagrams: not the reader's fault */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         emit_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)

@@ -63,7 +63,7 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     finding_evidence(finding, "%s tried last", process);
 }
 
-/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks them. */
+/* `uncounted`: attempts that AttemptFails lacks, because the program had closed the socket. */
 static void emit_refused(struct examination *examination)
 {
     const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);

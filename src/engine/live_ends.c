@@ -76,7 +76,7 @@ void live_filter_ended(struct live *live)
     live->times = (struct mean_times){.slots = {0}}; /* from now on live->sums adds up other rows */
 }
 
-/* An ended row is wanted as before, even if the filter refuses its last state or rate. */
+/* True if the end is wanted: if the row was, even if the filter refuses its last state or rate. */
 static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
 {
     const struct listing *listing = live->listing;

@@ -27,7 +27,7 @@ static const struct wording {
     {EXDEV, true, "a symbolic link that leads out of the tree"},
 };
 
-/* Why no backend may read a table, by the --backend of the command line. */
+/* Why no backend may read a table, for each value of --backend. */
 static const char *const why_no_backend[] = {
     [BACKEND_AUTO] = "this needs /proc, not netlink",
     [BACKEND_NETLINK] = "this needs /proc, not netlink",

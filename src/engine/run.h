@@ -21,7 +21,7 @@ struct owner_searches {
     unsigned refreshes; /* searches that kept the known owners */
     unsigned in_vain;   /* consecutive searches for sockets without owners that found no owner */
     uint64_t each_cost; /* time to confirm the owners of one row */
-    size_t rows;        /* rows since the last listing that needed confirmed owners */
+    size_t rows;        /* rows to confirm since the last run: engine_confirm_owners() */
 };
 
 struct engine {
@@ -151,7 +151,7 @@ bool run_enter(struct run *run, size_t netns_index);
 void run_leave(struct run *run);
 
 /* Returns to the first network namespace, where the next listing begins. Returns 0 or -errno: why
- * the listing stopped, or why there is no way back; then no names are looked up. */
+ * the listing stopped, or why there is no way back. After an error the caller looks up no names. */
 int run_return(struct run *run);
 
 /* From now on, looks up numbers as in that network namespace. */

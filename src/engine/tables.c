@@ -50,9 +50,9 @@ static bool has_all_and_more(const struct backend *backend, const struct backend
     return !(there & ~here) && here & ~there;
 }
 
-/* Chooses the backends for a table, in order. The second goes first if it has all needed fields
- * that the first has, and more: a column that needs another backend must not make the values of
- * other columns unknown. */
+/* Chooses the backends for a table, in order. The second backend goes first if it has all needed
+ * fields that the first backend has, and more: a column that needs another backend must not make
+ * the values of other columns unknown. */
 static struct answers choose_backends(const struct run *run, const struct table *table)
 {
     struct answers chosen = {.count = 0};
@@ -89,9 +89,9 @@ static bool is_read_twice(const struct run *run, const struct table *table)
            !cannot_change(run, table);
 }
 
-/* True if repeats of rows are found in the whole table, not only within a window: then it can be
- * read again if the kernel resizes it during the dump. If a resize is the only reason, repeats are
- * found only in listings that keep or count all rows anyway. */
+/* True if repeats of rows are found in the whole table, not only within a window: then the table
+ * can be read again if the kernel resizes it during the dump. If a resize is the only reason,
+ * repeats are found only in listings that keep or count all rows anyway. */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return table->repeats || is_read_twice(run, table) ||
@@ -384,8 +384,8 @@ struct joint_tables {
     size_t count;
 };
 
-/* Two tables can be read as one if the order of their rows is kept or does not matter. Not in a
- * saved file: it may be a pipe, which can be read only once. */
+/* Returns the tables from which both tables can be read, if the order of their rows is kept or does
+ * not matter. Not from a saved file: it may be a pipe, which can be read only once. */
 static struct joint_tables joint_tables(const struct run *run, size_t i)
 {
     const struct listing *listing = run->listing;

@@ -147,8 +147,8 @@ static NOT_INLINE bool value_is_like(const struct predicate *predicate, const st
                                                   : matches(pattern, text);
 }
 
-/* Sets *order below 0, to 0 or above 0, as the value compares with the constant. Returns false if
- * they cannot be compared. */
+/* Compares the value with the constant: sets *order below 0 (less), to 0 (equal) or above 0.
+ * Returns false if they cannot be compared. */
 static bool predicate_compare(const struct predicate *predicate, const struct value *value,
                               int *order)
 {
@@ -185,7 +185,7 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     }
 }
 
-/* True if the predicate compares a number of the record: then no value must be made. */
+/* True if the predicate compares a number of the record: then it needs no value. */
 static bool compares_number(const struct predicate *predicate)
 {
     return predicate->constant.type == VALUE_NUMBER && predicate->field->plain &&
@@ -244,8 +244,8 @@ static bool element_passes(const struct predicate *predicate, const struct value
     return false;
 }
 
-/* Whether the field is a set of findings, which may be incomplete: then null means empty, not
- * unknown. */
+/* Whether the field is a set of reasons (view_attention()), which may be incomplete: then null
+ * means empty, not unknown. */
 static bool is_verdict(const struct field *field)
 {
     return field->confirmed && field->type == VALUE_FLAGS;
@@ -316,7 +316,7 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
 }
 
 /* Fields that the backend cannot fill, so that their absence means unknown. A filter that a table
- * applies itself has no context: for it, absence counts. */
+ * applies itself has no context: for such a filter, a missing field is absent. */
 static uint64_t unavailable(const struct view *view)
 {
     return view->context ? view->record->unavailable : 0;
@@ -336,7 +336,7 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         return predicate->operation == PREDICATE_KNOWN && !(needed & unavailable(view)) ? CAN_FAIL
                                                                                         : 0;
     if (field->confirmed &&
-        field_compares(field) & unavailable(view)) /* a finding in the set is certain */
+        field_compares(field) & unavailable(view)) /* a flag in the set is certain */
         return is_verdict(field) ? compared_by_value(predicate, view) & CAN_HOLD : 0;
     if (compares_number(predicate)) {
         const uint64_t number = field_number(field, view->record);

@@ -14,7 +14,7 @@ struct line;
  * (record.has is 0), or something is not a valid attribute. */
 int link_decode(const struct nlmsghdr *message, struct record *record);
 
-/* The same for an RTM_NEWADDR. Returns -EAFNOSUPPORT if it is neither IPv4 nor IPv6. */
+/* As link_decode(), for an RTM_NEWADDR. -EAFNOSUPPORT: the address is neither IPv4 nor IPv6. */
 int address_decode(const struct nlmsghdr *message, struct interface_address *address);
 
 /* Packets that the queueing discipline of an interface dropped (tc(8)). */

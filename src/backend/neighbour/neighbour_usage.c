@@ -49,7 +49,7 @@ static const struct target targets[] = {
     [NDTA_THRESH2] = TAKE_THRESHOLD(1),
     [NDTA_THRESH3] = TAKE_THRESHOLD(2),
     [NDTA_CONFIG] = TAKE_BY(take_config, neighbour_usage, NEIGHBOUR_ENTRIES),
-    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* the address of the record */
+    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* the first member: passes the record */
 };
 
 int neighbour_usage_decode(const struct nlmsghdr *message, struct record *record)

@@ -574,7 +574,7 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
         result = listen_once(netlink, channel.fd, listening, report);
         if (result || netlink->peer || count % EVENTS_AT_ONCE)
             continue;
-        /* events come without a pause */
+        /* listen_once() did not call idle(): events came without a pause */
         if (listening->interval)
             result = listening->idle(listening->arg);
         if (result >= 0)

@@ -18,7 +18,7 @@ struct proc_file {
     const char *name;     /* its path below PROC_ROOT/net */
     const char *heading;  /* words that every line of the heading has; NULL: no heading */
     size_t more_headings; /* number of heading lines after the first */
-    bool counters;        /* each counter of a line may be malformed; the file is never empty */
+    bool counters;        /* reports malformed counters instead of lines, and an empty file */
     /* Opens the file; NULL: lines_open() does. */
     int (*open)(struct lines *lines, const char *proc_root, const char *path);
     /* One of these two fills the record from a line. It returns 0, NO_ROW, -EBADMSG for a malformed

@@ -40,7 +40,7 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 
 enum { MSS_ADDED = 40 }; /* bytes of headers, which the kernel adds to the MSS in the file */
 
-/* "*" means no interface. Returns 0, or -EBADMSG if no interface can have so long a name. */
+/* "*" means no interface. Returns 0, or -EBADMSG if the name is too long for any interface. */
 static int set_device(struct record *record, struct text name)
 {
     if (name.length > INTERFACE_TEXT_MAX)

@@ -132,7 +132,7 @@ static int route_take_message(const struct nlmsghdr *message, void *arg)
     return result < 0 ? result : take_nexthops(reading);
 }
 
-/* Makes the request. For IPv4 it is limited to the main table, as /proc/net/route is. */
+/* Makes the request: for IPv4 only for the main table, which is also that of /proc/net/route. */
 static struct nlmsghdr *route_put_request(char *buffer, const struct query *query)
 {
     const struct table *table = query->table;

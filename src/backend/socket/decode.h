@@ -10,8 +10,8 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/query.h"
 
-/* Like diag_decode(), for sockets of IP. needs: fields that will be used; attributes are skipped if
- * they have no such field. */
+/* Like diag_decode(), for sockets of IP. needs: fields that will be used; attributes for other
+ * fields are skipped. */
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record);
 

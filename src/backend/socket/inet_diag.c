@@ -322,8 +322,8 @@ static int inet_take_socket(const struct nlmsghdr *message, void *arg)
         return 0;
     if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return report_malformed(query);
-    /* A request for MPTCP has the number of TCP in its header. Kernels before 5.9 do not know the
-     * attribute with the whole number, so they answer with TCP sockets: these have a struct
+    /* A request for MPTCP has the number of TCP in its header, and that of MPTCP in an attribute.
+     * Kernels before 5.9 ignore the attribute, so they answer with TCP sockets: these have a struct
      * tcp_info, which is always requested, and which has at least this size since Linux 4.9. */
     if (record.socket.protocol == PROTOCOL_MPTCP && record.socket.info.length >= TCP_INFO_LEAST)
         return -ENOENT;

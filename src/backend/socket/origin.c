@@ -51,7 +51,7 @@ int listeners_add(struct hash_table *listeners, const struct record *record)
     return 0;
 }
 
-/* Finds the listener that accepted a connection: at its address, or else at any address. A
+/* Finds the listener that accepted a connection: at its local address, or else at any address. A
  * connection without a cgroup gets the listener's. */
 static bool origin_take_listener(const struct hash_table *listeners, struct record *record,
                                  struct socket_origin *origin)

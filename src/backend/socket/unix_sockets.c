@@ -261,8 +261,8 @@ static int ask_netlink(struct unix_reading *reading)
 
 /* --- The file --------------------------------------------------------------------------------- */
 
-/* Whether a row is the row of a socket: it has the whole name, after a space if there is a name,
- * and before a newline. */
+/* Whether a row is the row of a socket: the row has the whole name of the socket, with a space
+ * before it if the name is not empty, and with a newline after it. */
 static bool unix_is_of(const struct unix_reading *reading, const struct unix_socket *socket,
                        const struct socket_record *row)
 {

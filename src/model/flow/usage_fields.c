@@ -9,7 +9,7 @@ static struct value flow_usage_percent_full(const struct cell *cell)
     return usage->maximum ? decimal(percent_of(usage->entries, usage->maximum)) : unknown;
 }
 
-/* An entry is in two chains, one for each direction. */
+/* The average length of a chain. An entry is in two chains, one for each direction. */
 static struct value average_chain(const struct cell *cell)
 {
     const struct flow_usage_record *usage = &cell->record->usage;

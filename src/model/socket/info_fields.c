@@ -44,8 +44,8 @@ static bool copy_info(struct kernel_tcp_info *info, const struct record *record,
     return true;
 }
 
-/* The share of bytes_sent. Unknown if an old kernel does not send them; a saved answer may contain
- * any numbers. */
+/* bytes_retrans in percent of bytes_sent. Unknown if an old kernel does not send these numbers, or
+ * if a saved answer has impossible numbers. */
 struct value info_retransmitted_percent(const struct cell *cell)
 {
     struct kernel_tcp_info info;
@@ -66,7 +66,7 @@ struct value info_bits(const struct cell *cell)
         [INFO_RCV_WSCALE] = UP_TO(rto),
         [INFO_FASTOPEN_FAIL] = UP_TO(rto),
         [INFO_APP_LIMITED] =
-            UP_TO(busy_time), /* was added together with the rate that it is about */
+            UP_TO(busy_time), /* as old as delivery_rate, which is before busy_time */
         [INFO_ECN_MODE] = sizeof(struct kernel_tcp_info),
     };
     const size_t which = cell->field->index;
@@ -230,8 +230,8 @@ const char *info_tls_cipher(uint64_t cipher)
 /* TLS_CONF_* of linux/tls.h */
 WORDS(info_tls_mode, "", "none", "software", "hardware", "hardware_record");
 
-/* The attributes that contain attribute field->index % 65536: the member, or its attribute
- * field->index / 65536 if that is not 0. */
+/* Returns the attributes that contain attribute (field->index & 0xffff): those in the member or, if
+ * field->index >> 16 is not 0, those in that attribute of the member. */
 static struct text attributes_around(const struct cell *cell)
 {
     const uint16_t outer = (uint16_t)(cell->field->index >> 16);

@@ -44,8 +44,8 @@ struct value origin_error(const struct cell *cell)
     return origin.error ? name(connect_error_name(origin.error), origin.error) : unknown;
 }
 
-/* Finds the owners of an end; 0 if the lookup is missing. by: set to how they are known; may be
- * NULL. */
+/* Finds the owners of an end; 0 if the lookup is missing. by: set to how the owners are known; may
+ * be NULL. */
 static size_t owner_find_owners(const struct cell *cell, const struct owner **first,
                                 enum owner_by *by)
 {
@@ -165,9 +165,9 @@ static const char *owners_group(const struct cell *cell)
                : NULL;
 }
 
-/* Returns the group in which the socket was made. Returns the current group of its first owner if
- * the kernel does not send the former, or sends the root for all sockets; if the owner is outside
- * of the cgroup namespace, where ids are missing; or if only version 1 has containers. */
+/* Returns the group in which the socket was made, or the current group of its first owner: if the
+ * kernel does not send the former, or sends the root for all sockets; if the owner is outside of
+ * the cgroup namespace, where ids are missing; or if only version 1 has containers. */
 static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;

@@ -18,11 +18,11 @@ struct flow {
     struct flow_key key;
 };
 
-/* The most memory that is used for each flow of the capacity, slots included. */
+/* Bytes of memory that a table needs at most for each flow of its capacity, with its slots. */
 enum { FLOW_BYTES = 104 };
 
-/* Ports of a first fragment. `tag` is a hash of its addresses and id. Its index is tag % FRAGMENTS,
- * so a newer first fragment may overwrite it. */
+/* Ports of a first fragment. `tag` is a hash of its addresses and id. Its index in packet_flows is
+ * tag % FRAGMENTS, so a newer first fragment may overwrite it. */
 enum { FRAGMENTS = 256 };
 struct fragment_memory {
     uint64_t tag;
@@ -33,7 +33,7 @@ struct fragment_memory {
 struct packet_flows {
     struct flow *flows; /* in order of arrival */
     size_t count, capacity;
-    uint32_t *slots; /* two for each flow of the capacity; 1 + index of the flow, or 0: free */
+    uint32_t *slots; /* 2 * capacity slots: 1 + the index of a flow, or 0: free */
     size_t used;     /* slots in use, at least two for each flow: a small table fits into caches */
     struct fragment_memory fragments[FRAGMENTS];
     uint64_t secrets[sizeof(struct flow_key) / 4]; /* a secret for each 32 bits of a key */
@@ -111,7 +111,7 @@ static inline uint32_t packet_flows_slot(const struct packet_flows *flows,
 }
 
 /* Finds the frame's slot and prefetches its memory. A later fragment gets the ports of the first
- * fragment, if that came before. */
+ * fragment, if the first came before. */
 static inline void packet_flows_expect(struct packet_flows *flows, struct counted *counted)
 {
     if (counted->packet.fragment != FRAGMENT_NONE)
@@ -120,7 +120,7 @@ static inline void packet_flows_expect(struct packet_flows *flows, struct counte
     __builtin_prefetch(&flows->slots[counted->slot]);
 }
 
-/* Counts frames after packet_flows_expect(); several frames at once wait for memory together. */
+/* Counts frames, after packet_flows_expect(). If there are several, their cache misses overlap. */
 void packet_flows_add(struct packet_flows *flows, const struct counted *counted, size_t count);
 
 /* Copies flows of the table `before` that have no packets in this table, while there is room, if
