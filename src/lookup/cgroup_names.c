@@ -83,7 +83,7 @@ static bool is_digit(char c)
 }
 
 /* Returns the number of hexadecimal digits; 0 if the text has other characters. With `dashes`, the
- * text may also contain - and _, which do not count. */
+ * text may also contain - and _, which are not counted. */
 static size_t digits_of(struct text text, bool dashes)
 {
     size_t digits = 0;

@@ -209,8 +209,8 @@ static bool contains(const struct network *network, const struct address *addres
            (!bits || (a[bytes] ^ b[bytes]) >> (8 - bits) == 0);
 }
 
-/* Equal networks are neighbours in the list. The first that contains the address has the longest
- * prefix. */
+/* Equal networks follow each other in the list. The first network that contains the address has the
+ * longest prefix. */
 static struct interface_set find_address(const struct interface_sets *sets,
                                          const struct address *address)
 {

@@ -19,8 +19,8 @@ int owners_program_walk(struct owners_program *program, struct processes *proces
                         struct holdings *found);
 
 /* Checks whether the program's pids are those of /proc: it finds pids of the first pid namespace,
- * so this process and /proc must be in that, and must not hide processes. Loading it needs rights
- * in the first user namespace. Returns 0, or -EPERM with the refusal. */
+ * so this process and /proc must be in that namespace, and /proc must not hide processes. Loading
+ * it needs rights in the first user namespace. Returns 0, or -EPERM with the refusal. */
 int owners_check_bpf(struct bpf_refusal *refusal);
 
 /* --- Parts of it, which tests call ------------------------------------------------------------ */

@@ -253,7 +253,7 @@ static struct directory *shared_directory(const struct walk *walk)
     return best;
 }
 
-/* Waits for a directory to help with. Returns NULL when the walk is over. */
+/* Waits until another worker shares a directory, and returns it; NULL: the walk is over. */
 static struct directory *owners_walk_join(struct walk *walk)
 {
     pthread_mutex_lock(&walk->lock);

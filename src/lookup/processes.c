@@ -577,7 +577,7 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
 }
 
 /* Returns the last number of "NSpid:\t812\t1\n", which has one number for each pid namespace, from
- * that of the tree inwards. Returns 0 if there is only one number, or if the line is another. */
+ * that of the tree inwards. Returns 0 if there is only one number, or if this is another line. */
 static pid_t innermost_pid(const char *line)
 {
     static const char start[] = "NSpid:";

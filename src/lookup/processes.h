@@ -84,11 +84,11 @@ bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid);
 /* Reads the first descriptor to set `denied` and `shut`. Returns 0 or -errno. */
 int process_read(const struct proc_tree *tree, struct process *process);
 
-/* Reads comm, and more if it is asked for. command: argv[0] as netstat cuts it, from the first 511
- * bytes of cmdline. cgroup: the path in the line of cgroup (cgroups(7)) that says most about the
- * process. pid_inside: the last number of NSpid in status (proc(5)), if there are several. Values
- * that cannot be read stay NULL or 0. A vanished process is marked as gone. Returns 0, or -errno of
- * an error other than a missing permission or a vanished process. */
+/* process_read_names() reads comm, and these if asked. command: argv[0] as netstat cuts it, from
+ * the first 511 bytes of cmdline. cgroup: the path in the line of cgroup (cgroups(7)) that says
+ * most about the process. pid_inside: the last number of NSpid in status (proc(5)), if there are
+ * several. Values that cannot be read stay NULL or 0. A vanished process is marked as gone. Returns
+ * 0, or -errno of an error other than a missing permission or a vanished process. */
 struct process_names {
     bool command, cgroup, pid_inside;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of services. services(5) and protocols(5) are read once, because a listing looks up far
- * more ports than there are entries. If several entries have the same port, the last counts, as in
+ * more ports than there are entries. If several entries have the same port, the last is used, as in
  * net-tools. The port of a raw socket is its protocol, so protocols(5) overrides services(5)
  * there. */
 #include "fastnet/services.h"

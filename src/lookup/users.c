@@ -97,7 +97,7 @@ static _Noreturn void answer_all(int questions, int answers, pid_t parent)
     eventfd_t question;
     sigset_t all;
 
-    sigfillset(&all); /* the parent's handlers write to the terminal; the parent kills the child */
+    sigfillset(&all); /* blocks the parent's handlers, which write to the terminal */
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     rights_drop();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);

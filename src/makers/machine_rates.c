@@ -300,7 +300,7 @@ double machine_rates_opened(const struct machine_rates *rates)
 
 bool machine_rates_closed(const struct machine_rates *rates, double *closed)
 {
-    /* a new listener is a socket, but not a connection, so the sum can be below 0 */
+    /* a new listener adds a socket, but no opened connection: the difference can be negative */
     *closed = machine_rates_opened(rates) - mean_rate(rates->in_use, &rates->times);
     *closed = *closed > 0 ? *closed : 0;
     return rates->knows_in_use;

@@ -94,7 +94,7 @@ static int take_nexthops(struct route_reading *reading)
     return 0;
 }
 
-/* Kernels that do not check requests strictly send more routes than were asked for. */
+/* Checks the table: kernels that do not check requests strictly send routes of all tables. */
 static bool is_of_table(const struct record *record, const struct table *table)
 {
     const struct route_record *route = &record->route;

@@ -35,7 +35,7 @@ static char *put_interface_name(char *dst, const struct interface_record *interf
 
 /* --- One line for an interface ---------------------------------------------------------------- */
 
-/* Packets have 8 columns, other counters 6. All are aligned at the right except RX-OVR. */
+/* Numbers of packets are 8 characters wide, other counters 6; right-aligned, except RX-OVR. */
 static char *put_counters(char *dst, const struct record *record)
 {
     static const enum interface_counter columns[] = {RX_PACKETS,  RX_ERRORS,  RX_DROPPED,

@@ -45,7 +45,7 @@ struct screen {
     size_t lines; /* lines above the table */
     enum screen_style *rows;
     struct screen_cell *cells; /* options.count cells per row */
-    struct text *texts;        /* rows of screen_text(); data NULL: a row of cells */
+    struct text *texts;        /* per row: its line of screen_text(); data NULL: it has cells */
     struct text heading;
     char palette[PALETTE][16]; /* the escape sequences of lines of text */
     size_t row_count, row_room;

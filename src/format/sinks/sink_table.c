@@ -142,8 +142,8 @@ static void sink_table_put_cell(struct table_line *line, const char *text, struc
     line->blanks = FIT_GAP + (right ? 0 : padding);
 }
 
-/* Turns a name into its text; digits has TEXT_U64_MAX bytes for it. Changes the value in place,
- * because copying a value costs more than testing it. */
+/* Turns a name into its text, which may be written to `digits` (TEXT_U64_MAX bytes). Changes the
+ * value in place, because to copy each value would cost more than to test its type. */
 static inline void sink_table_prepare(struct value *value, const struct fitted *table,
                                       size_t column, char *digits)
 {
