@@ -310,8 +310,8 @@ static void doctor_start(struct doctor *doctor)
     doctor->began = clock_nanoseconds(CLOCK_MONOTONIC); /* probes may take long to load */
 }
 
-/* After ctrl-C, the second readings are taken at least this time after the first: over a shorter
- * time a short burst would look like a fault. */
+/* After ctrl-C, the second readings are taken at least this long after the first readings: over a
+ * shorter time a short burst would look like a fault. */
 enum { LEAST_MS = 1000 };
 
 static void wait_after_interrupt(const struct doctor *doctor)

@@ -147,8 +147,8 @@ static void make_command(struct finding *finding, const struct examination *exam
         *finding->command = '\0';
 }
 
-/* Returns whether the first examination passed on findings of this rule. The first examination
- * remembers that. It tries only rules with at_once. */
+/* Returns whether the first examination, which tries only rules with at_once, passed on findings of
+ * this rule. In the first examination, remembers that. */
 static bool rule_is_done(struct examination *examination)
 {
     if (!examination->rule->at_once)

@@ -202,8 +202,8 @@ int sockets_take_query(struct reading *reading, const struct record *record);
 /* Takes a TCP socket that was destroyed. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);
 
-/* Returns whether a connection received something from the address lately. One in 65,536 other
- * addresses has the same bit. */
+/* Returns whether a connection received something from the address lately. Also true for one in
+ * 65,536 other addresses, which has the same bit. */
 bool sockets_heard(const struct sockets_reading *sockets, const struct address *address);
 
 /* Returns whether the kernel may choose this port for a connection. */

@@ -6,7 +6,7 @@
 #include "doctor/rules.h"
 
 /* Packets that a CPU could not process in its time are only late. They are a finding if they are
- * more than one percent, and not just a few. */
+ * more than one percent, and at least SQUEEZED_LEAST. */
 enum { SQUEEZED_PERCENT = 1, SQUEEZED_LEAST = 100 };
 
 void rule_softnet(struct examination *examination)

@@ -14,7 +14,7 @@ static void queues_begin(struct finding *finding, struct examination *examinatio
     process_text(process, examination, finding, inode);
 }
 
-/* Each of the worst few suspects has a finding. The first finding has the number of the others. */
+/* Each of the worst few suspects has a finding. The first finding has the number of all others. */
 static void queues_end(struct finding *finding, struct examination *examination,
                        const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {

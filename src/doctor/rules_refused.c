@@ -128,7 +128,7 @@ static void emit_at_once(struct examination *examination, const struct cause *ca
     finding_emit(&finding, examination, count, ABSENT, count);
 }
 
-/* AttemptFails counts calls that waited for an answer, so these are subtracted. */
+/* Calls that waited for an answer are subtracted, because AttemptFails counts them. */
 static void emit_causes(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;

@@ -37,7 +37,7 @@ static const struct remembered_socket *find_remembered(const struct reading *bef
                             : NULL;
 }
 
-/* Remembers a number for the next reading. If there are too many, the others are not compared. */
+/* Remembers a number of a socket for the next reading, unless too many are remembered. */
 static int sockets_remember(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
 {
     struct remembered_socket *remembered;

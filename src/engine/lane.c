@@ -119,7 +119,7 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
                   : predicate_holds(listing->where, record, context);
     if (lane->unavailable && (!wanted || wait) && !run->limits.seen) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->unavailable; /* lost: refused only because these are unknown */
+        known.fields &= ~lane->unavailable; /* lost: only these unknown fields refuse the row */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);

@@ -679,7 +679,7 @@ void live_destroy(struct live *live)
 void live_set_view(struct live *live, const struct live_view *view)
 {
     for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
-        rows_clear(&live->ended[i].rows); /* their rates are of the former view */
+        rows_clear(&live->ended[i].rows); /* these rows have the rates of the old view */
     live->view = *view;
     live->engine->delta->min_elapsed = view->interval / 2;
 }

@@ -222,9 +222,9 @@ void live_report(struct live *live, const struct record *record);
 /* Drops the ended rows that the changed filter refuses. */
 void live_filter_ended(struct live *live);
 
-/* Starts to note who connects. Not during the first sample, which this would delay. Returns NULL
- * then, or if the kernel or an option refuses it: connections that no sample has seen get the
- * owners of their listeners, or unknown owners. */
+/* Starts to note who connects. Does nothing during the first sample, which would take longer.
+ * Returns NULL then, or if the kernel or an option refuses it: connections that no sample has seen
+ * get the owners of their listeners, or unknown owners. */
 struct connects *live_note_connects(struct live *live);
 
 /* Asks the kernel for each row that the sample did not find, because the dump may have missed it.

@@ -259,8 +259,8 @@ static void live_show_add_line(struct live *live, const struct live_view *view, 
     ++*at;
 }
 
-/* Chooses the lines of the view; returns the number of all lines. They have at most listing.most
- * rows or, if the view is folded, groups. */
+/* Chooses the lines of the view; returns the number of all lines. The lines have at most
+ * listing.most rows or, if the view is folded, groups. */
 static size_t choose_lines(struct live *live, const struct live_view *view, size_t count)
 {
     const bool folded = view->folded && live->view.group;

@@ -115,9 +115,9 @@ static void add_failure(struct run *run, const struct table *table, const char *
              table->name);
 }
 
-/* Adds the failure that no backend could read the table, with the reason of each backend, in its
- * own words if it has a text. A backend that only calls other backends (BACKEND_AUTO) is named only
- * if no other backend was asked. */
+/* Adds the failure that no backend could read the table, with the reason of each backend, in the
+ * backend's own words if it has some. A backend that only calls other backends (BACKEND_AUTO) is
+ * named only if no other backend was asked. */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";

@@ -95,7 +95,7 @@ struct limits {
     uint64_t taken;    /* rows that passed the filter, if listing.limit is set */
     uint64_t identity; /* the identity that the filter requires; 0: any */
     bool seen;         /* that row has come */
-    uint64_t emitted;  /* rows that were shown; each counts 1, even if it represents several */
+    uint64_t emitted;  /* rows that were shown; a row that stands for several counts once */
     bool ended;        /* a missing table ended the listing (MISSING_ENDS) */
 };
 
@@ -146,7 +146,7 @@ int run_plan_walk(struct run *run);
 void run_end_walk(struct run *run);
 
 /* Begins with a network namespace: tables are now read there. Returns false if there is nothing to
- * list, because it cannot be entered, the filter refuses it, or the listing stops. */
+ * list: the netns cannot be entered, the filter refuses it, or the listing stops. */
 bool run_enter(struct run *run, size_t netns_index);
 void run_leave(struct run *run);
 
@@ -272,7 +272,7 @@ bool run_read_owners(struct run *run, const struct rows *rows);
 void run_search_unowned_again(struct run *run);
 /* As run_search_unowned_again(), for new sockets: called again and again as long as events come. */
 void run_search_new_owners(struct run *run);
-/* Searches for the owners of all rows of listing.live, if it is time for that. */
+/* Searches for the owners of all rows of listing.live, if a search is due. */
 void run_search_owners_again(struct run *run);
 /* Checks whether the owners of a known row still hold it, before the row is shown. If not, searches
  * again, unless that was done too often. */

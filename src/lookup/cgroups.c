@@ -48,7 +48,7 @@ static int open_mount(const char *mounts, int flags, bool *version1)
 
 /* --- From a path to an id --------------------------------------------------------------------- */
 
-/* Finds the id of the directory `path` below dirfd. Returns -ENOENT if it is not on cgroup2. */
+/* Finds the id of the directory `path` below dirfd. -ENOENT: the directory is not on cgroup2. */
 static int cgroups_id_of(int dirfd, const char *path, uint64_t *id)
 {
     const int fd = openat(dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);

@@ -342,7 +342,7 @@ int owners_refresh(struct owners *owners)
     summarize(owners);
     const int built = build_index(owners);
     for (size_t i = 0; owners->names_at_once && built == 0 && i < owners->holdings.count; i++)
-        (void)is_confirmed(owners, i); /* called because it reads the name */
+        (void)is_confirmed(owners, i); /* this call reads the name */
     return status < 0 ? status : built;
 }
 

@@ -135,8 +135,8 @@ void owners_program_destroy(struct owners_program *program)
 }
 
 /* If the machine has this many open files, the program is loaded even if the user did not ask for
- * it. From about 1,000 open files on it is faster than the walk; with this number it takes a
- * quarter of the time. But auditd(8) logs each load. */
+ * it. From about 1,000 open files on, the program is faster than the walk; with this number it
+ * takes a quarter of the walk's time. But auditd(8) logs each load. */
 enum { OPEN_FILES_WORTH = 4096 };
 
 /* Returns whether /proc shows the descriptors of process 1. If it does not, the walk is needed: it

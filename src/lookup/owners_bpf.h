@@ -31,7 +31,7 @@ struct kernel_layout {
     struct kernel_member meta, task, fd, file; /* parameters of that function */
     struct kernel_member seq;                  /* in struct bpf_iter_meta */
     struct kernel_member pid, tgid, leader;    /* in struct task_struct; leader: group_leader */
-    struct kernel_member files; /* in the leader's task_struct; NULL if it has ended */
+    struct kernel_member files; /* in the leader's task_struct; NULL if the leader has ended */
     struct kernel_member inode; /* in struct file: f_inode */
     struct kernel_member number, super_block; /* in struct inode: i_ino, i_sb */
     struct kernel_member magic;               /* in struct super_block: s_magic */

@@ -98,7 +98,7 @@ static void start_workers(struct walk *walk, unsigned threads)
     }
 }
 
-/* Adds to the cost of the first worker. Starts the others when the work is worth it. */
+/* Adds to the cost of the first worker. Starts more workers when the work is worth it. */
 static void add_cost(struct walk_worker *worker, size_t cost)
 {
     struct walk *walk = worker->walk;

@@ -102,7 +102,7 @@ const char *services_name(const struct services *services, uint16_t protocol, ui
 
 /* --- The ports of a service ------------------------------------------------------------------- */
 
-/* Returns whether "port/protocol" has one of these protocols; NULL: any. Spaces separate them. */
+/* Returns whether "port/protocol" has one of these protocols (separated by spaces; NULL: any). */
 static bool services_is_of(const char *number, const char *protocols)
 {
     const char *protocol = strchr(number, '/');

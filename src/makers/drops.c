@@ -150,7 +150,7 @@ static int drops_hand_on(struct drops *drops, struct record *record)
     return 0;
 }
 
-/* options.merged: all drops with the same reason and function are one row, as metrics need it. */
+/* options.merged: all drops with equal reason and function are one row, as metrics need it. */
 static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;

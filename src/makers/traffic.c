@@ -211,7 +211,7 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
                                        report);
 }
 
-/* Takes the socket of the sender; if that is unknown or on another machine, of the receiver. */
+/* Takes the sender's socket; if that is unknown or on another machine, the receiver's socket. */
 static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
     for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)

@@ -7,14 +7,14 @@
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
 
-/* Results that a predicate can still have. With neither bit it stays unknown. */
+/* Results that a predicate can still have. With neither bit the result stays unknown. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };
 
 /* Keeps these functions out of evaluate(), which calls itself: inlined, each level would need the
  * registers and stack of all of them. */
 #define NOT_INLINE __attribute__((noinline))
 
-/* A row, and which part of it is known. */
+/* A row, and what is known of the row. */
 struct view {
     const struct record *record;
     const struct context *context; /* may be NULL */

@@ -92,9 +92,9 @@ static const char *field(const char *line, int number)
     return *line ? line : NULL;
 }
 
-/* Undoes the escapes of mountinfo: a space, a backslash and some others are a backslash and three
- * octal digits. Returns the length of the field; 0 if it is not an absolute path, is too long, or
- * is the last field of the line. */
+/* Undoes the escapes of mountinfo: a space, a backslash and some other bytes are a backslash and
+ * three octal digits. Returns the length of the field; 0 if it is not an absolute path, is too
+ * long, or is the last field of the line. */
 static size_t take_path(const char *from, char *path, size_t size)
 {
     size_t length = 0;
@@ -404,7 +404,7 @@ static int namespace_compare(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* Sorts the list, own netns first. A name that several have stays only if it is of ip-netns(8). */
+/* Sorts the list, own netns first. If several have one name, only names of ip-netns(8) stay. */
 static void namespace_put_in_order(struct netns *list, size_t count, uint64_t own)
 {
     size_t first = 0;

@@ -157,7 +157,7 @@ static int ctnetlink_dump_flows(struct ctnetlink_reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
-    /* ask for one family after the other, if the kernel can filter more in this way */
+    /* ask for one family after the other, if then the kernel can filter more */
     const bool each = ctnetlink_filters_by_family(query->where);
     uint64_t buckets = flow_buckets(query->proc_root);
 

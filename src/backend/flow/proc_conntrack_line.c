@@ -179,7 +179,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     return true;
 }
 
-/* Takes a security context, which may contain spaces. It ends before a word that can come next. */
+/* Takes a security context, which may contain spaces. It ends before a word that may follow it. */
 static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);

@@ -150,8 +150,8 @@ static int link_add_label(struct hash_table *labels, struct text label)
 }
 
 /* Hands on a row for each label that differs from the interface's name. ifconfig(8) calls such
- * labels aliases, and shows them as interfaces without statistics and IPv6. It shows only one
- * address of an alias, so the row has only one. */
+ * labels aliases, and shows them as interfaces without statistics and IPv6. ifconfig shows only one
+ * address of an alias, so the row has only one address. */
 static int hand_on_labels(struct link_reading *reading)
 {
     const struct interface_record *interface = &reading->record.interface;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Usage of the neighbour tables by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all numbers of
- * /proc except one. In network namespaces other than the first, /proc has no such numbers, but the
- * dump has. Source: neightbl_fill_info() of net/core/neighbour.c. */
+/* Usage of the neighbour tables by rtnetlink(7): one dump of RTM_GETNEIGHTBL. The dump has all
+ * numbers of /proc except one. In network namespaces other than the first, /proc has no such
+ * numbers, but the dump has. Source: neightbl_fill_info() of net/core/neighbour.c. */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>

@@ -114,7 +114,7 @@ static void lower_for(int protocol)
 }
 
 /* bind() makes the kernel choose the port to which it sends answers. The two options ask for strict
- * checks of requests, and for errors in words. Old kernels lack them, which does no harm. */
+ * checks of requests, and for errors in words. Old kernels lack the options, which does no harm. */
 static int channel_open(struct channel *channel, int protocol, uint32_t groups)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};

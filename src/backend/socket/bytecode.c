@@ -73,7 +73,7 @@ struct test {
         TEST_CGROUP,
         TEST_CHOSEN, /* the kernel chose the local port */
     } type;
-    bool opposite; /* the comparison holds if the test does not */
+    bool opposite; /* the comparison holds if the test fails */
     bool remote;
     uint32_t least, most;   /* TEST_PORT; least > most: no port passes */
     struct network network; /* TEST_ADDRESS */

@@ -52,8 +52,8 @@ int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, stru
 
 /* Sets the identity of a row of these two files, whose last number is the inode. The kernel address
  * (hashed, and 0 under kptr_restrict) is not enough, because a new socket may get the address of a
- * socket that has just gone. In a line without a newline the inode may have lost digits, so it
- * becomes unknown. */
+ * socket that has just gone. In a line without a newline the inode may have lost digits, so the
+ * inode becomes unknown. */
 static inline void proc_identify(struct record *record, const struct line *line, uint64_t address,
                                  uint64_t name)
 {

@@ -212,8 +212,8 @@ static void report_file(const struct diag_file_reading *reading)
                       path);
 }
 
-/* Reports a file that cannot be read. The caller cannot report it, because it does not know the
- * name. */
+/* Reports a file that cannot be read. The caller cannot report that, because it does not know the
+ * name of the file. */
 static int diag_file_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct diag_file_reading reading = {

@@ -382,9 +382,9 @@ struct inet_request {
               BYTECODE_WORDS * sizeof(uint32_t)];
 };
 
-/* TCPDIAG_GETSOCK is older than sock_diag, and only for TCP. It has no family: it lists IPv4 and
- * IPv6 in one walk over the kernel's table, where two requests need two walks. The kernel ignores
- * the family in it (inet_diag_dump_compat); it is for readers of a trace. */
+/* TCPDIAG_GETSOCK is older than sock_diag, and only for TCP. One request lists IPv4 and IPv6 in one
+ * walk over the kernel's table, where two requests need two walks. The kernel ignores the family in
+ * the request (inet_diag_dump_compat); it is there for readers of a trace. */
 static void put_header(struct nlmsghdr *request, const struct query *query)
 {
     const struct table *table = query->table;

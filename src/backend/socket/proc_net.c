@@ -404,8 +404,8 @@ struct doubts {
 };
 
 /* A forged row is part of a name that has a newline in it. Names are short: a row that ends too far
- * after the last name cannot be a part of it, so the kernel wrote it. The space after the inode
- * shows that there is a name, even if the name begins with a newline. */
+ * after the last name cannot be a part of that name, so the kernel wrote the row. The space after
+ * the inode shows that there is a name, even if the name begins with a newline. */
 static int take_unix(struct proc_file *file, const struct line *line, struct record *record)
 {
     struct doubts *doubts = file->state;

@@ -177,7 +177,7 @@ static bool conclude(struct states *states, const struct kernel_counts *before,
            (number >= least && number <= most && time_wait >= states->gone);
 }
 
-/* Returns 0, -errno, or -EAGAIN if the numbers contradict: perhaps a socket changed meanwhile. */
+/* Returns 0, -errno, or -EAGAIN if the numbers contradict each other: a socket may have changed. */
 static int count_once(const struct query *query, struct states *states)
 {
     struct kernel_counts before = {.numbers = {0}}, after = {.numbers = {0}};

@@ -181,7 +181,7 @@ static struct unix_socket *socket_at(const struct unix_reading *reading, size_t 
     return &reading->sockets.items[socket - reading->sockets.items];
 }
 
-/* Marks sockets that netlink has sent before. Mostly an inode has only one socket. */
+/* Marks sockets that netlink has sent before. Most inodes have only one socket. */
 static void mark_repeats(const struct unix_reading *reading)
 {
     for (size_t i = 1; i < reading->sockets.count; i++) {
@@ -295,7 +295,7 @@ static struct unix_socket *find_inode(const struct unix_reading *reading,
     return NULL;
 }
 
-/* Both sources list one table of the kernel, so a row is mostly the row of the next socket. */
+/* Both sources list one table of the kernel, so most rows are the row of the next socket. */
 static void unix_take_socket(struct unix_reading *reading, const struct socket_record *row)
 {
     enum { NEAR = 8 }; /* number of sockets that may be new, without a row */

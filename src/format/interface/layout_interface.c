@@ -174,7 +174,7 @@ static void write_ipv6(struct writer *writer, const struct interface_record *int
 }
 
 /* Writes hardware type, MAC address and queue length. net-tools reads only the first eight bytes of
- * an address and shows the others as 0. */
+ * an address and shows all further bytes as 0. */
 static char *put_hardware(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;

@@ -539,7 +539,7 @@ static struct text take_last_line(const struct screen *screen, struct text *rest
     return line;
 }
 
-/* Leaves out the last items, which two spaces separate, until the others fit. */
+/* Leaves out the last items, which are separated by two spaces, until the text fits. */
 static struct text without_last_items(const struct screen *screen, struct text text)
 {
     const struct text_room room = {SIZE_MAX, screen->width, SIZE_MAX};

@@ -90,7 +90,7 @@ static void count_details(struct ss_sink *ss)
 
 /* Notes the length of a row's details. ss has them in a column of their own, so its heading is
  * followed by as many spaces as the longest details have letters, except those of the last row.
- * Details of netlink sockets, and of UDP and raw sockets from /proc, do not count. */
+ * Details of netlink sockets, and of UDP and raw sockets from /proc, are not measured. */
 static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t length)
 {
     const struct socket_record *sock = &row->record->socket;

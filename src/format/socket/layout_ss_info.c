@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout of ss: the numbers of -i. A number that is 0 has no token, unless the token has a
- * function of its own that decides otherwise. */
+ * function of its own, which then decides. */
 #include <linux/inet_diag.h>
 #include <netinet/tcp.h>
 #include <string.h>

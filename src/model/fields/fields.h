@@ -183,7 +183,7 @@ static inline struct text member_text(const struct cell *cell)
     return member;
 }
 
-/* An address; AF_UNSPEC is unknown. An IPv4-mapped address becomes IPv4, as it is written. */
+/* An address; AF_UNSPEC is unknown. An IPv4-mapped address becomes IPv4, as it is shown. */
 struct value address(const struct address *address);
 
 /* The name of an interface, or else its index; 0 is unknown. */

@@ -193,7 +193,7 @@ static const char *const views[][2] = {{"from", "orig_src"},
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
-/* If the status is unknown, an end that differs counts as translated. */
+/* True if NAT has changed this end, or if the status that would show this is unknown. */
 static bool flow_is_translated(const struct cell *cell, bool source)
 {
     const uint32_t done = source ? IPS_SRC_NAT_DONE : IPS_DST_NAT_DONE;

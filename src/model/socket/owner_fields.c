@@ -104,7 +104,7 @@ struct value owner_pid(const struct cell *cell)
     return owner_find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
 }
 
-/* Unknown if it is equal to the pid. */
+/* The pid in the process's own pid namespace; unknown if it is equal to the other pid. */
 struct value owner_pid_inside(const struct cell *cell)
 {
     const struct owner *first;
@@ -165,9 +165,9 @@ static const char *owners_group(const struct cell *cell)
                : NULL;
 }
 
-/* Returns the group in which the socket was made, or the current group of its first owner: if the
- * kernel does not send the former, or sends the root for all sockets; if the owner is outside of
- * the cgroup namespace, where ids are missing; or if only version 1 has containers. */
+/* Returns the group in which the socket was made. Returns the current group of its first owner if
+ * the kernel does not send that group, or sends the root for all sockets; if the owner is outside
+ * of the cgroup namespace, where ids are missing; or if only version 1 has containers. */
 static const struct cgroup *group_of(const struct cell *cell)
 {
     struct cgroups *cgroups = cell->context->cgroups;

@@ -129,8 +129,8 @@ void packet_flows_add(struct packet_flows *flows, const struct counted *counted,
 void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
                        uint32_t later, uint32_t elapsed);
 
-/* Adds a flow that is in several tables to the first table with it, and removes it from the
- * others. After that, the tables may only be read, kept (as `before`) or reset. */
+/* If a flow is in several tables, adds it up in the first of these, and removes it from the others.
+ * After that, the tables may only be read, kept (as `before`) or reset. */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);
 
 /* Fills the row of a flow, except elapsed, lost and undescribed. origin: origin of the flow's

@@ -79,8 +79,8 @@ static void packet_probe_wait_for(int event)
 }
 
 /* This thread parses untrusted packets. It drops all capabilities and installs a seccomp filter, so
- * it must not open files or allocate memory. If the kernel has no seccomp it runs without the
- * filter. */
+ * it must not open files or allocate memory. If the kernel has no seccomp, the thread runs without
+ * the filter. */
 static void *read_ring(void *arg)
 {
     static const int calls[] = {
@@ -174,8 +174,8 @@ static int map_ring(struct packet_reader *reader)
     return 0;
 }
 
-/* All packets of a flow go to the same ring of the group. *group: its number, which the kernel
- * chooses, or NO_GROUP: the first ring makes the group. 0 is a valid number. */
+/* All packets of a flow go to the same ring of the group. *group: the group's number, which the
+ * kernel chooses, or NO_GROUP: the first ring makes the group. 0 is a valid number. */
 static int join_group(const struct packet_reader *reader, int *group)
 {
     int flags = PACKET_FANOUT_HASH, value;

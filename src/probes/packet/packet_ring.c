@@ -90,7 +90,7 @@ static void ring_parse_slow_path(struct counted *counted, const struct tpacket3_
         counted->packets = packets_of(packet, header, link);
 }
 
-/* Whether the frame is one packet, and the kernel took no VLAN tag out of it. */
+/* Whether the frame is one packet, and the kernel took no VLAN tag out of the frame. */
 static inline bool is_single(const struct tpacket3_hdr *header, bool has_offload)
 {
     const uint8_t *offload =
