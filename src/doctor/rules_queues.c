@@ -14,7 +14,7 @@ static void queues_begin(struct finding *finding, struct examination *examinatio
     process_text(process, examination, finding, inode);
 }
 
-/* Each of the worst few suspects has a finding. The first finding has the number of all others. */
+/* Ends the finding of one of the worst suspects. The first finding has the number of all others. */
 static void queues_end(struct finding *finding, struct examination *examination,
                        const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {
@@ -114,7 +114,7 @@ static void end_listener(struct finding *finding, struct examination *examinatio
     queues_end(finding, examination, suspects, at, suspects->worst[at].limit, dropped);
 }
 
-/* An abstract name begins with a NUL and may contain others: each becomes "@", as in listings. */
+/* Writes the name. An abstract name begins with a NUL and may contain others: each becomes "@". */
 static const char *queues_unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
     for (size_t i = 0; i < suspect->path_length; i++)

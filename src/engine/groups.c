@@ -122,7 +122,7 @@ static const struct owner *keep_owners(struct groups *groups, const struct value
     return owners;
 }
 
-/* A group keeps copies, because borrowed bytes are valid only as long as the record or lookup. */
+/* Copies borrowed bytes of a value: they are valid only as long as the record or the lookup. */
 static int keep_value(struct groups *groups, struct value *value)
 {
     switch (value->type) {

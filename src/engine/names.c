@@ -199,7 +199,7 @@ static bool filters_by(const struct run *run, uint64_t lookup)
 /* Searches take 1/20 of the CPU time, or 1/2000 if neither filter nor order needs owners. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
 enum { SEARCHES_MAX = 100 }; /* after this number, a search forgets owners that are gone */
-static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners count as true */
+static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners stay confirmed */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
 /* Whether there is CPU time for a search. Unused time adds up to CREDIT_MAX, which allows a short
@@ -489,7 +489,7 @@ static int add_interface(const struct interface *interface, void *arg)
     return interfaces_add(arg, interface);
 }
 
-/* A new control group can appear at any time, so each run reads all groups again. */
+/* Reads all groups again in each run: a new control group can appear at any time. */
 int run_read_cgroups(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -532,7 +532,7 @@ static void report_peers(struct run *run, const char *known, const char *why)
                filtered ? ": rows may be missing" : "");
 }
 
-/* Sockets come and go, so each run reads the other ends again. */
+/* Reads the other ends of sockets again in each run, because sockets come and go. */
 static NOT_INLINE int read_peers(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -575,7 +575,7 @@ static int add_interface_set(const struct record *record, void *arg)
     return error;
 }
 
-/* Addresses come and go, so each run reads them again. */
+/* Reads the addresses of interfaces again in each run, because addresses come and go. */
 static NOT_INLINE int read_interface_sets(struct run *run)
 {
     const struct listing *listing = run->listing;

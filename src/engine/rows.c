@@ -229,8 +229,8 @@ static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *reco
     return from;
 }
 
-/* Most words of a record are 0, and rows with the same fields share other words, too, so rows are
- * packed as a difference to their base. The row before (--delta) is packed as a difference to the
+/* Packs a row as a difference to its base, because most words of a record are 0, and rows with the
+ * same fields share other words, too. The row before (--delta) is packed as a difference to the
  * row. */
 int rows_add(struct rows *rows, const struct record *record)
 {

@@ -242,7 +242,7 @@ static void read_again(const struct listing_table *table, const struct backend *
             table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
-/* --exact: called after a successful first pass. */
+/* --exact: after a successful first pass, reads the table again, or reports why that is useless. */
 static void make_exact(const struct listing_table *table, const struct backend *backend,
                        struct lane *lane, struct lane_pass pass)
 {
@@ -309,8 +309,8 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     return true;
 }
 
-/* True if the rows came from the pass over all network namespaces. It must find all sockets and
- * have all needed fields that any backend has, unless it shows that no row is wanted. */
+/* True if the rows came from the pass over all network namespaces. The pass must have all sockets
+ * and all needed fields that any backend has, unless it shows that no row is wanted. */
 static bool run_pass(struct run *run, const struct listing_table *table)
 {
     const struct backend *pass = backend_of(BACKEND_PASS, table->table);

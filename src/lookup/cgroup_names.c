@@ -214,7 +214,7 @@ static void take_directory(struct naming *naming, struct text name)
     naming->above = name;
 }
 
-/* Without its systemd driver, runc(8) makes one directory with the name SLICE:PREFIX:ID. */
+/* Takes the directory SLICE:PREFIX:ID, which runc(8) makes without its systemd driver. */
 static void take_slice(struct naming *naming, struct text name)
 {
     struct text id;

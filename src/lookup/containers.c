@@ -109,7 +109,7 @@ static struct text take_string(struct text *json)
     return (struct text){start, (size_t)(at - start)};
 }
 
-/* Docker writes an object {"ID":"0a...","Name":"/web"}, Podman writes a list of
+/* Takes names. Docker writes an object {"ID":"0a...","Name":"/web"}, Podman writes a list of
  * {"id":"0a...","names":["web"]}; both have more members. The bytes need not be valid JSON: at
  * worst they give containers wrong names. */
 static int take_json(struct containers *containers, struct text json)

@@ -73,7 +73,7 @@ void interfaces_fix_netns(struct interfaces *interfaces)
     interfaces->netns_fixed = true;
 }
 
-/* `what` has 16 bits: C libraries differ in the type that ioctl() has for it. */
+/* Asks by ioctl(2). `what` has 16 bits: C libraries differ in the type that ioctl() has for it. */
 static bool interfaces_ask(struct interfaces *interfaces, uint16_t what, struct ifreq *request)
 {
     int result = -1;

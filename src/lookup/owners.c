@@ -85,7 +85,7 @@ static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t ino
     return &owners->slots[slot];
 }
 
-/* Fills process->shown. The name is NULL if it was not read yet, which callers never see. */
+/* Fills process->shown. Its name is NULL if it was not read yet; callers never see that. */
 static void show_process(const struct owners *owners, struct process *process)
 {
     const char *command = process->command ? process->command : process->name;

@@ -28,7 +28,7 @@ struct process {
     bool named;       /* its name was read, perhaps earlier */
     char *command;    /* argv[0] without directories; NULL: unknown or not asked for */
     char *cgroup;     /* the path of its control group; NULL: unknown or not asked for */
-    pid_t pid_inside; /* pid in its own pid namespace; 0: the same pid, unknown or not asked for */
+    pid_t pid_inside; /* pid in its own pid namespace; 0: equal to pid, unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
     uint64_t named_at; /* when owners_confirm() read the name: CLOCK_MONOTONIC, ns; 0: never */
     struct owner_process shown; /* for struct owner; set after the last process is listed */

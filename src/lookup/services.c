@@ -49,8 +49,8 @@ static void services_put(struct services *services, int protocol, int port, cons
             services->error = ENOMEM;
 }
 
-/* Only errno distinguishes the end of the entries from a source that cannot be read. A missing
- * source is an error only if no source had an entry. */
+/* Notes errors: only errno distinguishes the end of the entries from a source that cannot be read.
+ * A missing source is an error only if no source had an entry. */
 static void note_end(struct services *services, int error, bool any)
 {
     if (services->error == 0 && error != 0 && (error != ENOENT || !any))

@@ -64,7 +64,7 @@ static bool users_is_fault(int error)
     return error != 0 && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM;
 }
 
-/* The buffer grows because entries of directory services can be very long. */
+/* Asks for the name of a uid. The buffer grows: entries of directory services can be very long. */
 static void users_ask(uint32_t uid, struct users_answer *answer)
 {
     struct passwd entry, *found = NULL;
@@ -135,7 +135,7 @@ int users_ask_in_child(struct users *users)
     return error;
 }
 
-/* The pipe takes a whole answer at once (PIPE_BUF). */
+/* Asks the child. The pipe takes a whole answer at once (PIPE_BUF). */
 static void ask_child(const struct users *users, uint32_t uid, struct users_answer *answer)
 {
     const bool asked = eventfd_write(users->questions, (eventfd_t)uid + 1) == 0;

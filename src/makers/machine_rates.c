@@ -239,7 +239,7 @@ static uint64_t tcp_sockets_of(const struct machine_counts *counts)
     return counts->numbers[TCP_IN_USE] + counts->numbers[TCP6_IN_USE];
 }
 
-/* The sum of a counter falls if a network namespace has ended. */
+/* Adds the growth of counters. A sum of counters falls if a network namespace has ended. */
 static void add_growth(struct machine_rates *rates, struct mean_step step)
 {
     const uint64_t *before = rates->before.numbers, *now = rates->now.numbers;

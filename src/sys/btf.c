@@ -58,7 +58,7 @@ static enum btf_kind kind_of(uint32_t info)
     return (enum btf_kind)(info >> 24 & 0x7f);
 }
 
-/* Up to Linux 7.1 at least, vlen has 16 bits, and the next 8 bits are zeroes. */
+/* Returns vlen. Up to Linux 7.1 at least, vlen has 16 bits, and the next 8 bits are zeroes. */
 static uint32_t count_of(uint32_t info)
 {
     return info & 0xffffff;

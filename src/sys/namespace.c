@@ -166,7 +166,7 @@ static void read_mounts(void (*fn)(const struct netns *netns, const char *path, 
         fclose(file);
 }
 
-/* A name from ip-netns(8) replaces other names, because users know it. */
+/* Takes a name. A name from ip-netns(8) replaces other names, because users know it. */
 static void namespace_take_name(struct netns *netns, const struct netns *named)
 {
     if (*netns->name && (netns->named_by_ip || !named->named_by_ip))
@@ -184,8 +184,8 @@ static void namespace_name_if_same(const struct netns *mounted, const char *path
         namespace_take_name(netns, mounted);
 }
 
-/* A socket belongs to the network namespace of the thread that opens it, and leads to the file of
- * that namespace (SIOCGSKNS of socket(7)). */
+/* Returns the id of this thread's netns. A socket belongs to the netns of the thread that opens it,
+ * and leads to the file of that netns (SIOCGSKNS of socket(7)). */
 static uint64_t id_by_socket(void)
 {
     const int of_family = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

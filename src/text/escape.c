@@ -163,7 +163,7 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned cha
     return dst;
 }
 
-/* also: one more delimiter; a backslash, which is always escaped, adds none. */
+/* Escapes text. also: one more delimiter; a backslash, which is always escaped, adds none. */
 static inline char *escape_with(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also, escape_fn *escape)
 {
@@ -208,13 +208,13 @@ char *escape_socket_name(char *dst, const char *data, size_t size, const char *d
     return escape_part(dst, data, size, delimiters, &part);
 }
 
-/* \uHHHH of RFC 8259, 7. */
+/* Writes \uHHHH (RFC 8259, 7). */
 static char *put_unit(char *dst, uint32_t unit)
 {
     return put_hex_byte(put_hex_byte(PUT(dst, "\\u"), (uint8_t)(unit >> 8)), (uint8_t)unit);
 }
 
-/* A JSON reader turns two backslashes into one. */
+/* Escapes a character for JSON, whose readers turn two backslashes into one. */
 static char *escape_json_character(char *dst, const unsigned char *data, size_t length,
                                    uint32_t code)
 {
@@ -237,7 +237,7 @@ char *escape_json(char *dst, const char *data, size_t size)
     return escape_with(dst, data, size, NULL, '"', escape_json_character);
 }
 
-/* A reader of metrics turns two backslashes into one, so each backslash is written twice. */
+/* Writes each backslash twice, because readers of metrics turn two backslashes into one. */
 static char *escape_label_character(char *dst, const unsigned char *data, size_t length,
                                     uint32_t code)
 {

@@ -151,8 +151,8 @@ static int ctnetlink_dump_family(struct ctnetlink_reading *reading, uint8_t fami
     return result;
 }
 
-/* If the table is resized during a dump, the dump loses and repeats flows without a flag. The table
- * can be read again if no row was handed on, or if the engine drops repeats. */
+/* Dumps flows. If the table is resized meanwhile, the dump loses and repeats flows without a flag.
+ * The table can be read again if no row was handed on, or if the engine drops repeats. */
 static int ctnetlink_dump_flows(struct ctnetlink_reading *reading)
 {
     enum { AGAIN_MAX = 4 };

@@ -140,7 +140,7 @@ static bool flow_decode_take_counters(struct decoding *decoding, struct attribut
     return packets && bytes;
 }
 
-/* The kernel sends labels as they are in its memory: as unsigned longs
+/* Takes labels, which the kernel sends as they are in its memory: as unsigned longs
  * (net/netfilter/nf_conntrack_labels.c). */
 static bool flow_decode_take_labels(struct text content, void *member)
 {

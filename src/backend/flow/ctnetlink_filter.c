@@ -157,7 +157,7 @@ static void flow_filter_put_protocol(struct nlmsghdr *message, const struct flow
     mnl_attr_nest_end(message, nest);
 }
 
-/* zone: the zone of the tuple's direction; 0: none. */
+/* Appends a tuple. zone: the zone of the tuple's direction; 0: none. */
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_tuple *tuple,
                       uint16_t zone)
 {

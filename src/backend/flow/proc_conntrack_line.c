@@ -344,7 +344,7 @@ static bool take_flow_words(struct line_decoding *decoding)
            (decoding->words & BIT(WORD_USE));
 }
 
-/* Offloaded flows have no timeout. */
+/* Takes the timeout. Offloaded flows have no timeout. */
 static void take_timeout(struct line_decoding *decoding)
 {
     uint32_t *timeout = &decoding->record->flow.timeout;

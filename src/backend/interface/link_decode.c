@@ -80,8 +80,8 @@ static void set_details(struct interface_record *interface, const struct rtnl_li
     memcpy(interface->details, details, sizeof details);
 }
 
-/* Kernels that send these counters send all up to tx_compressed; rx_nohandler came later. The
- * function sets presence bits itself, because they depend on the length. */
+/* Takes counters. Kernels that send them send all up to tx_compressed; rx_nohandler came later.
+ * Sets presence bits itself, because they depend on the length. */
 static bool link_decode_take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, rx_nohandler);

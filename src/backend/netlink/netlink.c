@@ -172,7 +172,7 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
     return error;
 }
 
-/* Receives a datagram into the buffer. Its length is -EAGAIN if flags forbid to wait for it. */
+/* Receives a datagram into the buffer. Length -EAGAIN: none has come, and flags forbid to wait. */
 static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;
@@ -307,7 +307,7 @@ static int take_datagram(struct dump *dump, const struct datagram *datagram)
     return left > 0 ? -EBADMSG : MORE;
 }
 
-/* inet_diag checks the rights again for each datagram of a dump. */
+/* Whether receiving needs rights: inet_diag checks them again for each datagram of a dump. */
 static bool needs_rights(const struct dump *dump)
 {
     return dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;

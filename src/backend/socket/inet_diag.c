@@ -114,7 +114,7 @@ static void decode_header(const struct inet_diag_msg *header, struct socket_reco
     decode_endpoint(&sock->remote, sock->family, header->id.idiag_dst, header->id.idiag_dport);
 }
 
-/* The congestion algorithm decides which of these structs the kernel sends. */
+/* Takes one of these structs: the congestion algorithm decides which one the kernel sends. */
 static bool take_cc_info(struct socket_record *sock, struct text content, uint16_t type)
 {
     sock->cc_info = content;
@@ -232,8 +232,8 @@ static uint64_t inet_complete(struct socket_record *sock, const struct protocol 
     return has;
 }
 
-/* An association of SCTP has the cookie of its endpoint, so its ends are a part of its identity.
- * Only associations have peers. */
+/* Makes the ends of an SCTP association a part of its identity, because it has the cookie of its
+ * endpoint. Only associations have peers. */
 static void identify_association(struct record *record)
 {
     struct socket_record *sock = &record->socket;

@@ -82,7 +82,7 @@ static const struct known_socket *events_find(const struct hash_table *table, ui
     return hash_table_find_number(table, hash_word(0, cookie), cookie);
 }
 
-/* A closed socket has no inode while its last bytes are sent: here it keeps its old inode. */
+/* Remembers a socket. A closed socket that still sends has no inode: it keeps its old inode. */
 static int events_remember(const struct record *record, void *arg)
 {
     struct events_reading *reading = arg;

@@ -373,8 +373,8 @@ static struct unix_socket *find_longest(struct unix_reading *reading,
     return longest;
 }
 
-/* The identity is the socket's kernel address, so two connections with equal names differ. The
- * listener's identity is added, so that a listener with another name cannot forge it. */
+/* Adds a connection. Its identity is its kernel address, so two connections with equal names
+ * differ, and the listener's identity, so that a listener with another name cannot forge it. */
 static int add_pending(struct unix_reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {
@@ -431,7 +431,7 @@ static int unix_take_line(struct unix_reading *reading, const struct line *line,
     return result;
 }
 
-/* A row whose whole name is known ends after that name, even if the name has newlines. */
+/* Takes all rows. A row with a known name ends after that name, even if the name has newlines. */
 static int take_lines(struct unix_reading *reading)
 {
     const struct line *lines = &reading->lines;

@@ -157,7 +157,7 @@ struct value info_bbr_number(const struct cell *cell)
     return value;
 }
 
-/* Unknown unless both ends use DCTCP: otherwise its numbers mean nothing. */
+/* A number of DCTCP. Unknown unless both ends use DCTCP: otherwise the number means nothing. */
 struct value info_dctcp_number(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;

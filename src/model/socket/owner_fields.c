@@ -133,7 +133,7 @@ struct value owner_all(const struct record *record, const struct context *contex
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
-/* In TIME_WAIT the inode is unknown, but no process can hold the socket. */
+/* Known in TIME_WAIT, too: then the inode is unknown, but no process can hold the socket. */
 struct value owner_processes(const struct cell *cell)
 {
     const struct record *record = cell->record;

@@ -179,7 +179,7 @@ static bool is_full(uint32_t used, uint32_t limit)
     return limit && used >= limit - limit / 10;
 }
 
-/* For people the limit is written only if at least half of it is used. */
+/* Writes use and limit. For people, the limit is written only if at least half of it is used. */
 static char *put_share(char *dst, uint32_t used, uint32_t limit, bool human)
 {
     dst = put_amount(dst, used, human);

@@ -82,7 +82,7 @@ static bool take_extension(struct packet *packet, struct rest *rest)
     return true;
 }
 
-/* The addresses are the last fields of a header without options. */
+/* Takes an IP header; false: malformed. The addresses are the last fields before the options. */
 static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
 {
     const bool is_ipv4 = family == AF_INET;
