@@ -363,7 +363,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     struct sockets_reading *sockets = &reading->sockets;
     int error = 0;
 
-    memset(reading, 0, sizeof *reading); /* as a literal it would take 40 KiB of stack */
+    memset(reading, 0, sizeof *reading); /* a compound literal would take 40 KiB of stack */
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);

@@ -393,7 +393,7 @@ struct lane_pass lane_end_pass(struct lane *lane)
 
 void lane_finish(struct lane *lane)
 {
-    struct second_lane *second = (struct second_lane *)lane->second; /* a lane first */
+    struct second_lane *second = (struct second_lane *)lane->second; /* its first member: a lane */
 
     if (second) {
         pass_on_second(lane, second);

@@ -18,7 +18,7 @@ union packed_words {
 /* Room for an unpacked row, and for the row before it (--delta). */
 struct kept_row {
     union packed_words plain, before;
-    char parted[2][2][PARTED_MAX]; /* structs that each borrows, with only the kept parts */
+    char parted[2][2][PARTED_MAX]; /* structs that both records borrow, with only the kept parts */
 };
 
 struct rows {

@@ -139,7 +139,7 @@ int interface_sets_of_tree(struct interface_sets *sets, const char *proc_root)
         const char *path;
         int (*take)(struct interface_sets *sets, char *line);
     } files[] = {{"net/dev", take_dev}, {"net/if_inet6", take_if_inet6}, {"net/route", take_route}};
-    enum { LINES_MAX = 20000 }; /* a captured tree may have any number */
+    enum { LINES_MAX = 20000 }; /* a captured tree may have any number of lines */
     char line[512];
     int error = 0;
 

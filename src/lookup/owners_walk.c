@@ -15,7 +15,7 @@
 enum {
     THREADS_MAX = 8,
     DIRECTORY_BUFFER = 15 * 1024,
-    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* after a first piece of this size there are more */
+    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* if the first piece is that large, more follow */
     DIRENT_TYPICAL = 24,                     /* bytes of a descriptor's entry */
 
     /* Costs in readlink(2) calls, which take 3 microseconds: a process takes four system calls

@@ -26,7 +26,7 @@ struct drops {
     struct drop_counters *counters;
     bool *listed; /* for each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
-    struct fitting *fitting; /* by drop: the socket that fits a drop without socket */
+    struct fitting *fitting; /* by drop: the socket that fits, if the drop names no socket */
     size_t fitting_capacity;
     struct engine *engine;
     bool began;

@@ -13,7 +13,7 @@
 #include "fastnet/report.h"
 #include "fastnet/socket_tracker.h"
 
-enum { LINES = 16, LEAST = 1000 /* bytes per second: below, no line is shown */ };
+enum { LINES = 16, LEAST = 1000 /* bytes per second; slower interfaces have no line */ };
 
 struct machine_counts {
     uint64_t at; /* CLOCK_MONOTONIC; 0: not read */

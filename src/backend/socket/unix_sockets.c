@@ -30,7 +30,7 @@ enum { FILE_ALONE = 64 * 1024 };
  * struct has only members of struct socket_record that unix sockets can fill. */
 struct unix_socket {
     uint64_t has, identity, inode;
-    struct text path; /* followed by the memory, and by the inodes of waiting connections */
+    struct text path; /* the name; the memory and the inodes of waiting connections follow it */
     uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
@@ -53,7 +53,7 @@ struct texts {
 /* A listener with waiting connections. Listeners are sorted by their names in the file. */
 struct unix_listener {
     struct unix_socket *socket;
-    size_t next; /* in the first of equal listeners: index of the next in turn */
+    size_t next; /* in the first of equal listeners: index of the one whose turn is next */
 };
 
 /* The state of reading the table. */

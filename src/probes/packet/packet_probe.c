@@ -232,7 +232,7 @@ static int open_readers(struct packet_probe *probe)
         probe->taken[i] = probe->options.repeats ? packet_flows_create(flows) : NULL;
         if (!reader->ring.flows || (probe->options.repeats && !probe->taken[i]))
             error = -ENOMEM;
-        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* stop and continue, both unread */
+        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* two wake-ups may be unread */
         reader->done = eventfd(0, EFD_CLOEXEC);
         if (!error && (reader->wake < 0 || reader->done < 0))
             error = -errno;
