@@ -27,7 +27,7 @@ struct owner_searches {
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it; the next three, too */
+    struct delta *delta; /* NULL until a listing needs it, like the next three members */
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
@@ -67,8 +67,8 @@ struct lacking {
 /* The network namespaces of a listing, one after another (netns_walk.c). */
 struct netns_walk {
     struct namespaces found; /* all_netns: the network namespaces */
-    size_t wanted;           /* how many the filter may want */
-    size_t refused;          /* how many this program may not enter */
+    size_t wanted;           /* how many of them the filter may want */
+    size_t refused;          /* how many of them this program may not enter */
     size_t current, count;   /* index of the current netns; how many (1 if there is only one) */
     uint64_t cookie;         /* --delta: cookie of the current netns; 0: the only one */
     bool heading_due;        /* no row of the current netns was shown yet */

@@ -57,7 +57,7 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 /* Registers that keep values; registers 0 to 5 are for results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, TASK = BPF_REG_8, INODE = BPF_REG_9 };
 
-/* Ends the program for other files: /proc/PID/fd shows only a file on sockfs as socket:[NUMBER]. */
+/* Ends unless /proc/PID/fd shows a socket: any file on sockfs, even if opened with O_PATH. */
 static void owners_bpf_put_conditions(struct assembly *to, const struct kernel_layout *layout)
 {
     assembly_load(to, FILE_OF, CONTEXT, layout->file);

@@ -124,7 +124,7 @@ int bpf_map_read(int map, void *keys, void *values, uint32_t most)
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 
-/* The members of the attributes that hold an id are at the same offset for all types of objects. */
+/* Opens an object by its id, whose member of the attributes is at one offset for all types. */
 static int open_id(int command, uint32_t id)
 {
     union bpf_attr attributes;

@@ -225,7 +225,7 @@ int proc_tree_open_directory(const struct proc_tree *tree, const char *path)
 static const struct clue {
     unsigned about;
     const char *file;
-    const char *texts[2]; /* of little-endian, of big-endian machines; or not of MIPS, of MIPS */
+    const char *texts[2]; /* MACHINE_ORDER: little, big endian; MACHINE_TYPES: not MIPS, MIPS */
     size_t offset; /* distance of the text from the first ':' of its line, bytes; 0: it may be
                       anywhere */
 } clues[] = {

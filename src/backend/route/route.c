@@ -54,8 +54,8 @@ struct route_reading {
     struct route_rows rows;
 };
 
-/* The kernel's files have one line for an IPv4 route, so rows of its other next hops are handed on
- * only if the query needs them. */
+/* Hands on the row. The kernel's files have one line for an IPv4 route, so rows of its other next
+ * hops are handed on only if the query needs them. */
 static int route_hand_on(struct route_reading *reading)
 {
     if (reading->rows.record.route.part == ROUTE_FURTHER &&

@@ -66,7 +66,7 @@ struct value info_bits(const struct cell *cell)
         [INFO_RCV_WSCALE] = UP_TO(rto),
         [INFO_FASTOPEN_FAIL] = UP_TO(rto),
         [INFO_APP_LIMITED] =
-            UP_TO(busy_time), /* as old as delivery_rate, which is before busy_time */
+            UP_TO(busy_time), /* added together with delivery_rate, which it is about */
         [INFO_ECN_MODE] = sizeof(struct kernel_tcp_info),
     };
     const size_t which = cell->field->index;
