@@ -28,8 +28,8 @@ uint64_t counter_total(const struct examination *examination, enum kernel_number
     return examination->now->counts.known[counter] ? examination->now->counts.numbers[counter] : 0;
 }
 
-/* Some files are about the whole machine, and exist only in the first network namespace: a rule in
- * another namespace does not lack them. */
+/* Some files are about the whole machine, and exist only in the first network namespace: in another
+ * namespace, the rule is not lacking because of them. */
 uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 {
     const struct reading *now = examination->now;
@@ -86,7 +86,7 @@ void finding_summary(struct finding *finding, const char *format, ...)
     FORMAT_INTO(finding->summary, format);
 }
 
-/* Leaves out a piece that does not fit. */
+/* Adds a piece of evidence. Leaves out a piece that does not fit. */
 void finding_evidence(struct finding *finding, const char *format, ...)
 {
     const char *separator = finding->evidence_length ? "; " : "";

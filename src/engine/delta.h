@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store of rows that are listed again and again. It remembers the counters of each row, so that
- * a later run can compare the row with them. A row is found again by its identity, or by a hash of
- * its key; all rows are of one kind. rates.h has the fields that show how counters changed. */
+ * a later run can show how they grew. A row is found again by its identity, or by a hash of its
+ * key; all rows are of one kind. rates.h has the fields that show how counters changed. */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
 

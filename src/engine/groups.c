@@ -263,7 +263,7 @@ static struct value count_value(uint64_t count)
     return (struct value){.type = VALUE_NUMBER, .number = count};
 }
 
-/* Computes the shares of each group, which follow its sums. */
+/* Computes the shares of each group, which are stored after its sums. */
 static void add_shares(struct groups *groups)
 {
     const size_t sums = groups->listing->sum_count;

@@ -30,7 +30,7 @@ uint64_t live_now(const struct live *live)
     return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / CLOCK_MILLISECOND;
 }
 
-/* Times of rows are milliseconds in 40 bits, which last for 34 years. */
+/* Notes that a row moves now. Times are milliseconds in 40 bits, which last for 34 years. */
 void live_set_active(const struct live *live, struct live_row *of)
 {
     of->active = live_now(live) & LIVE_TIME_MASK;
@@ -567,7 +567,7 @@ static void report_refused(const struct live *live, struct report *report)
                         live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 
-/* Each problem is reported once, because the report of a stream is printed again and again. */
+/* Takes a sample. Each problem is reported once: the report of a stream is printed repeatedly. */
 int live_sample(struct live *live, struct report *report)
 {
     struct report problems = {.verbose = report->verbose};

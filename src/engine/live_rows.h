@@ -194,12 +194,12 @@ void live_order_finish(struct live_order *order);
  * UINT32_MAX: memory is short. */
 uint32_t live_group_of(struct live *live, const struct record *record);
 
-/* How many milliseconds new, moving and ended rows are shown as such. */
+/* How many milliseconds a row is shown as new, moving or ended. */
 uint64_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);
 bool live_is_new(const struct live *live, const struct live_row *of);
 
-/* From now on columns are computed as in that network namespace, until live_leave_netns(). */
+/* From now on, until live_leave_netns(), columns are computed as in that network namespace. */
 void live_use_netns(struct live *live, size_t netns_number);
 void live_leave_netns(struct live *live);
 

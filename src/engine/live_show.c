@@ -217,7 +217,7 @@ static double weight_of(const struct live *live, const struct grouped_rows *grou
     if (by && by->pair)
         by = NULL;
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
-        if (by->name == live->listing->rates[i]->name) /* names, because the field may be a copy */
+        if (by->name == live->listing->rates[i]->name) /* by name: the field may be a copy */
             return group->sums.totals[i];
         else if (by->rate && by->of->name == live->listing->rates[i]->name)
             return group->sums.rates[i];

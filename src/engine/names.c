@@ -198,7 +198,7 @@ static bool filters_by(const struct run *run, uint64_t lookup)
 
 /* Searches take 1/20 of the CPU time, or 1/2000 if neither filter nor order needs owners. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
-enum { SEARCHES_MAX = 100 }; /* after this number, a search forgets owners that are gone */
+enum { SEARCHES_MAX = 100 }; /* number of searches until owners that are gone are forgotten */
 static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners stay confirmed */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 

@@ -95,7 +95,7 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
     run->limits.ended |= ends;
 }
 
-/* Adds a table to the failure with this reason or, if there are too many failures, to the last. */
+/* Adds a table to the failure with this reason or, if there are too many, to the last failure. */
 static void add_failure(struct run *run, const struct table *table, const char *reason, bool unread,
                         bool costs_status)
 {

@@ -147,8 +147,8 @@ static void rows_prepare(struct packing *packing, const struct record *record, u
     }
 }
 
-/* Returns the base with the fields of the record, which may be a new base or, if there are too
- * many, any base. NULL: memory is short. */
+/* Returns the base with the fields of the record, which may be a new base or, if there are too many
+ * bases, any base. NULL: memory is short. */
 static const struct base *find_base(struct rows *rows, const struct record *record)
 {
     struct packing packing;
@@ -230,8 +230,8 @@ static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *reco
 }
 
 /* Packs a row as a difference to its base, because most words of a record are 0, and rows with the
- * same fields share other words, too. The row before (--delta) is packed as a difference to the
- * row. */
+ * same fields share other words, too. The row of the last run (--delta) is packed as a difference
+ * to the row. */
 int rows_add(struct rows *rows, const struct record *record)
 {
     const struct base *const base = find_base(rows, record);

@@ -242,7 +242,7 @@ void lane_finish(struct lane *lane);
 /* Prints the heading of the current network namespace, if it is due. */
 void run_put_heading(struct run *run);
 
-/* Passes a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
+/* Passes a row to a sink, or to the listing's groups if it has groups. Returns 0 or -errno. */
 int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
 /* True if the filter wants a row that waited. All lookups are done now. Counts refused rows. */
@@ -275,7 +275,7 @@ void run_search_new_owners(struct run *run);
 /* Searches for the owners of all rows of listing.live, if a search is due. */
 void run_search_owners_again(struct run *run);
 /* Checks whether the owners of a known row still hold it, before the row is shown. If not, searches
- * again, unless that was done too often. */
+ * again, unless searches have used too much CPU time. */
 void engine_confirm_owners(struct engine *engine, const struct record *record);
 void run_report_owners(struct run *run);
 /* Looks up users, services, hosts and networks. Most of these lookups give up all rights. */

@@ -13,7 +13,7 @@ static int order_compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* The negative number with the larger magnitude is smaller. */
+/* Compares integers: the negative number with the larger magnitude is smaller. */
 static int order_compare_signed(const struct value *a, const struct value *b)
 {
     int order = order_compare_numbers(a->integer.magnitude, b->integer.magnitude);

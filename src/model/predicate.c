@@ -33,7 +33,7 @@ static struct value predicate_a_number(uint64_t number)
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
-/* Sets *number to the number of a value or named value. Returns false if it has none. */
+/* Sets *number to the number of a value or named value. Returns false if there is no number. */
 static bool predicate_number_in(const struct value *value, uint64_t *number)
 {
     switch (value->type) {
@@ -76,7 +76,7 @@ static bool predicate_is_within(const struct predicate *predicate, const struct 
     return true;
 }
 
-/* Sets *text to the text of a value or its name. Returns false if it has none. */
+/* Sets *text to the text of a value or its name. Returns false if there is no text. */
 static bool text_in(const struct value *value, struct text *text)
 {
     if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
@@ -300,7 +300,7 @@ static struct value predicate_value_of(const struct predicate *predicate, const 
     if (field->plain && value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS &&
         constant->address.family == AF_INET)
         value.address =
-            address_unmapped(&value.address); /* the address of a packet is not unmapped before */
+            address_unmapped(&value.address); /* addresses of packets are not unmapped earlier */
     return value;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program runs at the tracepoint raw_syscalls:sys_exit (include/trace/events/syscalls.h). Its
- * arguments are the registers of the process and the call's return value. Calls that do not fail
- * leave the program after a few instructions. */
+ * arguments are the registers of the process and the call's return value. For calls that do not
+ * fail, it ends after a few instructions. */
 #include "probes/failures_program.h"
 
 #include <errno.h>

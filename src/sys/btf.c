@@ -222,7 +222,7 @@ bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
     return btf_take_name(btf, btf_word_at(bytes, 0), &member->name);
 }
 
-/* Members without a name are searched, too. `depth` bounds that: hostile types can contain each
+/* Members without a name are searched, too. `depth` limits this: hostile types can contain each
  * other. */
 struct member_search {
     const char *name;

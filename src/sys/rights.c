@@ -49,8 +49,8 @@ static cap_t caps;
 /* The effective set is perhaps not empty. */
 static bool raised;
 
-/* Bits of the rights that rights_limit() kept. Two rights can share a capability: it is not raised
- * for the right that was given up. */
+/* Bits of the rights that rights_limit() kept. Two rights can share a capability, which is not
+ * raised for the right that was given up. */
 static unsigned kept = RIGHTS_ALL;
 
 /* A set-user-ID program would read files as its file's owner, even without capabilities. So the

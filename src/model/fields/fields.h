@@ -54,7 +54,7 @@ const char *machine_scope_name(uint64_t machine);
           .lookups = NEED_HOSTS | NEED_UNMAPPED)
 #define BOOLEAN(id, path, ...)                                                                     \
     FIELD(id, VALUE_BOOLEAN, boolean_member, __VA_ARGS__, PLAIN(path))
-/* Times in seconds with three decimals. NANOSECONDS since 1970 are a point in time. */
+/* Times in seconds with three decimals. NANOSECONDS: a point in time, counted since 1970. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, number_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 #define NANOSECONDS(id, path, ...)                                                                 \

@@ -61,7 +61,7 @@ static struct value flow_state(const struct cell *cell)
 
 static WORDS(role_name, "client", "server");
 
-/* Unknown if the clock was set back to a time before the flow began. */
+/* The age; unknown if the clock was set back to a time before the flow began. */
 static struct value age(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;

@@ -18,7 +18,7 @@ static struct value average_chain(const struct cell *cell)
                           : unknown;
 }
 
-/* The kernel's size of an entry, or an estimate if it does not report the size. */
+/* The kernel's size of an entry, or an estimate if the kernel does not report the size. */
 static struct value entry_size(const struct cell *cell)
 {
     return number((cell->record->has & USAGE_ENTRY_SIZE) ? cell->record->usage.entry_size

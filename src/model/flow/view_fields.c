@@ -44,7 +44,7 @@ static bool flow_view_is_translated(const struct flow_direction way[], bool sour
                                                   (source ? reply->dst_port : reply->src_port));
 }
 
-/* The source address that the destination sees, and the real destination. */
+/* Writes the source address that the destination sees, and the real destination. */
 static char *write_nat(char *dst, const struct value *view, bool human)
 {
     const struct flow_direction *way = view->view.record->flow.way;

@@ -58,7 +58,7 @@ static WORDS(event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-/* A unix socket has no ports. A raw socket has no remote port, even if connect(2) got a port. */
+/* A unix socket has no port. A raw socket has no remote port, even if connect(2) got one. */
 static struct value port(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;

@@ -10,7 +10,7 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* A listener fills few numbers of tcp_info, and two of them then describe its queue. */
+/* A number of tcp_info. A listener fills few of them, and two of these describe its queue. */
 struct value info_number(const struct cell *cell)
 {
     return cell->record->socket.state == TCP_LISTEN ? unknown : info_member(cell);
@@ -178,7 +178,7 @@ struct value info_vegas_rtt(const struct cell *cell)
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-/* The kernel lets one more connection wait than the limit, so listen(fd, 0) has room for one. */
+/* In percent of the limit. The kernel lets one more wait, so listen(fd, 0) has room for one. */
 struct value info_backlog_percent(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;

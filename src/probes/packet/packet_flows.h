@@ -84,7 +84,7 @@ static inline uint64_t packet_flows_hash_addresses(const struct packet_flows *fl
     uint64_t hash = packet_flows_hash_pair(flows, key, FLOW_KEY_ADDRESSES) +
                     key->interface * flows->secrets[FLOW_KEY_INTERFACE];
 
-    /* IPv4 addresses have no more words, and the bytes after them do not count */
+    /* IPv4 addresses have no more words, and the bytes after them are not hashed */
     for (size_t i = FLOW_KEY_ADDRESSES + 2; i < FLOW_KEY_LLADDRS && key->family != AF_INET; i += 2)
         hash += packet_flows_hash_pair(flows, key, i);
     return hash;
