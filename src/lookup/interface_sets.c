@@ -93,7 +93,7 @@ static void split_words(char *line, const char *words[WORDS_MAX])
     }
 }
 
-/* "00000000000000000000000000000001 01 80 10 80       lo": if6_seq_show() of the kernel's
+/* Takes a line "00000000000000000000000000000001 01 80 10 80       lo": if6_seq_show() in
  * net/ipv6/addrconf.c */
 static int take_if_inet6(struct interface_sets *sets, char *line)
 {

@@ -159,7 +159,7 @@ static uint32_t interface_with(const struct machine_rates *rates, const struct a
 /* Adds the rates of a socket to an interface: to the interface that it is bound to, or else to the
  * interface with its local address. If the peer is in the same network namespace, traffic passes
  * lo, as does all of 127.0.0.0/8. A UDP socket that is not bound to an address may use any
- * interface, and counts for interface 0. The first two rates are sent bytes (retransmitted bytes
+ * interface: it is added to interface 0. The first two rates are sent bytes (retransmitted bytes
  * included) and received bytes. */
 static void add_socket(void *arg, const struct live_rates *of)
 {

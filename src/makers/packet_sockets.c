@@ -8,7 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 
-/* A packet can belong to a socket that is connected to its other end, to a socket bound to its
+/* A packet can belong to a socket connected to the packet's other end, to a socket bound to its
  * address, or to a socket bound to any address. Each case is a question, and packets with equal
  * questions share it. A socket answers one or two questions, so sockets and packets of one port
  * need not all be compared with each other. */

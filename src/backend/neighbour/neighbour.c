@@ -54,7 +54,7 @@ static bool neighbour_take_lladdr(struct text content, void *member)
     return attribute_lladdr(content, neighbour->lladdr, &neighbour->lladdr_length);
 }
 
-/* Adds these bits to the flags. Returns false, because the flags are known without them, too. */
+/* Adds these bits to the flags. Returns false, because the field of flags is known without them. */
 static bool take_flags_ext(struct text content, void *member)
 {
     uint32_t *flags = member, ext = 0;

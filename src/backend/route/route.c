@@ -94,7 +94,7 @@ static int take_nexthops(struct route_reading *reading)
     return 0;
 }
 
-/* Checks the table: kernels that do not check requests strictly send routes of all tables. */
+/* True for routes of the table: kernels without strict checks of requests send all tables. */
 static bool is_of_table(const struct record *record, const struct table *table)
 {
     const struct route_record *route = &record->route;
