@@ -22,7 +22,7 @@ static const struct rule_growth reverse_path[] = {
               "dropped because the route back leads to another interface"}},
     {.counter = NO_NUMBER}};
 
-/* One or two are random bit errors. Packets that the network card drops are not counted here. */
+/* One or two wrong sums are random bit errors. Packets that the card drops are not counted here. */
 #define WRONG_SUM                                                                                  \
     {                                                                                              \
         "packet was", "packets were", "dropped because of a wrong checksum"                        \

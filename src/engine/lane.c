@@ -125,7 +125,7 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
-/* --delta: finds the row before, unless the filter refuses this row by columns other than rates.
+/* --delta: finds the earlier row, unless the filter refuses this row by columns other than rates.
  * Returns 1 to go on with the row, 0 to drop it (the first run only remembers rows), or -ENOMEM. */
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {

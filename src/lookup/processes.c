@@ -393,7 +393,7 @@ static int thread_has_link(const char *tid, void *arg)
     return is_link_to(search->tree, path, search->inode) == 1;
 }
 
-/* Whether the state is Z (proc(5)). It follows the name, which may contain any characters. */
+/* Whether the state is Z (proc(5)). The state follows the name, which may have any characters. */
 static bool has_ended(const struct proc_tree *tree, pid_t pid)
 {
     char stat[1024] = "";

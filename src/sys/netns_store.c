@@ -58,7 +58,7 @@ void *netns_store_add(struct netns_store *store, uint64_t cookie)
     return entry;
 }
 
-/* If memory is short, a namespace is perhaps not found again: then it counts as new. */
+/* If memory is short, a namespace may not be found at the next walk: then it counts as new. */
 void netns_store_next(struct netns_store *store, void (*finish)(void *entry))
 {
     hash_table_finish(&store->numbers);

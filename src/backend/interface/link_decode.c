@@ -110,7 +110,7 @@ static const struct target link_targets[] = {
     [IFLA_OPERSTATE] = TAKE(interface.state, INTERFACE_STATE),
     [IFLA_ADDRESS] = TAKE_BY(link_decode_take_lladdr, interface, INTERFACE_LLADDR),
     [IFLA_MAP] = TAKE_BY(link_decode_take_map, interface, INTERFACE_MAP),
-    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* it is the first member */
+    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* `kind` is the first member */
     [IFLA_LINKINFO] = TAKE_NEST(link_info),
     [IFLA_IFALIAS] = TAKE(interface.alias, INTERFACE_ALIAS),
 };

@@ -98,7 +98,7 @@ void netlink_destroy(struct netlink *netlink)
     free(netlink);
 }
 
-/* For nfnetlink, CAP_NET_ADMIN must be raised when a request is sent or a group is joined. */
+/* Raises a right: nfnetlink needs CAP_NET_ADMIN when a request is sent or a group is joined. */
 static void raise_for(int protocol)
 {
     if (protocol == NETLINK_NETFILTER)

@@ -166,7 +166,7 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Before Linux 4.15 ipv6_route has cached routes, too. */
+/* Takes a row of ipv6_route, which has cached routes, too, before Linux 4.15. */
 static int take_ipv6(struct proc_file *file, const struct line *line, struct record *record)
 {
     const bool of_cache = file->query->table == &table_route6_cache;

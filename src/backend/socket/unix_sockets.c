@@ -154,7 +154,7 @@ static int unix_remember(const struct record *record, void *arg)
                : -ENOMEM;
 }
 
-/* Sorts by inode. Sockets borrow their texts from here on, because texts no longer move. */
+/* Sorts sockets by inode. They borrow their texts from here on, because texts no longer move. */
 static int index_by_inode(struct unix_reading *reading)
 {
     const size_t count = reading->sockets.count;
