@@ -184,7 +184,7 @@ static int read_all_netns(struct doctor *doctor, bool again, struct report *repo
 }
 
 /* Waits. Meanwhile reads events of refused connections, if there is only one network namespace. If
- * the kernel loses events, all are discarded: the lost ones may be of the worst address. */
+ * the kernel loses events, all are discarded: lost events may be of the worst address. */
 static void doctor_wait(struct doctor *doctor, uint64_t until)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(until / CLOCK_SECOND),

@@ -115,7 +115,7 @@ void seen_destroy(struct seen *seen)
 void seen_start(struct seen *seen, bool all)
 {
     seen->all = all;
-    seen->fill = all ? 1 : 2; /* a window has 4 slots per key: most keys find the first one free */
+    seen->fill = all ? 1 : 2; /* a window has 4 slots per key: most find the first slot free */
     if (seen->newer.count)
         set_clear(&seen->newer);
     if (seen->older.count)

@@ -149,7 +149,7 @@ static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)
 
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);
 
-/* Walks into a directory. One that has vanished, or may not be read, is not an error. */
+/* Walks into a directory. It may have vanished, or be unreadable: that is not an error. */
 static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *entry, char *path,
                      size_t length, int depth)
 {

@@ -14,7 +14,7 @@ enum { CAN_HOLD = 1, CAN_FAIL = 2 };
  * registers and stack of all of them. */
 #define NOT_INLINE __attribute__((noinline))
 
-/* A row, and what is known of the row. */
+/* A row and its known fields. */
 struct view {
     const struct record *record;
     const struct context *context; /* may be NULL */

@@ -367,7 +367,7 @@ static void namespace_search_mount(const struct netns *mounted, const char *path
 
     if (!namespace_find(search, mounted->id)) {
         error = stat(path, &file) < 0 ? -errno : 0;
-        /* another file, even a device, may be mounted over this one */
+        /* another file, even a device, may be mounted over this file */
         if (!error && file.st_ino == mounted->id)
             error = open_found(search, AT_FDCWD, path);
     }

@@ -105,7 +105,7 @@ static bool is_ordinary(unsigned char byte)
     return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
 }
 
-/* Whether all eight bytes are visible ASCII characters, and none is a backslash or `stop`. */
+/* Whether all eight bytes are visible ASCII characters other than a backslash or `stop`. */
 static bool are_plain(uint64_t bytes, char stop)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -121,7 +121,7 @@ static bool are_plain(uint64_t bytes, char stop)
 static inline size_t copy_plain(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also)
 {
-    /* the byte that ends the copy, besides space and backslash: `also` or the one delimiter; a
+    /* the byte that ends the copy, besides space and backslash: `also` or the only delimiter; a
      * backslash: there is none; NUL: there are several */
     char stop = size >= sizeof(uint64_t) ? also : '\0';
     uint64_t bytes;

@@ -172,7 +172,7 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
     return error;
 }
 
-/* Receives a datagram into the buffer. Length -EAGAIN: none has come, and flags forbid to wait. */
+/* Receives a datagram into the buffer. Length -EAGAIN: nothing came, and flags forbid to wait. */
 static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;

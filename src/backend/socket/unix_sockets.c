@@ -53,7 +53,7 @@ struct texts {
 /* A listener with waiting connections. Listeners are sorted by their names in the file. */
 struct unix_listener {
     struct unix_socket *socket;
-    size_t next; /* in the first of equal listeners: index of the one whose turn is next */
+    size_t next; /* in the first of equal listeners: index of the next listener */
 };
 
 /* The state of reading the table. */

@@ -489,7 +489,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
     }
 }
 
-/* Whether rows are sorted by this column, or by a pair of rates that has it. */
+/* Whether rows are sorted by this column, or by a pair of rates that includes it. */
 static bool is_sorted(const struct field *column, const struct field *sorted)
 {
     if (!sorted || !sorted->pair || !column->rate || column->pair)
