@@ -77,7 +77,7 @@ void doctor_destroy(struct doctor *doctor)
     free(doctor);
 }
 
-/* If the drops cannot be taken, the probe ends, so that no rule says that nothing was dropped. */
+/* Takes the drops. If that fails, the probe ends, so that no rule says that nothing was dropped. */
 static void doctor_take_drops(struct doctor *doctor)
 {
     if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
@@ -122,7 +122,7 @@ static unsigned needs_of(const struct doctor *doctor, uint64_t netns)
     return needs;
 }
 
-/* Returns this thread's network namespace, or NULL when memory is short. May move the others. */
+/* Returns the element of this thread's netns; NULL: memory is short. May move other elements. */
 static struct examined_netns *find_examined_netns(struct doctor *doctor)
 {
     return netns_store_add(&doctor->namespaces,
@@ -149,7 +149,7 @@ static int doctor_read_netns(struct doctor *doctor, struct report *report)
 
 struct doctor_ahead {
     struct doctor *doctor;
-    bool again; /* read only sockets that ask DNS, again: they may be new */
+    bool again; /* read again, but only sockets that ask DNS: they may be new */
     struct report *report;
 };
 
@@ -183,8 +183,8 @@ static int read_all_netns(struct doctor *doctor, bool again, struct report *repo
                                       : read_ahead(&ahead);
 }
 
-/* Waits, and meanwhile reads which connections are refused, if there is only one network namespace.
- * If the kernel loses such events, all are dropped: another address may have refused more. */
+/* Waits. Meanwhile reads events of refused connections, if there is only one network namespace. If
+ * the kernel loses events, all are discarded: lost events may be of the worst address. */
 static void doctor_wait(struct doctor *doctor, uint64_t until)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(until / CLOCK_SECOND),
@@ -310,8 +310,8 @@ static void doctor_start(struct doctor *doctor)
     doctor->began = clock_nanoseconds(CLOCK_MONOTONIC); /* probes may take long to load */
 }
 
-/* After ctrl-C, the second readings are taken at least this time after the first: over a shorter
- * time a short burst would look like a fault. */
+/* After ctrl-C, the second readings are taken at least this long after the first readings: over a
+ * shorter time a short burst would look like a fault. */
 enum { LEAST_MS = 1000 };
 
 static void wait_after_interrupt(const struct doctor *doctor)
@@ -326,8 +326,8 @@ static void wait_after_interrupt(const struct doctor *doctor)
         continue;
 }
 
-/* Waits until the second readings. Most resolvers wait for 5 s, which is the usual time between
- * readings, so sockets that ask DNS are read again later. */
+/* Waits until the second readings. Reads sockets that ask DNS again QUERIES_MS earlier: most
+ * resolvers wait for 5 s, the usual time between readings, so their first queries end before. */
 static int doctor_wait_for_second(struct doctor *doctor)
 {
     enum { QUERIES_MS = 2000 };

@@ -28,8 +28,8 @@ uint64_t counter_total(const struct examination *examination, enum kernel_number
     return examination->now->counts.known[counter] ? examination->now->counts.numbers[counter] : 0;
 }
 
-/* Some files are about the whole machine, and exist only in the first network namespace: a rule in
- * another namespace does not lack them. */
+/* Some files are about the whole machine, and exist only in the first network namespace: in another
+ * namespace, the rule is not lacking because of them. */
 uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 {
     const struct reading *now = examination->now;
@@ -86,7 +86,7 @@ void finding_summary(struct finding *finding, const char *format, ...)
     FORMAT_INTO(finding->summary, format);
 }
 
-/* Leaves out a piece that does not fit. */
+/* Adds a piece of evidence. Leaves out a piece that does not fit. */
 void finding_evidence(struct finding *finding, const char *format, ...)
 {
     const char *separator = finding->evidence_length ? "; " : "";
@@ -147,8 +147,8 @@ static void make_command(struct finding *finding, const struct examination *exam
         *finding->command = '\0';
 }
 
-/* Returns whether the first examination passed on findings of this rule. The first examination
- * remembers that. It tries only rules with at_once. */
+/* Returns whether the first examination, which tries only rules with at_once, passed on findings of
+ * this rule. In the first examination, remembers that. */
 static bool rule_is_done(struct examination *examination)
 {
     if (!examination->rule->at_once)

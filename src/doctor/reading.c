@@ -131,9 +131,9 @@ static int reading_take_interface(struct reading *reading, const struct record *
 
 /* --- The way to other machines ---------------------------------------------------------------- */
 
-/* UNUSED_MS after the last packet for it, a neighbour is not in use any more. ASKED_MS after the
- * first packet, the kernel has asked twice, once a second
- * (net.ipv4.neigh.default.retrans_time_ms). */
+/* A neighbour is not in use any more UNUSED_MS after the last packet for it. The kernel asks for a
+ * neighbour once a second (net.ipv4.neigh.default.retrans_time_ms), so ASKED_MS after the first
+ * packet it has asked twice. */
 enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
 
 /* Returns since when the kernel asks for the neighbour in vain. Each packet that waits for the
@@ -183,8 +183,8 @@ static bool reading_is_within(const struct address *address, const struct networ
            (!bits || (address->bytes[whole] ^ network->address.bytes[whole]) >> (8 - bits) == 0);
 }
 
-/* Takes a route. If several routes have one destination, the kernel uses the lowest metric. These
- * routes come first, so routes with another metric are ignored. */
+/* Takes a route. If several routes have one destination, the kernel uses those with the lowest
+ * metric. These routes come first, so routes with another metric are ignored. */
 static void reading_take_route(struct reading *reading, const struct route_record *route)
 {
     const struct network destination = {route->destination, route->prefix};
@@ -313,7 +313,7 @@ static void reading_pause(void *arg, struct report *report)
         wait->progress->show(wait->progress, false);
 }
 
-/* Reads the tables of a source; events until the wait is over. Returns 0 or -errno. */
+/* Reads the tables of a source; reads events until the wait is over. Returns 0 or -errno. */
 static int reading_list(const struct reading_source *source, struct reading *reading,
                         const struct reading *before, struct engine *engine,
                         const struct doctor_options *options, unsigned needs,
@@ -363,7 +363,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     struct sockets_reading *sockets = &reading->sockets;
     int error = 0;
 
-    memset(reading, 0, sizeof *reading); /* as a literal it would take 40 KiB of stack */
+    memset(reading, 0, sizeof *reading); /* a compound literal would take 40 KiB of stack */
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
@@ -382,7 +382,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
-    /* these are parts of other tables, or are read later */
+    /* these needs are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
                               READS_LINKS | READS_DROPS | READS_MACHINE);
     reading->read &= ~reading->lacking;

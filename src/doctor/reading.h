@@ -39,7 +39,7 @@ struct suspect {
     uint64_t value;   /* what waits or was lost: the higher, the worse */
     uint64_t limit;   /* limit of the queue or buffer */
     uint64_t dropped; /* for a listener: connections dropped since the reading before */
-    bool was_full;    /* for a listener: it was full in the reading before, too */
+    bool was_full;    /* for a listener: its queue was full in the reading before, too */
     bool multicast;   /* bound to a multicast address */
     bool large;       /* large segments are not acknowledged */
     struct endpoint local, remote;
@@ -111,7 +111,7 @@ struct sockets_reading {
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
     uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */
-    uint64_t heard[HEARD_BITS / 64];       /* bits: hashes of addresses that were heard lately */
+    uint64_t heard[HEARD_BITS / 64];       /* bit n: an address with the hash n was heard lately */
     struct held_sockets unclosed;          /* connections that the peer closed long ago */
     struct held_sockets queries;           /* sockets that still wait for DNS */
     struct held_sockets resolvers;         /* UDP sockets that are bound to port 53 */
@@ -142,7 +142,7 @@ struct silent_neighbour {
     struct address address;
     uint32_t interface;         /* index */
     uint64_t used_ms;           /* milliseconds since the last packet for it */
-    uint64_t since;             /* CLOCK_MONOTONIC, ns: when it was first asked; 0: it is FAILED */
+    uint64_t since;             /* CLOCK_MONOTONIC, ns: when the kernel first asked; 0: FAILED */
     bool is_gateway;            /* a route leads through it */
     struct network destination; /* the destination of the first such route */
 };
@@ -202,8 +202,8 @@ int sockets_take_query(struct reading *reading, const struct record *record);
 /* Takes a TCP socket that was destroyed. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);
 
-/* Returns whether a connection received something from the address lately. One in 65,536 other
- * addresses has the same bit. */
+/* Returns whether a connection received something from the address lately. Also true for one in
+ * 65,536 other addresses, which has the same bit. */
 bool sockets_heard(const struct sockets_reading *sockets, const struct address *address);
 
 /* Returns whether the kernel may choose this port for a connection. */

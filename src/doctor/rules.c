@@ -15,14 +15,14 @@ static const struct rule_growth fragments[] = {
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
-/* Scanners with forged addresses cause a few. */
+/* Scanners with forged addresses cause a few such packets. */
 static const struct rule_growth reverse_path[] = {
     {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
     {.counter = NO_NUMBER}};
 
-/* One or two are random bit errors. Packets that the network card drops are not counted here. */
+/* One or two wrong sums are random bit errors. Packets that the card drops are not counted here. */
 #define WRONG_SUM                                                                                  \
     {                                                                                              \
         "packet was", "packets were", "dropped because of a wrong checksum"                        \

@@ -38,7 +38,7 @@ struct filling {
     enum kernel_number losses[2]; /* counters that grow when it is full, or NO_NUMBER */
     enum kernel_number less;      /* a part of losses[0] that is subtracted, or NO_NUMBER */
     const char *counter;          /* name of the counters in texts; NULL: name of losses[0] */
-    bool harmless;                /* nothing is lost when it is full, so that is a warning */
+    bool harmless;                /* nothing is lost when it is full: only a warning */
 };
 
 struct rule {
@@ -106,7 +106,7 @@ static inline bool reaches(uint64_t value, unsigned percent, uint64_t whole)
 
 enum { ENDPOINT_TEXT = TEXT_ADDRESS_PORT_MAX + 1, PROCESS_TEXT = 96 };
 
-/* Begins a finding of the rule that is tried. The format makes the subject; "": the process. */
+/* Begins a finding of the rule that is tried. The format makes the subject ("": the process). */
 void finding_begin(struct finding *finding, const struct examination *examination,
                    enum severity severity, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
@@ -184,7 +184,7 @@ void rule_refused(struct examination *examination); /* rules_refused.c */
 
 void rule_drops(struct examination *examination); /* rules_drops.c */
 /* Returns the number of packets of this network namespace that were dropped for the reason. peer:
- * count only TCP packets to this address (with or without a port); or NULL. */
+ * count only TCP packets to this address (with or without a port); NULL: count all packets. */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
 /* Adds evidence to a finding: dropped packets that the finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);

@@ -100,7 +100,7 @@ static void emit_drops(struct examination *examination, const struct drop *first
     finding_emit(&finding, examination, ABSENT, ABSENT, packets);
 }
 
-/* Rows with most packets come first, so the first row of a reason is the example for the others. */
+/* Reports each reason once, at its first row: rows with the most packets come first. */
 void rule_drops(struct examination *examination)
 {
     enum { EVERY_SECOND = 10 };

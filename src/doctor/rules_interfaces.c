@@ -6,7 +6,7 @@
 #include "doctor/rules.h"
 
 /* Packets that a CPU could not process in its time are only late. They are a finding if they are
- * more than one percent, and not just a few. */
+ * more than one percent, and at least SQUEEZED_LEAST. */
 enum { SQUEEZED_PERCENT = 1, SQUEEZED_LEAST = 100 };
 
 void rule_softnet(struct examination *examination)
@@ -44,7 +44,7 @@ void rule_softnet(struct examination *examination)
                  dropped ? dropped : squeezed);
 }
 
-/* One lost packet in a thousand halves the rate of TCP over long distances; a few do not. */
+/* A loss of 1 in 1000 packets halves TCP's rate over long distances. Below LOST_LEAST: harmless. */
 enum { LOST_PER_THOUSAND = 1, LOST_LEAST = 10 };
 
 static const struct interface_reading *same_before(const struct reading *before,

@@ -74,7 +74,7 @@ void rule_peer_not_reading(struct examination *examination)
                "the program there does not read, its window stays closed", "bytes not sent");
 }
 
-/* Machines go away: if less than 1 % of all connections are affected, this is not a finding. */
+/* Whether at least 1 % of all connections are affected. Fewer are usual: machines go away. */
 static bool peers_are_many(const struct examination *examination, enum suspicion suspicion)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;

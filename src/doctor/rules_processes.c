@@ -58,8 +58,8 @@ static int processes_by_process(const void *one, const void *other)
 }
 
 /* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
- * number of processes. The caller frees *found. what: words for the sockets in the message that
- * `least` or more of them belong to processes that are not visible; NULL: no message. */
+ * number of processes. The caller frees *found. If `least` or more of the sockets belong to
+ * processes that are not visible, reports this, and calls the sockets `what`; NULL: no message. */
 static size_t find_holders(struct examination *examination, const struct held_sockets *held,
                            const char *what, size_t least, struct holder **found)
 {

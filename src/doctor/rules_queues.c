@@ -14,7 +14,7 @@ static void queues_begin(struct finding *finding, struct examination *examinatio
     process_text(process, examination, finding, inode);
 }
 
-/* Each of the worst few suspects has a finding. The first finding has the number of the others. */
+/* Ends the finding of one of the worst suspects. The first finding has the number of all others. */
 static void queues_end(struct finding *finding, struct examination *examination,
                        const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {
@@ -93,8 +93,8 @@ static void emit_unknown(struct examination *examination, enum severity severity
 
 /* --- Connections that wait for accept(2) ------------------------------------------------------ */
 
-/* The drops of a listener have other reasons, too (a flood of SYNs). They count only if accept
- * queues overflow, which the kernel counts for the network namespace as a whole. */
+/* The drops of a listener have other reasons, too (a flood of SYNs). They are due to its queue only
+ * if accept queues overflow, which the kernel counts for the network namespace as a whole. */
 static uint64_t dropped_by(const struct examination *examination, const struct suspect *suspect)
 {
     return counter_moved(examination, LISTEN_OVERFLOWS) ? suspect->dropped : 0;
@@ -114,7 +114,7 @@ static void end_listener(struct finding *finding, struct examination *examinatio
     queues_end(finding, examination, suspects, at, suspects->worst[at].limit, dropped);
 }
 
-/* An abstract name begins with a NUL and may contain others: each becomes "@", as in listings. */
+/* Writes the name. An abstract name begins with a NUL and may contain others: each becomes "@". */
 static const char *queues_unix_name(char text[SOCKET_PATH_MAX + 1], const struct suspect *suspect)
 {
     for (size_t i = 0; i < suspect->path_length; i++)
@@ -303,7 +303,7 @@ void rule_udp_buffer(struct examination *examination)
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
 
-    /* if RcvbufErrors does not grow, filters dropped datagrams: not the reader's fault */
+    /* if RcvbufErrors does not grow, filters dropped the datagrams: not the reader's fault */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         emit_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)

@@ -63,7 +63,7 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     finding_evidence(finding, "%s tried last", process);
 }
 
-/* `uncounted`: programs that do not block closed the socket, so AttemptFails lacks them. */
+/* `uncounted`: attempts that AttemptFails lacks, because the program had closed the socket. */
 static void emit_refused(struct examination *examination)
 {
     const uint64_t all = counter_moved(examination, ATTEMPTS_FAILED);
@@ -128,7 +128,7 @@ static void emit_at_once(struct examination *examination, const struct cause *ca
     finding_emit(&finding, examination, count, ABSENT, count);
 }
 
-/* AttemptFails counts calls that waited for an answer, so these are subtracted. */
+/* Calls that waited for an answer are subtracted, because AttemptFails counts them. */
 static void emit_causes(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;

@@ -13,7 +13,7 @@
 #include "fastnet/kernel_info.h"
 
 enum {
-    BACKOFFS = 3,           /* retransmissions without an answer: seconds of silence */
+    BACKOFFS = 3,           /* retransmissions without an answer, which take some seconds */
     SILENT_MS = 10000,      /* longer than three retransmissions take at usual round-trip times */
     UNCLOSED_MS = 60000,    /* longer than programs need to finish what they were doing */
     SYNS = 2,               /* SYNs without an answer for 3 s: not just one lost packet */
@@ -37,7 +37,7 @@ static const struct remembered_socket *find_remembered(const struct reading *bef
                             : NULL;
 }
 
-/* Remembers a number for the next reading. If there are too many, the others are not compared. */
+/* Remembers a number of a socket for the next reading, unless too many are remembered. */
 static int sockets_remember(struct sockets_reading *sockets, uint64_t cookie, uint64_t number)
 {
     struct remembered_socket *remembered;
@@ -91,7 +91,7 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
     return socket_drops(record) - (remembered ? (uint32_t)remembered->number : 0);
 }
 
-/* In the remembered number of a listener, beside its drops (32 bits): its queue was full. */
+/* A bit of the remembered number of a listener, above its drops (32 bits): its queue was full. */
 #define WAS_FULL (UINT64_C(1) << 32)
 
 /* Takes a listener. Its queue is full when it has one more connection than its limit. */
@@ -169,8 +169,8 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
         sockets_add(sockets, LARGE_SEGMENTS, &suspect);
 }
 
-/* Takes a connection whose peer has closed the window. It stays closed if nothing was acknowledged
- * since the reading before. */
+/* Takes a connection whose peer has closed the window. The window stays closed if nothing was
+ * acknowledged since the reading before. */
 static int take_probing(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
@@ -186,9 +186,9 @@ static int take_probing(struct reading *reading, const struct record *record)
     return sockets_remember(&reading->sockets, record->identity, info.bytes_acked);
 }
 
-/* Takes a connection with data that its own program does not read: it has read nothing since the
- * reading before, and the other end has to wait. Before Linux 6.2 the kernel does not report the
- * window, which counts as closed. */
+/* Takes a connection whose own program has read nothing since the reading before, although data
+ * waits, so that the other end has to wait. Before Linux 6.2 the kernel does not report the window:
+ * then it counts as closed. */
 static int take_unread(struct reading *reading, const struct record *record)
 {
     const struct kernel_tcp_info info = tcp_info_of(record);
@@ -355,7 +355,7 @@ static int take_udp(struct reading *reading, const struct record *record)
     return asks || drops ? sockets_remember(sockets, record->identity, drops) : 0;
 }
 
-/* If several clients have the same hash, only the first counts. */
+/* If several clients have the same hash, only the first is remembered. */
 int sockets_take_query(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;

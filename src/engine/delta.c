@@ -170,7 +170,7 @@ static bool is_of_run(struct remembered *row, void *arg)
     return delta_is_of(row, *(const uint32_t *)arg);
 }
 
-/* Forgets the rows of the run before the last run: a row that comes back may be another object. */
+/* Forgets the rows that the last run did not find: if one comes back, it may be another object. */
 void delta_start(struct delta *delta)
 {
     if (!delta->extra) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The store of rows that are listed again and again. It remembers the counters of each row, so that
- * a later run can compare the row with them. A row is found again by its identity, or by a hash of
- * its key; all rows are of one kind. rates.h has the fields that show how counters changed. */
+ * a later run can show how they grew. A row is found again by its identity, or by a hash of its
+ * key; all rows are of one kind. rates.h has the fields that show how counters changed. */
 #ifndef ENGINE_DELTA_H
 #define ENGINE_DELTA_H
 
@@ -30,7 +30,7 @@ struct delta {
     uint32_t run;
     bool too_soon; /* the last row came sooner than `min_elapsed` and was not updated */
     /* A row that was sampled less than this many nanoseconds ago counts as unchanged: its numbers
-     * stay, and it gets no row before. 0: every row is updated. */
+     * stay, and change->before is not set. 0: every row is updated. */
     uint64_t min_elapsed;
     /* The rows, one after the other. */
     char *rows;
@@ -40,7 +40,7 @@ struct delta {
     /* Hash table of 1 + row index, or 0 (free). Its size is a power of two; a fifth is free. */
     uint32_t *slots;
     size_t slot_count;
-    struct netns_store netns; /* numbered (remembered.netns_number) */
+    struct netns_store netns; /* network namespaces of the rows (remembered.netns_number) */
     struct record before;
     char parted[2 * PARTED_MAX]; /* borrowed bytes of `before` */
 };
@@ -56,9 +56,9 @@ void delta_destroy(struct delta *delta);
 void delta_start(struct delta *delta);
 
 /* Remembers a row of the network namespace `netns` (namespace_own_cookie(); 0: the only one).
- * Copies the record to *change, and adds the row before (change->before) and the time since then.
- * Sets no row before if the row is new, has neither identity nor key, or if a counter fell. The row
- * before is valid until the next call. Returns 0 or -ENOMEM. */
+ * Copies the record to *change, and sets change->before, the row at its last sample, and the time
+ * since then. change->before is NULL if the row is new, has neither identity nor key, or if a
+ * counter fell. It is valid until the next call. Returns 0 or -ENOMEM. */
 int delta_take(struct delta *delta, const struct record *record, uint64_t netns,
                struct record *change);
 

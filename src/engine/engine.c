@@ -76,7 +76,7 @@ const struct context *engine_context(const struct engine *engine)
     return &engine->context;
 }
 
-/* The first run with --delta shows nothing, because it has nothing to compare with. */
+/* Prepares --delta. The first run shows nothing, because it has nothing to compare with. */
 static int prepare_delta(struct run *run)
 {
     struct engine *engine = run->engine;
@@ -274,7 +274,7 @@ static int engine_gather_rows(struct run *run)
     return error;
 }
 
-/* Names the files that a captured tree lacks, because nobody knows which tables its kernel had. */
+/* For a captured tree: reports missing files, because nobody knows which tables its kernel had. */
 static void report_nothing_found(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -355,7 +355,7 @@ static bool are_ids_too_few(const struct run *run)
 }
 
 /* Decides whether the groups of owners replace the groups of sockets, because a backend or this
- * machine does not report the latter. Then owners are searched for, too. */
+ * machine does not report the groups of sockets. Then owners are searched for, too. */
 static void need_stand_ins(struct run *run)
 {
     const struct listing *listing = run->listing;

@@ -28,7 +28,7 @@ struct groups {
      * without computing values. */
     bool numbers_only;                     /* all columns are numbers that the record contains */
     uint64_t fields;                       /* presence bits of the columns */
-    uint64_t has;                          /* those bits in the record before */
+    uint64_t has;                          /* which of these bits the record before has */
     uint64_t numbers[LISTING_COLUMNS_MAX]; /* the columns of the record before */
     size_t last;                           /* index of the group of the record before */
 };
@@ -122,7 +122,7 @@ static const struct owner *keep_owners(struct groups *groups, const struct value
     return owners;
 }
 
-/* A group keeps copies, because borrowed bytes are valid only as long as the record or lookup. */
+/* Copies borrowed bytes of a value: they are valid only as long as the record or the lookup. */
 static int keep_value(struct groups *groups, struct value *value)
 {
     switch (value->type) {
@@ -263,7 +263,7 @@ static struct value count_value(uint64_t count)
     return (struct value){.type = VALUE_NUMBER, .number = count};
 }
 
-/* Computes the shares of each group, which follow its sums. */
+/* Computes the shares of each group, which are stored after its sums. */
 static void add_shares(struct groups *groups)
 {
     const size_t sums = groups->listing->sum_count;
@@ -288,7 +288,7 @@ static void add_shares(struct groups *groups)
 
 int groups_finish(struct groups *groups, struct rows *rows)
 {
-    struct hash_table *table = &groups->table; /* the sort makes lookups in the table impossible */
+    struct hash_table *table = &groups->table; /* this sort makes lookups in the table impossible */
 
     if (groups->listing->percent)
         add_shares(groups);

@@ -11,8 +11,8 @@ struct groups;
 struct groups *groups_create(const struct listing *listing);
 void groups_destroy(struct groups *groups);
 
-/* Counts the rows of one record. Its values may borrow from the context, which must outlive the
- * groups. Returns 0 or -ENOMEM. */
+/* Counts the rows of one record. The record's values may borrow from the context, which must
+ * outlive the groups. Returns 0 or -ENOMEM. */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
 /* Adds a record of kind_count for each group to rows, largest first: by the first sum, or by the

@@ -40,7 +40,7 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
 static int is_listed(const struct lane *lane, const struct record *record)
 {
     if (lane->run->listing->live)
-        return 0; /* the live store itself finds rows again */
+        return 0; /* the live store itself recognizes repeats */
     if (!record->identity)
         return lane->run->second_pass;
     return seen_before(lane->seen, record->identity);
@@ -119,13 +119,13 @@ static bool lane_is_wanted(struct lane *lane, const struct record *record, bool 
                   : predicate_holds(listing->where, record, context);
     if (lane->unavailable && (!wanted || wait) && !run->limits.seen) {
         struct needs known = known_at_once(run);
-        known.fields &= ~lane->unavailable; /* the row may fail only because these are unknown */
+        known.fields &= ~lane->unavailable; /* lost: only these unknown fields refuse the row */
         lane->pass.lost |= predicate_may_be_met(listing->where, record, context, known);
     }
     return count_refused(listing, wanted) && is_within_limit(lane->run);
 }
 
-/* --delta: finds the row before, unless the filter refuses this row by columns other than rates.
+/* --delta: finds the earlier row, unless the filter refuses this row by columns other than rates.
  * Returns 1 to go on with the row, 0 to drop it (the first run only remembers rows), or -ENOMEM. */
 static int take_change(const struct lane *lane, const struct record *record, struct record *change)
 {
@@ -308,8 +308,8 @@ bool lane_can_keep_order(const struct run *run)
 }
 
 /* The second lane, with its own writer and kept rows. Its rows wait until the rows of the first
- * lane have come if the sink has no clone, or if rows may wait for owners: asking the kernel twice
- * would take longer. */
+ * lane have come if the sink has no clone, or if rows may wait for owners. This is still faster
+ * than to ask the kernel for each table. */
 struct second_lane {
     struct lane lane;
     struct writer writer;
@@ -393,7 +393,7 @@ struct lane_pass lane_end_pass(struct lane *lane)
 
 void lane_finish(struct lane *lane)
 {
-    struct second_lane *second = (struct second_lane *)lane->second; /* its first member */
+    struct second_lane *second = (struct second_lane *)lane->second; /* its first member: a lane */
 
     if (second) {
         pass_on_second(lane, second);

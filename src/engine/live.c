@@ -30,7 +30,7 @@ uint64_t live_now(const struct live *live)
     return (clock_nanoseconds(CLOCK_MONOTONIC) - live->began) / CLOCK_MILLISECOND;
 }
 
-/* Times of rows are milliseconds in 40 bits, which last for 34 years. */
+/* Notes that a row moves now. Times are milliseconds in 40 bits, which last for 34 years. */
 void live_set_active(const struct live *live, struct live_row *of)
 {
     of->active = live_now(live) & LIVE_TIME_MASK;
@@ -103,7 +103,7 @@ static void set_times(struct live_row *of, struct mean_times times)
     of->time2 = times.slots[2] & LIVE_SLOT_MASK;
 }
 
-/* The slots of counter i. Only rows of a screen have them. */
+/* The slots with the growth of counter i. Only rows of a screen have slots. */
 static float *slots_of(const struct live *live, const struct live_row *of, size_t i)
 {
     return (float *)(uintptr_t)&of->moved[2 * live->listing->rate_count] + i * MEAN_SLOTS;
@@ -147,7 +147,7 @@ bool live_take_moves(const struct live *live, struct remembered *row, const stru
     return moved;
 }
 
-/* If the row existed before the first sample, its age is only a lower bound. */
+/* Sets the record's age: only a lower bound if the row existed before the first sample. */
 void live_take_age(const struct live *live, const struct live_row *of, uint64_t now,
                    struct record *record)
 {
@@ -284,10 +284,10 @@ static int live_note_row(void *arg, struct record *change, uint64_t netns)
         event = to->flags & IS_NEW ? LIVE_OPENED : 0;
     } else {
         bool moved = to->state != state_of(live, change);
-        const bool too_soon = live->engine->delta->too_soon; /* for new rates */
+        const bool too_soon = live->engine->delta->too_soon; /* too soon for new rates */
         if (!too_soon)
             moved |= live_take_moves(live, row, change);
-        if (!live->stream) /* the filter and the order use the rates that are shown */
+        if (!live->stream) /* a screen shows mean rates, so its filter and order use them, too */
             live_move_as_mean(live, row, change);
         else if (too_soon)
             live_move_as_before(live, row, change);
@@ -312,7 +312,7 @@ static int live_note_row(void *arg, struct record *change, uint64_t netns)
     return 0;
 }
 
-/* Names and lists can begin alike, so a keyed hash of all their bytes identifies the group. */
+/* Finds the group by a keyed hash of the whole value, because names and lists can begin alike. */
 uint32_t live_group_of(struct live *live, const struct record *record)
 {
     const struct value value = field_value(live->view.group, record, &live->engine->context);
@@ -567,7 +567,7 @@ static void report_refused(const struct live *live, struct report *report)
                         live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 
-/* Each problem is reported once, because the report of a stream is printed again and again. */
+/* Takes a sample. Each problem is reported once: the report of a stream is printed repeatedly. */
 int live_sample(struct live *live, struct report *report)
 {
     struct report problems = {.verbose = report->verbose};
@@ -614,7 +614,7 @@ struct live *live_create(struct engine *engine, struct listing *listing,
     *error = -ENOMEM;
     if (!live)
         return NULL;
-    live->engine = engine; /* by members: a compound literal would need stack */
+    live->engine = engine; /* no compound literal, which would need stack */
     live->listing = listing;
     live->stream = stream;
     live->kinds = kinds;
@@ -679,7 +679,7 @@ void live_destroy(struct live *live)
 void live_set_view(struct live *live, const struct live_view *view)
 {
     for (size_t i = 0; i < COUNT(live->ended) && live->view.totals != view->totals; i++)
-        rows_clear(&live->ended[i].rows); /* their rates are of the former view */
+        rows_clear(&live->ended[i].rows); /* these rows have the rates of the old view */
     live->view = *view;
     live->engine->delta->min_elapsed = view->interval / 2;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that end: the kernel reports it, or samples do not find them any more. */
+/* Rows that end: the kernel reports the end, or samples do not find the rows any more. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -76,7 +76,7 @@ void live_filter_ended(struct live *live)
     live->times = (struct mean_times){.slots = {0}}; /* from now on live->sums adds up other rows */
 }
 
-/* An ended row is wanted as before, even if the filter refuses its last state or rate. */
+/* True if the end is wanted: if the row was, even if the filter refuses its last state or rate. */
 static bool wants_end(const struct live *live, const struct live_row *row, struct record *end)
 {
     const struct listing *listing = live->listing;
@@ -163,7 +163,7 @@ int live_read_ends(struct live *live, struct report *report)
     return error < 0 ? error : lost;
 }
 
-/* Whether the kernel will report the row's end. It will not if the row's netns may be gone. */
+/* Whether the kernel will report the row's end. False if the row's netns may be gone. */
 static bool end_comes(const struct live *live, struct remembered *row)
 {
     const struct live_netns *at = live_netns_at(live, row->netns_number);
@@ -208,7 +208,7 @@ static bool keeps(struct remembered *row, void *arg)
     return flags & IS_MISSING || is_awaited(live, row);
 }
 
-/* Groups and ranks are made for each sample. Makes them for this row, which the sample missed. */
+/* Makes group and rank of a row that the sample missed: both are made again for each sample. */
 static void rank_missing(struct live *live, struct remembered *row)
 {
     const struct record known = live_memory_of(live, row);

@@ -105,8 +105,8 @@ void live_set_rank(struct live *live, struct live_row *to, const struct record *
     to->flags = (uint8_t)((to->flags & ~HAS_NO_RANK) | (rank.unknown ? HAS_NO_RANK : 0));
 }
 
-/* A row that the sample missed keeps a numeric rank. Other ranks are indexes of values, which every
- * sample assigns again. */
+/* Ranks a row that the sample missed. A numeric rank stays. Other ranks are indexes of values,
+ * which every sample assigns again. */
 void live_rank_again(struct live *live, struct live_row *to, const struct record *known)
 {
     if (live->view.order.field && !live_order_is_number(live->view.order.field))

@@ -40,8 +40,8 @@ struct live_row {
     uint64_t time1 : 12;
     uint64_t active : 40; /* live_now() when the row last moved, if HAS_MOVED */
     uint64_t time2 : 12;
-    /* Growth of n counters: moved[0..n) since the last sample but one, moved[n..2n) since the
-     * first. For a screen, n * MEAN_SLOTS floats follow: the growth in the times above. */
+    /* Growth of n counters: moved[0..n) between the last two samples, moved[n..2n) since the first.
+     * For a screen, n * MEAN_SLOTS floats follow: the growth in the times above. */
     uint64_t moved[];
 };
 
@@ -61,8 +61,8 @@ struct live_netns {
 /* One of two lists of rows that have ended. */
 struct ended_rows {
     struct rows rows;
-    uint64_t at[ENDED_MAX];          /* when each ended: milliseconds (live_now()) */
-    uint16_t netns_index[ENDED_MAX]; /* the network namespace of each */
+    uint64_t at[ENDED_MAX];          /* when each row ended: milliseconds (live_now()) */
+    uint16_t netns_index[ENDED_MAX]; /* the network namespace of each row */
 };
 
 struct grouped_rows {
@@ -81,7 +81,7 @@ struct live_order {
     size_t sorted; /* number of values at the last sort */
 };
 
-/* The sort value of a row: a number, or the index of another value. Unknown values come last. */
+/* The sort value of a row: a number or, for other types, an index in live_order. Unknown: last. */
 struct live_rank {
     uint64_t number;
     bool unknown;
@@ -91,8 +91,8 @@ struct live_rank {
 enum line_kind { LINE_ROW, LINE_ENDED, LINE_GROUP };
 struct live_line {
     enum line_kind kind;
-    size_t index; /* number of the row or of the group; ended rows: ENDED_MAX * list + index */
-    const uint64_t *packed; /* the answer for the row; NULL: the row is gone */
+    size_t index; /* number of the row or group; of an ended row: ENDED_MAX * list + index */
+    const uint64_t *packed; /* the kernel's answer for the row; NULL: the row is gone */
 };
 
 struct live {
@@ -172,7 +172,7 @@ double live_rate_of(const struct live *live, const struct remembered *row, size_
 /* Notes the growth of the row's counters up to `change`. Returns whether any counter grew. */
 bool live_take_moves(const struct live *live, struct remembered *row, const struct record *change);
 
-/* Whether the row passes the filter, and its end is not a row of its own. */
+/* True if the row passes the filter, and its end is not shown as a separate row. */
 bool live_is_listed(const struct live *live, const struct live_row *of);
 
 /* --- The order of rows (live_order.c) --------------------------------------------------------- */
@@ -183,23 +183,23 @@ void live_set_rank(struct live *live, struct live_row *to, const struct record *
 void live_rank_again(struct live *live, struct live_row *to, const struct record *known);
 /* Sorts the values. Call it when all rows have ranks. Returns 0 or -ENOMEM. */
 int live_sort_values(struct live *live);
-/* The number to sort a row by, ascending. Call it after live_sort_values(). UINT64_MAX: the value
- * is unknown, or the largest number. */
+/* Returns a number by which rows can be sorted, ascending. Call it after live_sort_values().
+ * UINT64_MAX: the value is unknown (or it is the largest number). */
 uint64_t live_insert_in_order(const struct live *live, struct live_rank rank);
 void live_order_finish(struct live_order *order);
 
 /* --- Groups and lines ------------------------------------------------------------------------- */
 
-/* The index of the record's group, whose column is computed with the current netns; UINT32_MAX:
- * memory is short. */
+/* The index of the record's group. The group column is computed as in the current netns.
+ * UINT32_MAX: memory is short. */
 uint32_t live_group_of(struct live *live, const struct record *record);
 
-/* How many milliseconds new, moving and ended rows are shown as such. */
+/* How many milliseconds a row is shown as new, moving or ended. */
 uint64_t live_age_of(const struct live *live);
 bool live_is_active(const struct live *live, const struct live_row *row);
 bool live_is_new(const struct live *live, const struct live_row *of);
 
-/* From now on columns are computed as in that network namespace, until live_leave_netns(). */
+/* From now on, until live_leave_netns(), columns are computed as in that network namespace. */
 void live_use_netns(struct live *live, size_t netns_number);
 void live_leave_netns(struct live *live);
 
@@ -222,9 +222,9 @@ void live_report(struct live *live, const struct record *record);
 /* Drops the ended rows that the changed filter refuses. */
 void live_filter_ended(struct live *live);
 
-/* Starts to note who connects, after the first sample, which this would delay. NULL: the kernel or
- * an option refuses. Connections that no sample has seen then get the owners of their listeners, or
- * unknown owners. */
+/* Starts to note who connects. Does nothing during the first sample, which would take longer.
+ * Returns NULL then, or if the kernel or an option refuses it: connections that no sample has seen
+ * get the owners of their listeners, or unknown owners. */
 struct connects *live_note_connects(struct live *live);
 
 /* Asks the kernel for each row that the sample did not find, because the dump may have missed it.

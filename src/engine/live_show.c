@@ -124,7 +124,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
         summary->rows++;
         summary->states[of->state < LIVE_STATES ? of->state : 0]++;
         summary->rated |= row->elapsed != 0;
-        if (!view->idle && (of->flags & HAS_ENDED || /* its end is a row of its own */
+        if (!view->idle && (of->flags & HAS_ENDED || /* its end is shown as a separate row */
                             (!live_is_active(live, of) && !live_is_new(live, of))))
             continue;
         if (!shows_group(live, view, of->group))
@@ -136,7 +136,7 @@ static size_t rank_rows(struct live *live, const struct live_view *view,
     return count;
 }
 
-/* An ended row. Its columns are then computed as in its network namespace. */
+/* Returns an ended row. Until live_leave_netns(), columns are computed as in its netns. */
 static const struct record *ended_at(struct live *live, size_t index, struct kept_row *kept)
 {
     const struct record *ended =
@@ -217,7 +217,7 @@ static double weight_of(const struct live *live, const struct grouped_rows *grou
     if (by && by->pair)
         by = NULL;
     for (size_t i = 0; by && i < live->listing->rate_count; i++)
-        if (by->name == live->listing->rates[i]->name) /* names, because the field may be a copy */
+        if (by->name == live->listing->rates[i]->name) /* by name: the field may be a copy */
             return group->sums.totals[i];
         else if (by->rate && by->of->name == live->listing->rates[i]->name)
             return group->sums.rates[i];
@@ -232,7 +232,7 @@ static int order_groups(struct live *live, size_t count)
 
     for (size_t i = 0; i < live->groups.count && !error; i++) {
         const double weight = weight_of(live, hash_table_at(&live->groups, i));
-        uint64_t bits; /* IEEE 754: larger numbers that are not negative have larger bits */
+        uint64_t bits; /* IEEE 754: numbers that are not negative compare as their bits do */
         memcpy(&bits, &weight, sizeof bits);
         order[i] = (struct ranked){~bits, hash_table_at(&live->groups, i)};
     }
@@ -259,8 +259,8 @@ static void live_show_add_line(struct live *live, const struct live_view *view, 
     ++*at;
 }
 
-/* Chooses the lines of the view; returns the number of all lines. They have at most listing.most
- * rows or, if the view is folded, groups. */
+/* Chooses the lines of the view; returns the number of all lines. The lines have at most
+ * listing.most rows or, if the view is folded, groups. */
 static size_t choose_lines(struct live *live, const struct live_view *view, size_t count)
 {
     const bool folded = view->folded && live->view.group;

@@ -22,13 +22,13 @@
 #include "fastnet/sysctl.h"
 #include "fastnet/users.h"
 
-/* Keeps reports of their own, 6 KiB each, out of the frame of run_prepare_netns(): each listing has
- * this frame, and the first use of each page of it costs a page fault. */
+/* For functions with a report of their own, 6 KiB: keeps it out of run_prepare_netns()'s frame.
+ * Each listing has this frame, and a first use of each of its pages costs a page fault. */
 #define NOT_INLINE __attribute__((noinline))
 
 /* --- Owners ----------------------------------------------------------------------------------- */
 
-/* Returns the BPF program that finds owners or, with the refusal, NULL. refusal may be NULL. */
+/* Returns the BPF program that finds owners; NULL: it cannot run, and *refusal says why. */
 static struct owners_program *load_program(struct engine *engine, const struct listing *listing,
                                            struct bpf_refusal *refusal)
 {
@@ -83,7 +83,7 @@ static int names_search_owners(struct run *run, struct owners **owners)
     return owners_create(owners, &options);
 }
 
-/* The cost of a search for owners decides how soon the next search may come. */
+/* Notes when a search for owners begins: its cost decides how soon the next search may come. */
 static void begin_owner_search(struct owner_searches *search)
 {
     search->at = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -198,8 +198,8 @@ static bool filters_by(const struct run *run, uint64_t lookup)
 
 /* Searches take 1/20 of the CPU time, or 1/2000 if neither filter nor order needs owners. */
 enum { SHARE = 20, SHARE_UNASKED = 2000, WAIT_DOUBLINGS = 4 };
-enum { SEARCHES_MAX = 100 }; /* after this number, a search forgets owners that are gone */
-static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners count as true */
+enum { SEARCHES_MAX = 100 }; /* number of searches until owners that are gone are forgotten */
+static const uint64_t FOUND_LASTS = CLOCK_SECOND / 4; /* how long found owners stay confirmed */
 static const int64_t CREDIT_MAX = CLOCK_SECOND / 5;
 
 /* Whether there is CPU time for a search. Unused time adds up to CREDIT_MAX, which allows a short
@@ -256,10 +256,10 @@ void run_search_owners_again(struct run *run)
         run_search_new_owners(run);
 }
 
-/* If the owners of a known row changed, or if the last search is long ago, searches again, because
- * other processes may hold the socket, too. A socket without an owner may be on its way from one
- * process to another (SCM_RIGHTS of unix(7)), or belong to the kernel: it is searched for more and
- * more rarely, up to every 16 seconds. */
+/* If the owners of a known row changed, or if the last search is long ago, searches for owners
+ * again, because other processes may hold the socket, too. A socket without an owner may be on its
+ * way from one process to another (SCM_RIGHTS of unix(7)), or belong to the kernel: its owner is
+ * searched for more and more rarely, up to every 16 seconds. */
 void engine_confirm_owners(struct engine *engine, const struct record *record)
 {
     struct owner_searches *search = &engine->owner_searches;
@@ -489,7 +489,7 @@ static int add_interface(const struct interface *interface, void *arg)
     return interfaces_add(arg, interface);
 }
 
-/* A new control group can appear at any time, so each run reads all groups again. */
+/* Reads all groups again in each run: a new control group can appear at any time. */
 int run_read_cgroups(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -532,7 +532,7 @@ static void report_peers(struct run *run, const char *known, const char *why)
                filtered ? ": rows may be missing" : "");
 }
 
-/* Sockets come and go, so each run reads the other ends again. */
+/* Reads the other ends of sockets again in each run, because sockets come and go. */
 static NOT_INLINE int read_peers(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -575,7 +575,7 @@ static int add_interface_set(const struct record *record, void *arg)
     return error;
 }
 
-/* Addresses come and go, so each run reads them again. */
+/* Reads the addresses of interfaces again in each run, because addresses come and go. */
 static NOT_INLINE int read_interface_sets(struct run *run)
 {
     const struct listing *listing = run->listing;
@@ -635,7 +635,7 @@ static void read_names_of_tree(const struct run *run, struct interfaces *interfa
     rights_lower();
 }
 
-/* Missing interfaces are asked for one by one, or stay unknown: no row is lost. */
+/* Reads the interfaces by a dump. No loss if it fails: interfaces are asked for one by one, too. */
 static NOT_INLINE void read_links(struct run *run, struct interfaces *interfaces)
 {
     struct report details = {.partial = false};
@@ -676,7 +676,7 @@ static void report_lookup(struct run *run, const char *what, int error)
         report_note(run->report, "%s: some names are missing: %s", what, strerror(error));
 }
 
-/* A missing permission is reported only if the filter needs the names. */
+/* Reports missing names of containers; a missing permission only if the filter needs the names. */
 static void report_containers(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;
@@ -691,7 +691,7 @@ static void report_containers(struct run *run)
         report_lookup(run, "containers", error);
 }
 
-/* A filter by control groups refuses rows whose groups are unknown. */
+/* Reports unknown control groups: as a loss if a filter needs them, which refuses such rows. */
 static void report_cgroups(struct run *run)
 {
     const struct cgroups *cgroups = run->engine->context.cgroups;

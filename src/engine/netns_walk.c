@@ -109,8 +109,8 @@ static int walk_find_all(struct run *run)
 }
 
 /* Interfaces and network namespaces can get other names at any time, so each run looks their names
- * up again. Not if an earlier run has moved this thread to listing.own_netns to look up names,
- * because the interfaces there are others. */
+ * up again. But not if an earlier run has moved this thread to listing.own_netns to look up names,
+ * because that netns has other interfaces. */
 int run_plan_walk(struct run *run)
 {
     int error;

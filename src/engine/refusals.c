@@ -27,7 +27,7 @@ static const struct wording {
     {EXDEV, true, "a symbolic link that leads out of the tree"},
 };
 
-/* Why no backend may read a table, by the --backend of the command line. */
+/* Why no backend may read a table, for each value of --backend. */
 static const char *const why_no_backend[] = {
     [BACKEND_AUTO] = "this needs /proc, not netlink",
     [BACKEND_NETLINK] = "this needs /proc, not netlink",
@@ -95,7 +95,7 @@ void run_report_missing(struct run *run, const struct listing_table *table, cons
     run->limits.ended |= ends;
 }
 
-/* Adds a table to the failure with this reason or, if there are too many failures, to the last. */
+/* Adds a table to the failure with this reason or, if there are too many, to the last failure. */
 static void add_failure(struct run *run, const struct table *table, const char *reason, bool unread,
                         bool costs_status)
 {
@@ -115,9 +115,9 @@ static void add_failure(struct run *run, const struct table *table, const char *
              table->name);
 }
 
-/* Adds the failure that no backend could read the table, with the reason of each backend, in its
- * own words if it has a text. A backend that only calls other backends (BACKEND_AUTO) is named only
- * if no other backend was asked. */
+/* Adds the failure that no backend could read the table, with the reason of each backend, in the
+ * backend's own words if it has some. A backend that only calls other backends (BACKEND_AUTO) is
+ * named only if no other backend was asked. */
 static void add_refusals(struct run *run, const struct table *table, const struct answers *answers)
 {
     char reason[sizeof run->failures->reason] = "";

@@ -12,7 +12,7 @@
 enum {
     CHUNK_SIZE = 256 * 1024,
     HUGE_PAGE = 2 * 1024 * 1024, /* on x86-64, and on arm64 with pages of 4 KiB */
-    SMALL_CHUNKS = 32,           /* a huge page costs too much if little of it is used */
+    SMALL_CHUNKS = 32,           /* number of chunks before huge pages: few rows would waste one */
 };
 
 /* The first word of a packed row has a bit for each word of the record that differs from its base,
@@ -20,7 +20,7 @@ enum {
 enum { NUMBER_BITS = 4, BASE_SHIFT = 64 - NUMBER_BITS, BASES = 1 << NUMBER_BITS };
 static_assert(sizeof(struct record) <= BASE_SHIFT * sizeof(uint64_t), "each word has a bit");
 
-/* The first row with these fields. Later rows with the same fields store the difference to it. */
+/* The first row with certain fields. Later rows with these fields store the difference to it. */
 struct base {
     union packed_words plain;
     uint64_t pieces; /* a bit for each of kind->borrowed that the row has */
@@ -103,7 +103,7 @@ struct borrowed_piece {
     uint32_t parts; /* the kept parts, if `parted` */
 };
 
-/* Removes the lowest bit of *pieces, and describes that borrowed data. Fills *piece,
+/* Removes the lowest bit of *pieces, and describes the borrowed data of this bit. Fills *piece,
  * because to return such a large struct costs more. */
 static void next_piece(struct borrowed_piece *piece, const struct record *record, uint64_t *pieces,
                        uint32_t unused)
@@ -147,8 +147,8 @@ static void rows_prepare(struct packing *packing, const struct record *record, u
     }
 }
 
-/* Returns the base with the fields of the record, which may be a new base or, if there are too
- * many, any base. NULL: memory is short. */
+/* Returns the base with the fields of the record, which may be a new base or, if there are too many
+ * bases, any base. NULL: memory is short. */
 static const struct base *find_base(struct rows *rows, const struct record *record)
 {
     struct packing packing;
@@ -229,9 +229,9 @@ static const uint64_t *unpack_borrowed(const uint64_t *from, struct record *reco
     return from;
 }
 
-/* Most words of a record are 0, and rows with the same fields share other words, too, so rows are
- * packed as a difference to their base. The row before (--delta) is packed as a difference to the
- * row. */
+/* Packs a row as a difference to its base, because most words of a record are 0, and rows with the
+ * same fields share other words, too. The row of the last run (--delta) is packed as a difference
+ * to the row. */
 int rows_add(struct rows *rows, const struct record *record)
 {
     const struct base *const base = find_base(rows, record);
@@ -310,7 +310,7 @@ struct ordering {
     const struct netns_lookups *seen;
     struct compared left, right;
     bool undecided;      /* rows of one rank may have different values */
-    bool unknown, known; /* whether unknown values, known values have the rank UINT64_MAX */
+    bool unknown, known; /* whether an unknown value, a known value has the rank UINT64_MAX */
 };
 
 static struct value rows_value_of(const struct field *field, const struct record *record,

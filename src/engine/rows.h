@@ -15,10 +15,10 @@ union packed_words {
     uint64_t words[sizeof(struct record) / sizeof(uint64_t)];
 };
 
-/* Room for an unpacked row, and for the row before it (--delta). */
+/* Room for an unpacked row, and for the same row in the last run (--delta). */
 struct kept_row {
     union packed_words plain, before;
-    char parted[2][2][PARTED_MAX]; /* structs that each borrows, with only the kept parts */
+    char parted[2][2][PARTED_MAX]; /* structs that both records borrow, with only the kept parts */
 };
 
 struct rows {

@@ -21,13 +21,13 @@ struct owner_searches {
     unsigned refreshes; /* searches that kept the known owners */
     unsigned in_vain;   /* consecutive searches for sockets without owners that found no owner */
     uint64_t each_cost; /* time to confirm the owners of one row */
-    size_t rows;        /* rows since the last listing that needed confirmed owners */
+    size_t rows;        /* rows to confirm since the last run: engine_confirm_owners() */
 };
 
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it; the next three, too */
+    struct delta *delta; /* NULL until a listing needs it, like the next three members */
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
@@ -67,8 +67,8 @@ struct lacking {
 /* The network namespaces of a listing, one after another (netns_walk.c). */
 struct netns_walk {
     struct namespaces found; /* all_netns: the network namespaces */
-    size_t wanted;           /* how many the filter may want */
-    size_t refused;          /* how many this program may not enter */
+    size_t wanted;           /* how many of them the filter may want */
+    size_t refused;          /* how many of them this program may not enter */
     size_t current, count;   /* index of the current netns; how many (1 if there is only one) */
     uint64_t cookie;         /* --delta: cookie of the current netns; 0: the only one */
     bool heading_due;        /* no row of the current netns was shown yet */
@@ -95,7 +95,7 @@ struct limits {
     uint64_t taken;    /* rows that passed the filter, if listing.limit is set */
     uint64_t identity; /* the identity that the filter requires; 0: any */
     bool seen;         /* that row has come */
-    uint64_t emitted;  /* rows that were shown; each counts 1, even if it represents several */
+    uint64_t emitted;  /* rows that were shown; a row that stands for several counts once */
     bool ended;        /* a missing table ended the listing (MISSING_ENDS) */
 };
 
@@ -146,12 +146,12 @@ int run_plan_walk(struct run *run);
 void run_end_walk(struct run *run);
 
 /* Begins with a network namespace: tables are now read there. Returns false if there is nothing to
- * list, because it cannot be entered, the filter refuses it, or the listing stops. */
+ * list: the netns cannot be entered, the filter refuses it, or the listing stops. */
 bool run_enter(struct run *run, size_t netns_index);
 void run_leave(struct run *run);
 
 /* Returns to the first network namespace, where the next listing begins. Returns 0 or -errno: why
- * the listing stopped, or why there is no way back; then no names are looked up. */
+ * the listing stopped, or why there is no way back. After an error the caller looks up no names. */
 int run_return(struct run *run);
 
 /* From now on, looks up numbers as in that network namespace. */
@@ -242,7 +242,7 @@ void lane_finish(struct lane *lane);
 /* Prints the heading of the current network namespace, if it is due. */
 void run_put_heading(struct run *run);
 
-/* Passes a row to a sink, or to the listing's groups if it has some. Returns 0 or -errno. */
+/* Passes a row to a sink, or to the listing's groups if it has groups. Returns 0 or -errno. */
 int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
 /* True if the filter wants a row that waited. All lookups are done now. Counts refused rows. */
@@ -272,10 +272,10 @@ bool run_read_owners(struct run *run, const struct rows *rows);
 void run_search_unowned_again(struct run *run);
 /* As run_search_unowned_again(), for new sockets: called again and again as long as events come. */
 void run_search_new_owners(struct run *run);
-/* Searches for the owners of all rows of listing.live, if it is time for that. */
+/* Searches for the owners of all rows of listing.live, if a search is due. */
 void run_search_owners_again(struct run *run);
 /* Checks whether the owners of a known row still hold it, before the row is shown. If not, searches
- * again, unless that was done too often. */
+ * again, unless searches have used too much CPU time. */
 void engine_confirm_owners(struct engine *engine, const struct record *record);
 void run_report_owners(struct run *run);
 /* Looks up users, services, hosts and networks. Most of these lookups give up all rights. */

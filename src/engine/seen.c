@@ -24,7 +24,7 @@ struct set {
  * themselves save calls and memory. */
 struct seen {
     bool all;
-    unsigned fill; /* a set is full if one of 1 << fill slots has a key */
+    unsigned fill; /* a set is full if one in 1 << fill of its slots has a key */
     uint64_t factor;
     struct set newer, older; /* if `all`, only newer is used; older gets slots when needed */
 };
@@ -115,7 +115,7 @@ void seen_destroy(struct seen *seen)
 void seen_start(struct seen *seen, bool all)
 {
     seen->all = all;
-    seen->fill = all ? 1 : 2; /* in a window, most keys then find their first slot free */
+    seen->fill = all ? 1 : 2; /* a window has 4 slots per key: most find the first slot free */
     if (seen->newer.count)
         set_clear(&seen->newer);
     if (seen->older.count)

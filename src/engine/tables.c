@@ -50,9 +50,9 @@ static bool has_all_and_more(const struct backend *backend, const struct backend
     return !(there & ~here) && here & ~there;
 }
 
-/* Chooses the backends for a table, in order. The second goes first if it has all needed fields
- * that the first has, and more: a column that needs another backend must not make the values of
- * other columns unknown. */
+/* Chooses the backends for a table, in order. The second backend goes first if it has all needed
+ * fields that the first backend has, and more: a column that needs another backend must not make
+ * the values of other columns unknown. */
 static struct answers choose_backends(const struct run *run, const struct table *table)
 {
     struct answers chosen = {.count = 0};
@@ -89,9 +89,9 @@ static bool is_read_twice(const struct run *run, const struct table *table)
            !cannot_change(run, table);
 }
 
-/* True if repeats of rows are found in the whole table, not only within a window: then it can be
- * read again if the kernel resizes it during the dump. If a resize is the only reason, repeats are
- * found only in listings that keep or count all rows anyway. */
+/* True if repeats of rows are found in the whole table, not only within a window: then the table
+ * can be read again if the kernel resizes it during the dump. If a resize is the only reason,
+ * repeats are found only in listings that keep or count all rows anyway. */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return table->repeats || is_read_twice(run, table) ||
@@ -243,7 +243,7 @@ static void read_again(const struct listing_table *table, const struct backend *
             table->table->name, before.unidentified, before.unidentified == 1 ? "" : "s");
 }
 
-/* --exact: called after a successful first pass. */
+/* --exact: after a successful first pass, reads the table again, or reports why that is useless. */
 static void make_exact(const struct listing_table *table, const struct backend *backend,
                        struct lane *lane, struct lane_pass pass)
 {
@@ -310,8 +310,8 @@ static bool read_by(struct run *run, const struct listing_table *table, struct a
     return true;
 }
 
-/* True if the rows came from the pass over all network namespaces. It must find all sockets and
- * have all needed fields that any backend has, unless it shows that no row is wanted. */
+/* True if the rows came from the pass over all network namespaces. The pass must have all sockets
+ * and all needed fields that any backend has, unless it shows that no row is wanted. */
 static bool run_pass(struct run *run, const struct listing_table *table)
 {
     const struct backend *pass = backend_of(BACKEND_PASS, table->table);
@@ -385,8 +385,8 @@ struct joint_tables {
     size_t count;
 };
 
-/* Two tables can be read as one if the order of their rows is kept or does not matter. Not in a
- * saved file: it may be a pipe, which can be read only once. */
+/* Returns the tables from which both tables can be read, if the order of their rows is kept or does
+ * not matter. Not from a saved file: it may be a pipe, which can be read only once. */
 static struct joint_tables joint_tables(const struct run *run, size_t i)
 {
     const struct listing *listing = run->listing;

@@ -83,7 +83,7 @@ static bool is_digit(char c)
 }
 
 /* Returns the number of hexadecimal digits; 0 if the text has other characters. With `dashes`, the
- * text may also contain - and _, which do not count. */
+ * text may also contain - and _, which are not counted. */
 static size_t digits_of(struct text text, bool dashes)
 {
     size_t digits = 0;
@@ -214,7 +214,7 @@ static void take_directory(struct naming *naming, struct text name)
     naming->above = name;
 }
 
-/* Without its systemd driver, runc(8) makes one directory with the name SLICE:PREFIX:ID. */
+/* Takes the directory SLICE:PREFIX:ID, which runc(8) makes without its systemd driver. */
 static void take_slice(struct naming *naming, struct text name)
 {
     struct text id;

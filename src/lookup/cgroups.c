@@ -48,7 +48,7 @@ static int open_mount(const char *mounts, int flags, bool *version1)
 
 /* --- From a path to an id --------------------------------------------------------------------- */
 
-/* Finds the id of the directory `path` below dirfd. Returns -ENOENT if it is not on cgroup2. */
+/* Finds the id of the directory `path` below dirfd. -ENOENT: the directory is not on cgroup2. */
 static int cgroups_id_of(int dirfd, const char *path, uint64_t *id)
 {
     const int fd = openat(dirfd, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -149,7 +149,7 @@ static int add_id(struct cgroups *cgroups, uint64_t id, const char *path)
 
 static int walk(struct cgroups *cgroups, int fd, char *path, size_t length, int depth);
 
-/* A directory that has vanished, or may not be read, is not an error. */
+/* Walks into a directory. It may have vanished, or be unreadable: that is not an error. */
 static int walk_into(struct cgroups *cgroups, int dirfd, const struct dirent *entry, char *path,
                      size_t length, int depth)
 {

@@ -36,7 +36,7 @@ static uint64_t containers_hash_of(struct text id)
     return hash_bytes(hash_seed(), id.data, id.length);
 }
 
-/* Adds a name unless the id already has a name. Ignores names with other characters, which these
+/* Adds a name unless the id already has a name. Ignores names with characters that container
  * programs do not allow. Returns 0, 1 to stop reading the directory, or -ENOMEM. */
 static int containers_add(struct containers *containers, struct text id, struct text name)
 {
@@ -109,7 +109,7 @@ static struct text take_string(struct text *json)
     return (struct text){start, (size_t)(at - start)};
 }
 
-/* Docker writes an object {"ID":"0a...","Name":"/web"}, Podman writes a list of
+/* Takes names. Docker writes an object {"ID":"0a...","Name":"/web"}, Podman writes a list of
  * {"id":"0a...","names":["web"]}; both have more members. The bytes need not be valid JSON: at
  * worst they give containers wrong names. */
 static int take_json(struct containers *containers, struct text json)

@@ -17,8 +17,8 @@ static int count_one(const char *name, void *arg)
     return 0;
 }
 
-/* Sets *arg to the descriptors of this thread if it has more. The threads of a process usually
- * share their descriptors, so the sum would be wrong. */
+/* Raises *arg to the number of descriptors of this thread. The threads of a process usually share
+ * their descriptors, so the sum would be wrong. */
 static int count_of_thread(int directory, void *arg)
 {
     uint64_t *highest = arg, open = 0;

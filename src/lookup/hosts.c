@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Names and addresses of hosts. First all addresses are collected, then several threads look up
- * their names; one thread looks up the address of a name. A resolver cannot be interrupted, so
- * threads that still wait when the time is up are abandoned. An abandoned thread touches only its
- * round, and the last user of a round frees it. */
+/* Names and addresses of hosts. First all addresses are collected, then several threads look up the
+ * names; one thread looks up the address of a name. A resolver cannot be interrupted, so threads
+ * that still wait when the time is up are abandoned. An abandoned thread touches only its round,
+ * and the last user of a round frees it. */
 #include "fastnet/hosts.h"
 
 #include <errno.h>

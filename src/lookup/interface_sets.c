@@ -93,7 +93,7 @@ static void split_words(char *line, const char *words[WORDS_MAX])
     }
 }
 
-/* "00000000000000000000000000000001 01 80 10 80       lo": if6_seq_show() of the kernel's
+/* Takes a line "00000000000000000000000000000001 01 80 10 80       lo": if6_seq_show() in
  * net/ipv6/addrconf.c */
 static int take_if_inet6(struct interface_sets *sets, char *line)
 {
@@ -139,7 +139,7 @@ int interface_sets_of_tree(struct interface_sets *sets, const char *proc_root)
         const char *path;
         int (*take)(struct interface_sets *sets, char *line);
     } files[] = {{"net/dev", take_dev}, {"net/if_inet6", take_if_inet6}, {"net/route", take_route}};
-    enum { LINES_MAX = 20000 }; /* a captured tree may have any number */
+    enum { LINES_MAX = 20000 }; /* a captured tree may have any number of lines */
     char line[512];
     int error = 0;
 
@@ -209,8 +209,8 @@ static bool contains(const struct network *network, const struct address *addres
            (!bits || (a[bytes] ^ b[bytes]) >> (8 - bits) == 0);
 }
 
-/* Equal networks are neighbours in the list. The first that contains the address has the longest
- * prefix. */
+/* Equal networks follow each other in the list. The first network that contains the address has the
+ * longest prefix. */
 static struct interface_set find_address(const struct interface_sets *sets,
                                          const struct address *address)
 {

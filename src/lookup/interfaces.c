@@ -73,7 +73,7 @@ void interfaces_fix_netns(struct interfaces *interfaces)
     interfaces->netns_fixed = true;
 }
 
-/* `what` has 16 bits: C libraries differ in the type that ioctl() has for it. */
+/* Asks by ioctl(2). `what` has 16 bits: C libraries differ in the type that ioctl() has for it. */
 static bool interfaces_ask(struct interfaces *interfaces, uint16_t what, struct ifreq *request)
 {
     int result = -1;
@@ -138,7 +138,7 @@ static const struct name_file {
     {"net/dev_mcast", 10, {0, 1}}, /* dev_mc_seq_show() of net/core/net-procfs.c */
 };
 
-/* Cuts the line into words. Returns false if it does not have an index and a name. */
+/* Cuts the line into words. Returns false if the line has no index or no name. */
 static bool interfaces_take_name(char *line, const struct name_file *file,
                                  struct interface *interface)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of connection labels, by the rules of libnetfilter_conntrack for connlabel.conf(5): a line
- * has a bit and a name. If two lines have the same bit or the same name, the first counts. */
+ * has a bit and a name. If two lines have the same bit or the same name, the first is used. */
 #include "fastnet/labels.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ static bool is_space_byte(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* `line` is terminated. Returns 0, also if it ignores the line, or -ENOMEM. */
+/* `line` ends with a NUL byte. Returns 0, also if it ignores the line, or -ENOMEM. */
 static int labels_take_line(struct labels *labels, const char *line, size_t length)
 {
     static const char valid[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";

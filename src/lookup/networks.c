@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of networks, read from networks(5) itself. nsswitch.conf(5) can name other sources, but
- * only this file is in use, and other sources may not answer in a bounded time. */
+/* Names of networks, read from networks(5) itself. nsswitch.conf(5) can name other sources, but in
+ * practice only this file is used, and other sources may not answer in a bounded time. */
 #include "fastnet/networks.h"
 
 #include <arpa/inet.h>

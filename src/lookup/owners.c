@@ -85,7 +85,7 @@ static inline uint32_t *owners_slot_of(const struct owners *owners, uint64_t ino
     return &owners->slots[slot];
 }
 
-/* Fills process->shown. The name is NULL if it was not read yet, which callers never see. */
+/* Fills process->shown. Its name is NULL if it was not read yet; callers never see that. */
 static void show_process(const struct owners *owners, struct process *process)
 {
     const char *command = process->command ? process->command : process->name;
@@ -190,7 +190,7 @@ static int build_index(struct owners *owners)
     return 0;
 }
 
-/* Process 1 is in every pid namespace: if it is not listed, hidepid= has hidden others too. */
+/* Process 1 is in every pid namespace: if it is not listed, hidepid= has hidden processes. */
 static void summarize(struct owners *owners)
 {
     const struct processes *processes = &owners->processes;
@@ -244,7 +244,7 @@ static void owners_note_error(struct owners *owners, int status)
 
 /* Processes that hidepid= hides from the user stay hidden, even if the program's file has
  * capabilities: then the processes are listed without these rights. The processes that are not
- * hidden are walked with them. */
+ * hidden are walked with these rights. */
 static int owners_list_processes(struct owners *owners)
 {
     const bool elevated = owners->walk.tree.living && rights_elevated();
@@ -312,7 +312,7 @@ static int find_holdings(struct owners *owners)
 
 static bool is_confirmed(struct owners *owners, size_t i);
 
-/* Reads names again, because they may change: the program finds processes without reading /proc. */
+/* Reads names again, because they may change: the BPF program finds processes without /proc. */
 static void read_names_again(struct owners *owners)
 {
     raise_right(owners);
@@ -342,7 +342,7 @@ int owners_refresh(struct owners *owners)
     summarize(owners);
     const int built = build_index(owners);
     for (size_t i = 0; owners->names_at_once && built == 0 && i < owners->holdings.count; i++)
-        (void)is_confirmed(owners, i); /* called because it reads the name */
+        (void)is_confirmed(owners, i); /* this call reads the name */
     return status < 0 ? status : built;
 }
 
@@ -400,7 +400,7 @@ static int directory_shows(int directory, void *holding)
     return status < 0 ? status : inode == held->inode;
 }
 
-/* The same for a thread. It may lack a descriptor that another thread has: that is 0. */
+/* As directory_shows(), for a thread. 0, too, if it lacks a descriptor that another thread has. */
 static int is_shown_by_thread(int directory, void *holding)
 {
     const int status = directory_shows(directory, holding);
@@ -424,9 +424,9 @@ static int is_shown_by_tree(const struct owners *owners, const struct process *p
     return status;
 }
 
-/* Returns whether the owner of holding i may be shown, and reads the names of the process. The
- * program also finds processes that /proc hides: they may be shown only if /proc shows
- * that they hold the socket. */
+/* Returns whether the owner of holding i may be shown, and reads the names of the process. The BPF
+ * program also finds processes that /proc hides: they may be shown only if /proc shows that they
+ * hold the socket. */
 static bool is_confirmed(struct owners *owners, size_t i)
 {
     struct holding *holding = &owners->holdings.items[i];
@@ -448,7 +448,7 @@ static bool is_confirmed(struct owners *owners, size_t i)
     return process->shown.name != NULL;
 }
 
-/* Removes the owners of an inode that /proc does not confirm. Returns the number of the others. */
+/* Removes the owners of an inode that /proc does not confirm. Returns how many are left. */
 static size_t confirm_all(struct owners *owners, size_t start, size_t end)
 {
     struct holding *holdings = owners->holdings.items;

@@ -57,7 +57,7 @@ int kernel_layout_init(struct kernel_layout *layout, const struct btf *btf)
 /* Registers that keep values; registers 0 to 5 are for results and arguments. */
 enum { CONTEXT = BPF_REG_6, FILE_OF = BPF_REG_7, TASK = BPF_REG_8, INODE = BPF_REG_9 };
 
-/* /proc/PID/fd shows a file on sockfs as socket:[NUMBER], even if it was opened with O_PATH. */
+/* Ends unless /proc/PID/fd shows a socket: any file on sockfs, even if opened with O_PATH. */
 static void owners_bpf_put_conditions(struct assembly *to, const struct kernel_layout *layout)
 {
     assembly_load(to, FILE_OF, CONTEXT, layout->file);
@@ -135,8 +135,8 @@ void owners_program_destroy(struct owners_program *program)
 }
 
 /* If the machine has this many open files, the program is loaded even if the user did not ask for
- * it. From about 1,000 open files on it is faster than the walk; with this number it takes a
- * quarter of the time. But auditd(8) logs each load. */
+ * it. From about 1,000 open files on, the program is faster than the walk; with this number it
+ * takes a quarter of the walk's time. But auditd(8) logs each load. */
 enum { OPEN_FILES_WORTH = 4096 };
 
 /* Returns whether /proc shows the descriptors of process 1. If it does not, the walk is needed: it

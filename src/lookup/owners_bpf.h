@@ -19,8 +19,8 @@ int owners_program_walk(struct owners_program *program, struct processes *proces
                         struct holdings *found);
 
 /* Checks whether the program's pids are those of /proc: it finds pids of the first pid namespace,
- * so this process and /proc must be in that, and must not hide processes. Loading it needs rights
- * in the first user namespace. Returns 0, or -EPERM with the refusal. */
+ * so this process and /proc must be in that namespace, and /proc must not hide processes. Loading
+ * it needs rights in the first user namespace. Returns 0, or -EPERM with the refusal. */
 int owners_check_bpf(struct bpf_refusal *refusal);
 
 /* --- Parts of it, which tests call ------------------------------------------------------------ */
@@ -31,7 +31,7 @@ struct kernel_layout {
     struct kernel_member meta, task, fd, file; /* parameters of that function */
     struct kernel_member seq;                  /* in struct bpf_iter_meta */
     struct kernel_member pid, tgid, leader;    /* in struct task_struct; leader: group_leader */
-    struct kernel_member files; /* in the leader's task_struct; NULL if it has ended */
+    struct kernel_member files; /* in the leader's task_struct; NULL if the leader has ended */
     struct kernel_member inode; /* in struct file: f_inode */
     struct kernel_member number, super_block; /* in struct inode: i_ino, i_sb */
     struct kernel_member magic;               /* in struct super_block: s_magic */

@@ -25,7 +25,7 @@ enum {
 struct owners_part {
     pid_t pid;
     uint64_t open; /* number of its descriptors */
-    int fd;        /* the walk over its descriptors; -1: none */
+    int fd;        /* BPF iterator over its descriptors; -1: none */
     const struct holdings *holdings;
     size_t from, count; /* its part of `holdings` */
 };

@@ -15,7 +15,7 @@
 enum {
     THREADS_MAX = 8,
     DIRECTORY_BUFFER = 15 * 1024,
-    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* after a first piece of this size there are more */
+    DIRECTORY_SHARED = DIRECTORY_BUFFER / 2, /* if the first piece is that large, more follow */
     DIRENT_TYPICAL = 24,                     /* bytes of a descriptor's entry */
 
     /* Costs in readlink(2) calls, which take 3 microseconds: a process takes four system calls
@@ -98,7 +98,7 @@ static void start_workers(struct walk *walk, unsigned threads)
     }
 }
 
-/* Adds to the cost of the first worker. Starts the others when the work is worth it. */
+/* Adds to the cost of the first worker. Starts more workers when the work is worth it. */
 static void add_cost(struct walk_worker *worker, size_t cost)
 {
     struct walk *walk = worker->walk;
@@ -253,7 +253,7 @@ static struct directory *shared_directory(const struct walk *walk)
     return best;
 }
 
-/* Waits for a directory to help with. Returns NULL when the walk is over. */
+/* Waits until another worker shares a directory, and returns it; NULL: the walk is over. */
 static struct directory *owners_walk_join(struct walk *walk)
 {
     pthread_mutex_lock(&walk->lock);

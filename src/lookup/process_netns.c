@@ -66,7 +66,7 @@ static bool may_hold_sockets(const struct proc_tree *tree, pid_t pid)
     rights_lower();
     if (directory >= 0)
         close(directory);
-    return held != 0; /* also if the descriptors may not be read */
+    return held != 0; /* true, too, if the descriptors may not be read */
 }
 
 static void netns_search_add(struct netns_search *search, const struct process *process)

@@ -393,7 +393,7 @@ static int thread_has_link(const char *tid, void *arg)
     return is_link_to(search->tree, path, search->inode) == 1;
 }
 
-/* The state Z of proc(5) follows the name, which may contain any characters. */
+/* Whether the state is Z (proc(5)). The state follows the name, which may have any characters. */
 static bool has_ended(const struct proc_tree *tree, pid_t pid)
 {
     char stat[1024] = "";
@@ -577,7 +577,7 @@ static int read_cgroup(const struct proc_tree *tree, struct process *process)
 }
 
 /* Returns the last number of "NSpid:\t812\t1\n", which has one number for each pid namespace, from
- * that of the tree inwards. Returns 0 if there is only one number, or if the line is another. */
+ * that of the tree inwards. Returns 0 if there is only one number, or if this is another line. */
 static pid_t innermost_pid(const char *line)
 {
     static const char start[] = "NSpid:";

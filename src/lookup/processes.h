@@ -28,7 +28,7 @@ struct process {
     bool named;       /* its name was read, perhaps earlier */
     char *command;    /* argv[0] without directories; NULL: unknown or not asked for */
     char *cgroup;     /* the path of its control group; NULL: unknown or not asked for */
-    pid_t pid_inside; /* pid in its own pid namespace; 0: the same pid, unknown or not asked for */
+    pid_t pid_inside; /* pid in its own pid namespace; 0: equal to pid, unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
     uint64_t named_at; /* when owners_confirm() read the name: CLOCK_MONOTONIC, ns; 0: never */
     struct owner_process shown; /* for struct owner; set after the last process is listed */
@@ -84,11 +84,11 @@ bool process_is_uncaptured(const struct proc_tree *tree, pid_t pid);
 /* Reads the first descriptor to set `denied` and `shut`. Returns 0 or -errno. */
 int process_read(const struct proc_tree *tree, struct process *process);
 
-/* Reads comm, and more if it is asked for. command: argv[0] as netstat cuts it, from the first 511
- * bytes of cmdline. cgroup: the path in the line of cgroup (cgroups(7)) that says most about the
- * process. pid_inside: the last number of NSpid in status (proc(5)), if there are several. Values
- * that cannot be read stay NULL or 0. A vanished process is marked as gone. Returns 0, or -errno of
- * an error other than a missing permission or a vanished process. */
+/* process_read_names() reads comm, and these if asked. command: argv[0] as netstat cuts it, from
+ * the first 511 bytes of cmdline. cgroup: the path in the line of cgroup (cgroups(7)) that says
+ * most about the process. pid_inside: the last number of NSpid in status (proc(5)), if there are
+ * several. Values that cannot be read stay NULL or 0. A vanished process is marked as gone. Returns
+ * 0, or -errno of an error other than a missing permission or a vanished process. */
 struct process_names {
     bool command, cgroup, pid_inside;
 };
@@ -113,8 +113,8 @@ const char *directory_next(const char *buffer, size_t length, size_t *offset);
 /* Passes each name to fn until fn returns other than 0. Returns that value, 0, or -errno. */
 int directory_each(int directory, int (*fn)(const char *name, void *arg), void *arg);
 
-/* Reads the link of a descriptor. Returns 1 and the inode, which is never 0, if it is a socket; 0
- * for other links, and for names that are not numbers; or -errno of readlinkat(2). */
+/* Reads the link of a descriptor. Returns 1 and the inode, which is never 0, if the link is a
+ * socket; 0 for other links, and for names that are not numbers; or -errno of readlinkat(2). */
 int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode);
 
 /* Kinds of errors (-errno). Absence: a process ended during the walk, or a tree differs from

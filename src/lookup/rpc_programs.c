@@ -168,7 +168,7 @@ static uint64_t rpc_key(uint16_t protocol, uint16_t port)
     return (uint64_t)protocol << 16 | port;
 }
 
-/* Takes a program on a port. If several programs have the same port, the last counts, as in ss. */
+/* Takes a program on a port. If several programs have one port, the last is used, as in ss. */
 static void take_program(struct rpc_programs *programs, struct rpc_answer *answer)
 {
     enum { NAME_SIZE = 128 }; /* the same limit as in ss */

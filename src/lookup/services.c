@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of services. services(5) and protocols(5) are read once, because a listing looks up far
- * more ports than there are entries. If several entries have the same port, the last counts, as in
+ * more ports than there are entries. If several entries have the same port, the last is used, as in
  * net-tools. The port of a raw socket is its protocol, so protocols(5) overrides services(5)
  * there. */
 #include "fastnet/services.h"
@@ -49,8 +49,8 @@ static void services_put(struct services *services, int protocol, int port, cons
             services->error = ENOMEM;
 }
 
-/* Only errno distinguishes the end of the entries from a source that cannot be read. A missing
- * source is an error only if no source had an entry. */
+/* Notes errors: only errno distinguishes the end of the entries from a source that cannot be read.
+ * A missing source is an error only if no source had an entry. */
 static void note_end(struct services *services, int error, bool any)
 {
     if (services->error == 0 && error != 0 && (error != ENOENT || !any))
@@ -102,7 +102,7 @@ const char *services_name(const struct services *services, uint16_t protocol, ui
 
 /* --- The ports of a service ------------------------------------------------------------------- */
 
-/* Returns whether "port/protocol" has one of these protocols; NULL: any. Spaces separate them. */
+/* Returns whether "port/protocol" has one of these protocols (separated by spaces; NULL: any). */
 static bool services_is_of(const char *number, const char *protocols)
 {
     const char *protocol = strchr(number, '/');

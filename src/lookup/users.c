@@ -64,7 +64,7 @@ static bool users_is_fault(int error)
     return error != 0 && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM;
 }
 
-/* The buffer grows because entries of directory services can be very long. */
+/* Asks for the name of a uid. The buffer grows: entries of directory services can be very long. */
 static void users_ask(uint32_t uid, struct users_answer *answer)
 {
     struct passwd entry, *found = NULL;
@@ -97,7 +97,7 @@ static _Noreturn void answer_all(int questions, int answers, pid_t parent)
     eventfd_t question;
     sigset_t all;
 
-    sigfillset(&all); /* the parent's handlers write to the terminal; the parent kills the child */
+    sigfillset(&all); /* blocks the parent's handlers, which write to the terminal */
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
     rights_drop();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -135,7 +135,7 @@ int users_ask_in_child(struct users *users)
     return error;
 }
 
-/* The pipe takes a whole answer at once (PIPE_BUF). */
+/* Asks the child. The pipe takes a whole answer at once (PIPE_BUF). */
 static void ask_child(const struct users *users, uint32_t uid, struct users_answer *answer)
 {
     const bool asked = eventfd_write(users->questions, (eventfd_t)uid + 1) == 0;

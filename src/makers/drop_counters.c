@@ -25,7 +25,7 @@
 
 enum origin { OF_PROTOCOL, OF_MACHINE, OF_INTERFACE, OF_SOCKET };
 
-/* seen_as: the reason that a probe sees for these packets; NULL: it does not see them. */
+/* seen_as: the reason that a probe sees for the counter's packets; NULL: it does not see them. */
 struct counter {
     enum origin origin;
     const char *name, *seen_as;
@@ -145,8 +145,8 @@ static struct amount *drop_counters_find(const struct drop_counts *counts,
                            amount);
 }
 
-/* Adds the counters of all CPUs (softnet). A counter of TCP is read with IPv4 and again with IPv6:
- * its value is replaced. */
+/* Adds an amount. Amounts of several CPUs (softnet) are added up. A counter of TCP is read with
+ * IPv4 and again with IPv6: its value is replaced. */
 static int drop_counters_add(struct drop_counts *counts, struct amount amount)
 {
     struct amount *found = amount.value ? drop_counters_find(counts, &amount) : NULL;
@@ -188,7 +188,7 @@ static int drop_counters_take_socket(struct drop_counts *counts, const struct re
     const struct socket_record *socket = &record->socket;
 
     if (socket->memory.length <= SK_MEMINFO_DROPS * sizeof(uint32_t))
-        return 0; /* Linux before 4.6 does not send them */
+        return 0; /* Linux before 4.6 does not send drops */
     return drop_counters_add(
         counts, (struct amount){.value = socket_drops(record),
                                 .of = record->identity,
@@ -214,7 +214,7 @@ static int drop_counters_take_row(const struct record *record, void *arg)
                : 0;
 }
 
-/* Reads up to two tables. If they are incomplete, the counters of this origin are unknown. */
+/* Reads up to two tables. If one is incomplete, the counters of this origin are unknown. */
 static int drop_counters_list_table(struct drop_counters *all, struct drop_counts *counts,
                                     enum origin origin, const struct table *const tables[2])
 {
@@ -370,7 +370,7 @@ static int drop_counters_hand_on(const struct drop_growth *growth, const struct 
     return growth->fn(&record, growth->arg);
 }
 
-/* Hands on a row if the counter grew by more than the rows of single sockets have already. */
+/* Hands on a row with the growth of the counter that rows of single sockets have not reported. */
 static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amount)
 {
     const struct counter counter = counter_of(amount->counter);

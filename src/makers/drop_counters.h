@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lost packets that the kernel counts, in each network namespace, as rows of drops: how much a
- * counter grew. If a probe sees packets one by one, counters of the same packets are left out. */
+ * counter grew. If a probe sees single packets, the counters of these packets are left out. */
 #ifndef MAKERS_DROP_COUNTERS_H
 #define MAKERS_DROP_COUNTERS_H
 
@@ -21,8 +21,8 @@ void drop_counters_destroy(struct drop_counters *counters);
  * packets until the next reading, or NULL. Returns 0 or -errno. */
 int drop_counters_read(struct drop_counters *counters, const struct drop_probe *probe);
 
-/* Hands on what grew between the last two readings of this thread's network namespace, and reports
- * what could not be read. Returns 0, -errno, or the result of fn. */
+/* Hands on the counters that grew between the last two readings of this thread's network namespace,
+ * and reports what could not be read. Returns 0, -errno, or the result of fn. */
 int drop_counters_list(struct drop_counters *counters, struct report *report,
                        int (*fn)(struct record *record, void *arg), void *arg);
 

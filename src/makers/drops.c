@@ -26,7 +26,7 @@ struct drops {
     struct drop_counters *counters;
     bool *listed; /* for each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
-    struct fitting *fitting; /* by drop: the socket that fits a drop without socket */
+    struct fitting *fitting; /* by drop: the socket that fits, if the drop names no socket */
     size_t fitting_capacity;
     struct engine *engine;
     bool began;
@@ -150,7 +150,7 @@ static int drops_hand_on(struct drops *drops, struct record *record)
     return 0;
 }
 
-/* options.merged: all drops with the same reason and function are one row, as metrics need it. */
+/* options.merged: all drops with equal reason and function are one row, as metrics need it. */
 static int drops_take_row(struct record *record, void *arg)
 {
     struct drops *drops = arg;
@@ -195,7 +195,7 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Lists drops of unknown network namespaces in the own netns; all drops, if that is unknown. */
+/* Lists drops of unknown network namespaces in the own netns; if that is unknown, all drops. */
 static int drops_list_probed(struct drops *drops, uint64_t id)
 {
     int result = 0;

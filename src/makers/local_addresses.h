@@ -13,7 +13,7 @@ struct engine;
 enum reception {
     RECEPTION_NONE, /* packets to this address are for other machines */
     RECEPTION_ONE,  /* one socket gets a packet: an address of an interface, or of a local route */
-    RECEPTION_ALL,  /* all sockets that take it get a copy: broadcast, or a group that was joined */
+    RECEPTION_ALL,  /* all sockets that take a packet get a copy: broadcast, or a joined group */
 };
 
 struct local_network {

@@ -13,7 +13,7 @@
 #include "fastnet/report.h"
 #include "fastnet/socket_tracker.h"
 
-enum { LINES = 16, LEAST = 1000 /* bytes per second: below, no line is shown */ };
+enum { LINES = 16, LEAST = 1000 /* bytes per second; slower interfaces have no line */ };
 
 struct machine_counts {
     uint64_t at; /* CLOCK_MONOTONIC; 0: not read */
@@ -159,7 +159,7 @@ static uint32_t interface_with(const struct machine_rates *rates, const struct a
 /* Adds the rates of a socket to an interface: to the interface that it is bound to, or else to the
  * interface with its local address. If the peer is in the same network namespace, traffic passes
  * lo, as does all of 127.0.0.0/8. A UDP socket that is not bound to an address may use any
- * interface, and counts for interface 0. The first two rates are sent bytes (retransmitted bytes
+ * interface: it is added to interface 0. The first two rates are sent bytes (retransmitted bytes
  * included) and received bytes. */
 static void add_socket(void *arg, const struct live_rates *of)
 {
@@ -239,7 +239,7 @@ static uint64_t tcp_sockets_of(const struct machine_counts *counts)
     return counts->numbers[TCP_IN_USE] + counts->numbers[TCP6_IN_USE];
 }
 
-/* The sum of a counter falls if a network namespace has ended. */
+/* Adds the growth of counters. A sum of counters falls if a network namespace has ended. */
 static void add_growth(struct machine_rates *rates, struct mean_step step)
 {
     const uint64_t *before = rates->before.numbers, *now = rates->now.numbers;
@@ -300,7 +300,7 @@ double machine_rates_opened(const struct machine_rates *rates)
 
 bool machine_rates_closed(const struct machine_rates *rates, double *closed)
 {
-    /* a new listener is a socket, but not a connection, so the sum can be below 0 */
+    /* a new listener adds a socket, but no opened connection: the difference can be negative */
     *closed = machine_rates_opened(rates) - mean_rate(rates->in_use, &rates->times);
     *closed = *closed > 0 ? *closed : 0;
     return rates->knows_in_use;

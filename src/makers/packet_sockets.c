@@ -8,7 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/engine.h"
 
-/* A packet can belong to a socket that is connected to its other end, to a socket bound to its
+/* A packet can belong to a socket connected to the packet's other end, to a socket bound to its
  * address, or to a socket bound to any address. Each case is a question, and packets with equal
  * questions share it. A socket answers one or two questions, so sockets and packets of one port
  * need not all be compared with each other. */
@@ -122,8 +122,8 @@ static int packet_sockets_take_socket(const struct record *record, void *arg)
 }
 
 /* A connected socket goes before a bound socket, and a bound socket before a socket that takes any
- * address. With is_for_all all of these get a copy, and a packet belongs to a socket only if no
- * other socket fits. */
+ * address. With is_for_all every socket that fits gets a copy; then a packet is attributed to a
+ * socket only if no other socket fits. */
 static void packet_sockets_hand_out(const struct packet_socket_search *search,
                                     const struct sought *sought)
 {

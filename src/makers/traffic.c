@@ -112,8 +112,8 @@ static void sort_shares(struct shares *shares, int (*compare)(const void *a, con
         qsort(shares->list, shares->count, sizeof *shares->list, compare);
 }
 
-/* lo counts packets without a header, and each packet as sent and as received, but the probe sees
- * packets of lo only when they are received. */
+/* lo counts bytes without the link-layer header, and each packet as sent and as received. The probe
+ * counts packets of lo once, when they are received. */
 static int traffic_take_counters(const struct record *record, void *arg)
 {
     struct traffic *traffic = arg;
@@ -211,7 +211,7 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
                                        report);
 }
 
-/* Takes the socket of the sender; if that is unknown or on another machine, of the receiver. */
+/* Takes the sender's socket; if that is unknown or on another machine, the receiver's socket. */
 static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
     for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)

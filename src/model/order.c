@@ -13,7 +13,7 @@ static int order_compare_numbers(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-/* The negative number with the larger magnitude is smaller. */
+/* Compares integers: the negative number with the larger magnitude is smaller. */
 static int order_compare_signed(const struct value *a, const struct value *b)
 {
     int order = order_compare_numbers(a->integer.magnitude, b->integer.magnitude);
@@ -31,7 +31,7 @@ static int order_compare_bytes(const char *a, size_t a_length, const char *b, si
     return order ? order : order_compare_numbers(a_length, b_length);
 }
 
-/* IPv4 comes before IPv6. */
+/* Compares addresses: IPv4 comes before IPv6. */
 static int compare_addresses(const struct address *a, const struct address *b)
 {
     if (a->family != b->family)
@@ -59,7 +59,7 @@ static int compare_networks(const struct value *a, const struct value *b)
     return order ? order : order_compare_numbers(a->networks.count, b->networks.count);
 }
 
-/* Names come before numbers without a name. */
+/* Compares names, which come before numbers without a name. */
 static int order_compare_names(const struct value *a, const struct value *b)
 {
     if (a->name.string && b->name.string)
@@ -148,14 +148,14 @@ static uint64_t rank_of_bytes(const void *bytes, size_t length)
     return be64toh(number);
 }
 
-/* `upper` values are greater than all others. The rank loses its lowest bit to make room for
- * this. */
+/* Puts `upper` into the highest bit: such values are greater than all others. The rank loses its
+ * lowest bit to make room for this. */
 static uint64_t rank_with(bool upper, uint64_t rank)
 {
     return (uint64_t)upper << 63 | rank >> 1;
 }
 
-/* *exact: the rank holds the whole text, without NUL bytes, which could be padding. */
+/* Ranks a text. *exact: the rank holds the whole text, and no NUL bytes, which could be padding. */
 static uint64_t rank_of_text(const void *bytes, size_t length, bool *exact)
 {
     *exact = length < sizeof(uint64_t) && !(length && memchr(bytes, '\0', length));

@@ -7,14 +7,14 @@
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
 
-/* Results that a predicate can still have. With neither bit it stays unknown. */
+/* Results that a predicate can still have. With neither bit the result stays unknown. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };
 
 /* Keeps these functions out of evaluate(), which calls itself: inlined, each level would need the
  * registers and stack of all of them. */
 #define NOT_INLINE __attribute__((noinline))
 
-/* A row, and which part of it is known. */
+/* A row and its known fields. */
 struct view {
     const struct record *record;
     const struct context *context; /* may be NULL */
@@ -33,7 +33,7 @@ static struct value predicate_a_number(uint64_t number)
     return (struct value){.type = VALUE_NUMBER, .number = number};
 }
 
-/* Sets *number to the number of a value or named value. Returns false if it has none. */
+/* Sets *number to the number of a value or named value. Returns false if there is no number. */
 static bool predicate_number_in(const struct value *value, uint64_t *number)
 {
     switch (value->type) {
@@ -76,7 +76,7 @@ static bool predicate_is_within(const struct predicate *predicate, const struct 
     return true;
 }
 
-/* Sets *text to the text of a value or its name. Returns false if it has none. */
+/* Sets *text to the text of a value or its name. Returns false if there is no text. */
 static bool text_in(const struct value *value, struct text *text)
 {
     if (value->type == VALUE_TEXT || value->type == VALUE_SOCKET_NAME)
@@ -147,8 +147,8 @@ static NOT_INLINE bool value_is_like(const struct predicate *predicate, const st
                                                   : matches(pattern, text);
 }
 
-/* Sets *order below 0, to 0 or above 0, as the value compares with the constant. Returns false if
- * they cannot be compared. */
+/* Compares the value with the constant: sets *order below 0 (less), to 0 (equal) or above 0.
+ * Returns false if they cannot be compared. */
 static bool predicate_compare(const struct predicate *predicate, const struct value *value,
                               int *order)
 {
@@ -185,7 +185,7 @@ static bool number_passes(const struct predicate *predicate, uint64_t number)
     }
 }
 
-/* True if the predicate compares a number of the record: then no value must be made. */
+/* True if the predicate compares a number of the record: then it needs no value. */
 static bool compares_number(const struct predicate *predicate)
 {
     return predicate->constant.type == VALUE_NUMBER && predicate->field->plain &&
@@ -244,8 +244,8 @@ static bool element_passes(const struct predicate *predicate, const struct value
     return false;
 }
 
-/* Whether the field is a set of findings, which may be incomplete: then null means empty, not
- * unknown. */
+/* Whether the field is a set of reasons (view_attention()), which may be incomplete: then null
+ * means empty, not unknown. */
 static bool is_verdict(const struct field *field)
 {
     return field->confirmed && field->type == VALUE_FLAGS;
@@ -300,7 +300,7 @@ static struct value predicate_value_of(const struct predicate *predicate, const 
     if (field->plain && value.type == VALUE_ADDRESS && constant->type == VALUE_ADDRESS &&
         constant->address.family == AF_INET)
         value.address =
-            address_unmapped(&value.address); /* the address of a packet is not unmapped before */
+            address_unmapped(&value.address); /* addresses of packets are not unmapped earlier */
     return value;
 }
 
@@ -316,7 +316,7 @@ static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
 }
 
 /* Fields that the backend cannot fill, so that their absence means unknown. A filter that a table
- * applies itself has no context: for it, absence counts. */
+ * applies itself has no context: for such a filter, a missing field is absent. */
 static uint64_t unavailable(const struct view *view)
 {
     return view->context ? view->record->unavailable : 0;
@@ -336,7 +336,7 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         return predicate->operation == PREDICATE_KNOWN && !(needed & unavailable(view)) ? CAN_FAIL
                                                                                         : 0;
     if (field->confirmed &&
-        field_compares(field) & unavailable(view)) /* a finding in the set is certain */
+        field_compares(field) & unavailable(view)) /* a flag in the set is certain */
         return is_verdict(field) ? compared_by_value(predicate, view) & CAN_HOLD : 0;
     if (compares_number(predicate)) {
         const uint64_t number = field_number(field, view->record);

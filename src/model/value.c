@@ -150,7 +150,7 @@ char *value_lladdr(char *dst, const struct value *value)
     return text_lladdr(dst, bytes, value->text.length);
 }
 
-/* No cell is empty. "-" means unknown, so the text "-" is escaped. */
+/* Writes a text. No cell is empty. "-" means unknown, so the text "-" is escaped. */
 static __attribute__((noinline)) char *write_text(char *dst, const struct value *value,
                                                   const char *delimiters)
 {

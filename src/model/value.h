@@ -16,7 +16,7 @@ extern const uint16_t value_most[];
 /* Writes a value of any length as value_write() does. */
 void value_put(struct writer *writer, const struct value *value, const char *delimiters);
 
-/* Returns the text of a view. Names in it are not escaped yet. */
+/* Returns the text of a view. Names in the text are not escaped yet. */
 struct text value_view_text(char text[VALUE_VIEW_MAX], const struct value *view);
 
 /* Writes a number of bytes; human: in a short form. */

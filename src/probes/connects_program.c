@@ -131,9 +131,9 @@ static void put_update(struct assembly *to, int map, int flags)
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
 
-/* Notes the process, unless it is a kernel thread (NFS, more subflows of MPTCP), because that holds
- * no socket. The name is that of the process's first thread, as in /proc/PID/comm: other threads
- * may have other names. */
+/* Notes the process, unless it is a kernel thread (NFS, more subflows of MPTCP), because such a
+ * thread holds no socket. The name is that of the process's first thread, as in /proc/PID/comm:
+ * other threads may have other names. */
 static void put_process(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_kernel;
@@ -166,8 +166,8 @@ static void put_ends(struct assembly *to, const struct connect_layout *layout)
 }
 
 /* Loads the errno of the newest ICMP message in the socket's error queue into register 1. If the
- * queue is empty, it notes instead whether the program gave up, which means that it closed the
- * socket. Returns the jump that skips the instructions for an empty queue. */
+ * queue is empty, notes instead whether the application gave up, that is, closed the socket.
+ * Returns the jump that skips the instructions for an empty queue. */
 static size_t connects_put_icmp_error(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_empty, is_icmp, is_known;
@@ -187,9 +187,9 @@ static size_t connects_put_icmp_error(struct assembly *to, const struct connect_
     return is_known;
 }
 
-/* Notes why a connection failed. If the program has read SO_ERROR, both errors of the socket are
- * cleared (sk_getsockopt() in net/core/sock.c), but the ICMP message is still in the queue, which
- * only recvmsg(2) with MSG_ERRQUEUE empties. */
+/* Notes why a connection failed. If the application has read SO_ERROR, both errors of the socket
+ * are cleared (sk_getsockopt() in net/core/sock.c), but the ICMP message is still in the queue,
+ * which only recvmsg(2) with MSG_ERRQUEUE empties. */
 static void connects_put_error(struct assembly *to, const struct connect_layout *layout)
 {
     size_t is_hard, is_soft;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The program runs at the tracepoint raw_syscalls:sys_exit (include/trace/events/syscalls.h). Its
- * arguments are the registers of the process and the call's return value. Calls that do not fail
- * leave the program after a few instructions. */
+ * arguments are the registers of the process and the call's return value. For calls that do not
+ * fail, it ends after a few instructions. */
 #include "probes/failures_program.h"
 
 #include <errno.h>
@@ -100,8 +100,8 @@ static void failures_put_read(struct assembly *to, int size)
     assembly_end_if(to, BPF_JNE, BPF_REG_0, 0);
 }
 
-/* Ends the program if IPv6 has no route: on machines without IPv6, programs that try it first
- * always fail. An IPv4 address in IPv6 (::ffff:0:0/96, RFC 4291 2.5.5.2) counts as IPv4. */
+/* Ends the program if IPv6 has no route: without IPv6, connect(2) always fails for programs that
+ * try IPv6 first. An IPv4 address in IPv6 (::ffff:0:0/96, RFC 4291 2.5.5.2) counts as IPv4. */
 static void put_if_routed(struct assembly *to)
 {
     enum { IN = ADDRESS + (int)offsetof(struct sockaddr_in6, sin6_addr) };

@@ -34,8 +34,8 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf);
 
 enum { FAILURES_PROGRAM_MAX = 96 };
 
-/* netns: inode of the network namespace whose processes count. map: descriptor of an array map with
- * one value, a struct failure_note for each errno. Returns the number of instructions. */
+/* netns: inode of the network namespace whose calls are counted. map: descriptor of an array map
+ * with one value, a struct failure_note for each errno. Returns the number of instructions. */
 size_t failures_program_make(const struct failures_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[FAILURES_PROGRAM_MAX]);
 

@@ -50,8 +50,8 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
     return bpf_map_new(&attributes, name);
 }
 
-/* Since Linux 5.19 a process that has the descriptor needs no right. The call is tried without a
- * right first, because raising the right takes twice the time of the call. */
+/* Tries the call without a right first, because raising the right takes twice the time of the call.
+ * Since Linux 5.19 a process that has the descriptor needs no right. */
 static int call(int command, union bpf_attr *attributes)
 {
     const int status = bpf_call(command, attributes);
@@ -124,7 +124,7 @@ int bpf_map_read(int map, void *keys, void *values, uint32_t most)
 
 /* --- Storages of sockets ---------------------------------------------------------------------- */
 
-/* The members of the attributes that hold an id are at the same offset for all types of objects. */
+/* Opens an object by its id, whose member of the attributes is at one offset for all types. */
 static int open_id(int command, uint32_t id)
 {
     union bpf_attr attributes;

@@ -58,7 +58,7 @@ static enum btf_kind kind_of(uint32_t info)
     return (enum btf_kind)(info >> 24 & 0x7f);
 }
 
-/* Up to Linux 7.1 at least, vlen has 16 bits, and the next 8 bits are zeroes. */
+/* Returns vlen. Up to Linux 7.1 at least, vlen has 16 bits, and the next 8 bits are zeroes. */
 static uint32_t count_of(uint32_t info)
 {
     return info & 0xffffff;
@@ -222,7 +222,7 @@ bool btf_member(const struct btf *btf, const struct btf_type *type, uint32_t i,
     return btf_take_name(btf, btf_word_at(bytes, 0), &member->name);
 }
 
-/* Members without a name are searched, too. `depth` bounds that: hostile types can contain each
+/* Members without a name are searched, too. `depth` limits this: hostile types can contain each
  * other. */
 struct member_search {
     const char *name;

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* At file scope, because a signal handler has no argument for them. */
+/* These variables are at file scope, because a signal handler gets no pointer to them. */
 static volatile sig_atomic_t interrupted;
 static struct sigaction uncaught; /* what SIGINT did before it was caught */
 

@@ -92,9 +92,9 @@ static const char *field(const char *line, int number)
     return *line ? line : NULL;
 }
 
-/* Undoes the escapes of mountinfo: a space, a backslash and some others are a backslash and three
- * octal digits. Returns the length of the field; 0 if it is not an absolute path, is too long, or
- * is the last field of the line. */
+/* Undoes the escapes of mountinfo: a space, a backslash and some other bytes are a backslash and
+ * three octal digits. Returns the length of the field; 0 if it is not an absolute path, is too
+ * long, or is the last field of the line. */
 static size_t take_path(const char *from, char *path, size_t size)
 {
     size_t length = 0;
@@ -166,7 +166,7 @@ static void read_mounts(void (*fn)(const struct netns *netns, const char *path, 
         fclose(file);
 }
 
-/* A name from ip-netns(8) replaces other names, because users know it. */
+/* Takes a name. A name from ip-netns(8) replaces other names, because users know it. */
 static void namespace_take_name(struct netns *netns, const struct netns *named)
 {
     if (*netns->name && (netns->named_by_ip || !named->named_by_ip))
@@ -184,8 +184,8 @@ static void namespace_name_if_same(const struct netns *mounted, const char *path
         namespace_take_name(netns, mounted);
 }
 
-/* A socket belongs to the network namespace of the thread that opens it, and leads to its file
- * (SIOCGSKNS of socket(7)). */
+/* Returns the id of this thread's netns. A socket belongs to the netns of the thread that opens it,
+ * and leads to the file of that netns (SIOCGSKNS of socket(7)). */
 static uint64_t id_by_socket(void)
 {
     const int of_family = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -267,14 +267,14 @@ static void namespace_add(struct namespace_search *search, const struct netns *n
     search->lacks_memory |= !added;
 }
 
-/* Whether the process has ended, or the file was unmounted: nothing is lost. */
+/* Whether the process has ended, or the file was unmounted: then nothing is lost. */
 static bool is_gone(int error)
 {
     return error == -ENOENT || error == -ESRCH;
 }
 
-/* Checks the opened file again, because its process may have changed its namespace meanwhile.
- * Returns 0 or -errno. */
+/* Opens a namespace, and checks the opened file, because its process may have changed its namespace
+ * meanwhile. Returns 0 or -errno. */
 static int open_found(struct namespace_search *search, int directory_fd, const char *path)
 {
     struct netns netns = {.fd = proc_open(directory_fd, path, FILE_FLAGS)};
@@ -283,7 +283,7 @@ static int open_found(struct namespace_search *search, int directory_fd, const c
 
     if (netns.fd < 0)
         return netns.fd;
-    /* another file may have been put in its place */
+    /* another file may now be at this path */
     if (fstatfs(netns.fd, &system) < 0 || system.f_type != NSFS_MAGIC ||
         fstat(netns.fd, &file) < 0 || namespace_find(search, file.st_ino)) {
         close(netns.fd);
@@ -357,8 +357,8 @@ static void namespace_search_processes(struct namespace_search *search)
         closedir(proc);
 }
 
-/* Adds namespaces without a process, and the names of all. The second search reports namespaces
- * that no process and no other mount led to. */
+/* Adds namespaces without a process, and the names of all namespaces. The second search reports
+ * namespaces that no process and no other mount led to. */
 static void namespace_search_mount(const struct netns *mounted, const char *path, void *arg)
 {
     struct namespace_search *search = arg;
@@ -367,7 +367,7 @@ static void namespace_search_mount(const struct netns *mounted, const char *path
 
     if (!namespace_find(search, mounted->id)) {
         error = stat(path, &file) < 0 ? -errno : 0;
-        /* another file, even a device, may be mounted over it */
+        /* another file, even a device, may be mounted over this file */
         if (!error && file.st_ino == mounted->id)
             error = open_found(search, AT_FDCWD, path);
     }
@@ -379,7 +379,7 @@ static void namespace_search_mount(const struct netns *mounted, const char *path
                         error ? strerror(-error) : "something else is mounted over it");
 }
 
-/* Opens the own netns first: without it the listing could not return from the others. */
+/* Opens the own netns first: without it the listing could not return from another netns. */
 static bool namespace_search_own(struct namespace_search *search)
 {
     struct netns own = {.id = namespace_own_id(), .fd = -1};
@@ -404,7 +404,7 @@ static int namespace_compare(const void *left, const void *right)
     return (a->id > b->id) - (a->id < b->id);
 }
 
-/* If two namespaces have the same name, it is dropped, except a name from ip-netns(8). */
+/* Sorts the list, own netns first. If several have one name, only names of ip-netns(8) stay. */
 static void namespace_put_in_order(struct netns *list, size_t count, uint64_t own)
 {
     size_t first = 0;
@@ -470,7 +470,7 @@ int namespaces_each(int (*fn)(void *arg), void *arg, bool *whole)
     struct report details = {.partial = false};
     struct namespaces all;
     int status = namespaces_find(&all, &details);
-    bool moved = false; /* this thread left the own netns; returning to it needs no right */
+    bool moved = false; /* this thread left the own netns, so it must return */
 
     *whole = !details.partial;
     for (size_t i = 0; i < all.count && !status; i++)

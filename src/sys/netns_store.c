@@ -13,7 +13,7 @@ struct netns_number {
     uint32_t number;
 };
 
-/* Most rows of a dump are of the namespace that was found last. */
+/* Tries the namespace that was found last first: most rows of a dump belong to it. */
 void *netns_store_find(struct netns_store *store, uint64_t cookie)
 {
     struct netns_entry *last = store->count ? netns_store_at(store, store->last) : NULL;
@@ -58,7 +58,7 @@ void *netns_store_add(struct netns_store *store, uint64_t cookie)
     return entry;
 }
 
-/* If memory is short, a namespace is perhaps not found again: then it counts as new. */
+/* If memory is short, a namespace may not be found at the next walk: then it counts as new. */
 void netns_store_next(struct netns_store *store, void (*finish)(void *entry))
 {
     hash_table_finish(&store->numbers);

@@ -30,7 +30,7 @@ int proc_open(int directory, const char *path, int flags)
     return fd < 0 ? -errno : fd;
 }
 
-/* Below a captured root it uses openat2(2), or openat(2) if the kernel lacks openat2(2). */
+/* Opens a file; below a captured root by openat2(2), or by openat(2) if the kernel is too old. */
 static int open_once(const struct proc_tree *tree, const char *path, int flags)
 {
     const struct open_how how = {.flags = (unsigned)flags | O_CLOEXEC,
@@ -95,8 +95,8 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
     if (fd < 0)
         return fd;
     tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-    if (tree->captured && tree->living) /* a tree with living processes may belong to other users of
-                                           the machine: no right is raised for it */
+    if (tree->captured && tree->living) /* a tree with living processes may belong to other users:
+                                           only a right that is not lent */
         tree->right = RIGHT_NAMESPACE_FILES;
     return 0;
 }
@@ -225,7 +225,7 @@ int proc_tree_open_directory(const struct proc_tree *tree, const char *path)
 static const struct clue {
     unsigned about;
     const char *file;
-    const char *texts[2]; /* little-endian, big-endian; all but MIPS, MIPS */
+    const char *texts[2]; /* MACHINE_ORDER: little, big endian; MACHINE_TYPES: not MIPS, MIPS */
     size_t offset; /* distance of the text from the first ':' of its line, bytes; 0: it may be
                       anywhere */
 } clues[] = {

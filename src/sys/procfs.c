@@ -84,9 +84,9 @@ static bool has_one_number(FILE *status)
     return one;
 }
 
-/* Each mount is another file system since Linux 5.8, and an ordinary user may not read which pid
- * namespace process 1 is in. But a process has a single number in its own pid namespace, and one
- * more in each namespace around that. */
+/* Whether the root is of this process's pid namespace. Each mount is another file system since
+ * Linux 5.8, and an ordinary user may not read which pid namespace process 1 is in. But a process
+ * has a single number in its own pid namespace, and one more in each namespace around that. */
 static bool is_own(const char *root, const struct stat *status)
 {
     char path[PROCFS_PATH_MAX + 16];
@@ -97,7 +97,7 @@ static bool is_own(const char *root, const struct stat *status)
     snprintf(path, sizeof path, "%s/self/status", root);
     FILE *file = fopen(path, "re");
     const bool is =
-        file && has_one_number(file); /* without a file, this process is not in its pid namespace */
+        file && has_one_number(file); /* without a file, this process is not in that namespace */
     if (file)
         fclose(file);
     return is;
@@ -166,7 +166,7 @@ static bool has_kernel_threads(const struct proc_tree *tree)
 {
     enum {
         FLAGS = 9 - 3
-    }; /* index of flags, field 9 of PID/stat (proc(5)), counted after ')', which ends field 2 */
+    }; /* index of flags, field 9 of PID/stat (proc(5)), after the ')' that ends field 2 */
     const unsigned long KTHREAD = 1UL << 21; /* PF_KTHREAD of linux/sched.h */
     char text[1024];
     const ssize_t length = proc_tree_read(tree, "2/stat", text, sizeof text);
@@ -189,7 +189,7 @@ static bool procfs_is_in_first(const struct proc_tree *tree)
     return length == (ssize_t)strlen(first) && memcmp(text, first, strlen(first)) == 0;
 }
 
-/* hidepid= may hide process 2, so for /proc this process checks its own namespace instead. */
+/* For /proc, the pid namespace of this process decides, too: hidepid= may hide process 2. */
 bool procfs_is_partial(const struct proc_tree *tree)
 {
     return tree->living && !has_kernel_threads(tree) &&

@@ -15,8 +15,8 @@ enum { VALUES_MAX = 2 };
 static const struct {
     cap_value_t values[VALUES_MAX];
     int count;
-    bool lent; /* also raised for users without the capabilities, if the file or set-user-ID
-                  gives them */
+    bool lent; /* also raised if the user lacks the capabilities, and only set-user-ID or the
+                  program's file gives them */
 } needed[RIGHTS] = {
     [RIGHT_OWNERS] = {{CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH}, 2, true},
     /* Lent: this program loads only BPF code of its own, which only finds the holders of
@@ -49,8 +49,8 @@ static cap_t caps;
 /* The effective set is perhaps not empty. */
 static bool raised;
 
-/* Bits of the rights that rights_limit() kept. Two rights can share a capability: it is not raised
- * for the right that was given up. */
+/* Bits of the rights that rights_limit() kept. Two rights can share a capability, which is not
+ * raised for the right that was given up. */
 static unsigned kept = RIGHTS_ALL;
 
 /* A set-user-ID program would read files as its file's owner, even without capabilities. So the
@@ -91,7 +91,7 @@ static bool is_permitted(cap_value_t value)
     return is_in(CAP_PERMITTED, value);
 }
 
-/* Capabilities that are not both permitted and inheritable also leave the ambient set. */
+/* Keeps only the capabilities of these rights. All others leave the ambient set, too. */
 static int keep_only(unsigned rights)
 {
     cap_value_t values[RIGHTS * VALUES_MAX];

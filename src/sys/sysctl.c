@@ -72,7 +72,7 @@ int sysctl_number(const char *proc_root, const char *name, uint64_t *number)
 
 /* --- Ranges ----------------------------------------------------------------------------------- */
 
-/* Reads text up to `end`, which is terminated. Returns false if it is not a list of ranges. */
+/* Reads the text up to `end`, which points to a NUL byte. False: it is not a list of ranges. */
 static bool count_ranges(const char *at, const char *end, uint64_t first, uint64_t last,
                          uint64_t *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes text that others chose harmless. The escaped form can be read back. */
+/* Escapes text that others chose, so that it does no harm. The escaped form can be read back. */
 #include "text/escape.h"
 
 #include <stdbool.h>
@@ -80,7 +80,7 @@ static char *put_hex_bytes(char *dst, const unsigned char *data, size_t size)
     return dst;
 }
 
-/* Writes one character that is in the set or beyond ASCII. length 0: the byte is not UTF-8. */
+/* Writes one character that must be escaped or is beyond ASCII. length 0: the byte is not UTF-8. */
 typedef char *escape_fn(char *dst, const unsigned char *data, size_t length, uint32_t code);
 
 static char *escape_character(char *dst, const unsigned char *data, size_t length, uint32_t code)
@@ -105,7 +105,7 @@ static bool is_ordinary(unsigned char byte)
     return (unsigned)(byte | 0x20) - 'a' < 26 || (unsigned)byte - '0' <= ':' - '0';
 }
 
-/* Whether all eight bytes are visible ASCII characters other than a backslash and stop. */
+/* Whether all eight bytes are visible ASCII characters other than a backslash or `stop`. */
 static bool are_plain(uint64_t bytes, char stop)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -121,8 +121,8 @@ static bool are_plain(uint64_t bytes, char stop)
 static inline size_t copy_plain(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also)
 {
-    /* the only stop except a space: `also`, or a backslash if there is no `also`; NUL: there are
-     * several */
+    /* the byte that ends the copy, besides space and backslash: `also` or the only delimiter; a
+     * backslash: there is none; NUL: there are several */
     char stop = size >= sizeof(uint64_t) ? also : '\0';
     uint64_t bytes;
     size_t i = 0;
@@ -163,7 +163,7 @@ static __attribute__((noinline)) char *escape_rest(char *dst, const unsigned cha
     return dst;
 }
 
-/* also: one more delimiter; a backslash, which is always escaped, adds none. */
+/* Escapes text. also: one more delimiter; a backslash, which is always escaped, adds none. */
 static inline char *escape_with(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also, escape_fn *escape)
 {
@@ -208,13 +208,13 @@ char *escape_socket_name(char *dst, const char *data, size_t size, const char *d
     return escape_part(dst, data, size, delimiters, &part);
 }
 
-/* \uHHHH of RFC 8259, 7. */
+/* Writes \uHHHH (RFC 8259, 7). */
 static char *put_unit(char *dst, uint32_t unit)
 {
     return put_hex_byte(put_hex_byte(PUT(dst, "\\u"), (uint8_t)(unit >> 8)), (uint8_t)unit);
 }
 
-/* A JSON reader turns two backslashes into one. */
+/* Escapes a character for JSON, whose readers turn two backslashes into one. */
 static char *escape_json_character(char *dst, const unsigned char *data, size_t length,
                                    uint32_t code)
 {
@@ -237,7 +237,7 @@ char *escape_json(char *dst, const char *data, size_t size)
     return escape_with(dst, data, size, NULL, '"', escape_json_character);
 }
 
-/* A reader of metrics turns two backslashes into one, so each backslash is written twice. */
+/* Writes each backslash twice, because readers of metrics turn two backslashes into one. */
 static char *escape_label_character(char *dst, const unsigned char *data, size_t length,
                                     uint32_t code)
 {

@@ -38,7 +38,7 @@ static inline char *put_text(char *dst, struct text text)
     return put_bytes(dst, text.data, text.length);
 }
 
-/* Writes a name that others chose. */
+/* Escapes and writes a name that this program did not choose. */
 static inline char *put_escaped(char *dst, const char *name, const char *delimiters)
 {
     return escape_text(dst, name, strlen(name), delimiters);
@@ -59,7 +59,7 @@ static inline char *put_address_port(char *dst, const struct address *address, b
                     : text_address(dst, address);
 }
 
-/* "00" to "99", and to "ff". */
+/* The pairs "00" to "99", and the pairs "00" to "ff". */
 extern const char digit_pairs[], hex_bytes[];
 
 /* Writes a number below 100 with two digits. */

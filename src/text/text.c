@@ -313,7 +313,7 @@ void text_print(char *dst, size_t size, const char *format, va_list arguments)
 
     if (size < sizeof "..." || length < 0 || (size_t)length < size)
         return;
-    const struct text_room room = {size - 2, SIZE_MAX, SIZE_MAX}; /* one byte less than dst has */
+    const struct text_room room = {size - 2, SIZE_MAX, SIZE_MAX}; /* less than the text: cuts it */
     const struct text_fit part = text_cut((struct text){dst, size - 1}, room, "...");
     snprintf(dst + part.length, size - part.length, "...");
 }

@@ -177,8 +177,8 @@ size_t text_width(const char *text, size_t length)
     return width;
 }
 
-/* Returns where the escape begins that `end` is inside of (escape_text()), or `end`. A backslash
- * after an odd number of backslashes is the second byte of an escape. */
+/* Returns the begin of the escape (escape_text()) that contains `end`; without one, `end`. A
+ * backslash after an odd number of backslashes is the second byte of an escape. */
 static size_t before_escape(struct text text, size_t end)
 {
     enum { ESCAPE = 4 /* \xHH */ };
@@ -195,7 +195,7 @@ static size_t before_escape(struct text text, size_t end)
     return end;
 }
 
-/* Returns the longest beginning of a text that has room, cut between two characters. */
+/* Returns the longest beginning of a text that fits the room, cut between two characters. */
 static struct text_fit fit_of(struct text text, struct text_room room)
 {
     struct text_fit fit = {0, 0, 0, false};

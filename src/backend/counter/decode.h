@@ -27,7 +27,7 @@ struct snmp_block {
  * of names and values differ. The block borrows from both lines. */
 int snmp_block_init(struct snmp_block *block, const struct line *names, const struct line *values);
 
-/* The same for a line of sockstat. -EBADMSG: the line is cut, or its last name has no value. */
+/* As snmp_block_init(), for a line of sockstat. -EBADMSG: the line is cut, or lacks a value. */
 int sockstat_block_init(struct snmp_block *block, const struct line *line);
 
 /* Returns 1 with the next counter, 0 at the end, or -EBADMSG for a value that is not a number or is
@@ -48,8 +48,8 @@ struct softnet {
     size_t count; /* number of values: older kernels have fewer */
 };
 
-/* number: of the line, from 1. Before Linux 5.10 a line does not name its CPU. Then `number` counts
- * CPUs, which is wrong after a CPU that is not in use. Returns 0 or -EBADMSG. */
+/* number: the line's number, from 1. Before Linux 5.10 a line does not name its CPU. Then `number`
+ * counts CPUs, which is wrong after a CPU that is not in use. Returns 0 or -EBADMSG. */
 int softnet_decode(const struct line *line, size_t number, struct softnet *softnet);
 
 /* Makes the row of counter i (below softnet->count). The row borrows the name from softnet. */

@@ -248,7 +248,7 @@ static int take_pair(struct proc_file *file, const struct line *line, struct rec
 
     if (snmp_pair_decode(line, record) < 0)
         return -EBADMSG;
-    /* a pair belongs to the protocol of the last pair if its name contains the protocol */
+    /* a pair whose name contains the protocol of the last pair belongs to that protocol */
     if (!reading->one_protocol &&
         !(reading->protocol_length && memmem(counter->name.data, counter->name.length,
                                              reading->protocol, reading->protocol_length))) {
@@ -274,7 +274,7 @@ static int read_pairs(struct snmp_reading *reading, const char *protocol)
     return proc_file_rows(&reading->file, snmp_hand_on, reading);
 }
 
-/* The files that each table is read from. The files of table_sockstat are all that ss -s needs. */
+/* The files that each table is read from. ss -s needs only the files of table_sockstat. */
 static const struct file {
     const struct table *table;
     const char *name;

@@ -29,7 +29,7 @@ static const struct {
     {"SoftnetReceivedRps", 9}, {"SoftnetFlowLimited", 10},
 };
 
-/* Returns how many numbers the line has; 0 if a word is not a number, or if it has too many. */
+/* Returns how many numbers the line has; 0 if there are too many, or if a word is not a number. */
 static size_t take_numbers(const struct line *line, uint64_t numbers[COLUMNS_MAX])
 {
     struct scan scan = {line->data, line->data + line->length};

@@ -151,13 +151,13 @@ static int ctnetlink_dump_family(struct ctnetlink_reading *reading, uint8_t fami
     return result;
 }
 
-/* If the table is resized during a dump, the dump loses and repeats flows without a flag. The table
- * can be read again if no row was handed on, or if the engine drops repeats. */
+/* Dumps flows. If the table is resized meanwhile, the dump loses and repeats flows without a flag.
+ * The table can be read again if no row was handed on, or if the engine drops repeats. */
 static int ctnetlink_dump_flows(struct ctnetlink_reading *reading)
 {
     enum { AGAIN_MAX = 4 };
     const struct query *query = reading->query;
-    /* ask for one family after the other, if the kernel can filter more in this way */
+    /* ask for one family after the other, if then the kernel can filter more */
     const bool each = ctnetlink_filters_by_family(query->where);
     uint64_t buckets = flow_buckets(query->proc_root);
 

@@ -108,8 +108,8 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "tuple is the first 
 
 /* --- Flows ------------------------------------------------------------------------------------ */
 
-/* Kernels before 2.6.25 counted in 32 bits. Packets and bytes are one field, so the function
- * returns whether both were decoded. */
+/* Takes packets and bytes: one field, so the function returns whether both were decoded. Kernels
+ * before 2.6.25 counted in 32 bits. */
 static bool flow_decode_take_counters(struct decoding *decoding, struct attributes attributes,
                                       void *member)
 {
@@ -140,7 +140,7 @@ static bool flow_decode_take_counters(struct decoding *decoding, struct attribut
     return packets && bytes;
 }
 
-/* The kernel sends labels as they are in its memory: as unsigned longs
+/* Takes labels, which the kernel sends as they are in its memory: as unsigned longs
  * (net/netfilter/nf_conntrack_labels.c). */
 static bool flow_decode_take_labels(struct text content, void *member)
 {
@@ -246,7 +246,7 @@ static const struct target expectation_targets[] = {
     [CTA_EXPECT_CLASS] = TAKE_BE(expectation.class, FLOW_CLASS),
 };
 
-/* The hash includes the tuples, because the id has only 32 bits. Never 0. */
+/* Returns a hash that includes the tuples, because the id has only 32 bits. Never 0. */
 static uint64_t expectation_identity(const struct record *record)
 {
     const struct expectation_record *expectation = &record->expectation;

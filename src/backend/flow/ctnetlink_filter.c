@@ -36,7 +36,7 @@ enum {
     (offsetof(struct record, flow.way) + (way_) * sizeof(struct flow_direction) +                  \
      offsetof(struct flow_direction, member))
 
-/* Sets *number if the filter requires a number, at most max, at this offset; else false. */
+/* Returns true and sets *number if the filter requires a number, at most max, at this offset. */
 static bool requires_number(const struct predicate *where, size_t offset, uint64_t max,
                             uint64_t *number)
 {
@@ -48,7 +48,7 @@ static bool requires_number(const struct predicate *where, size_t offset, uint64
     return true;
 }
 
-/* The same for an IPv4 address, which the filter may write as a network with 32 bits. */
+/* As requires_number(), for an IPv4 address; the filter may write it as a network with 32 bits. */
 static bool requires_ipv4(const struct predicate *where, size_t offset, struct address *address)
 {
     static const uint8_t ones[4] = {255, 255, 255, 255};
@@ -157,7 +157,7 @@ static void flow_filter_put_protocol(struct nlmsghdr *message, const struct flow
     mnl_attr_nest_end(message, nest);
 }
 
-/* zone: of the tuple's direction; 0: no zone. */
+/* Appends a tuple. zone: the zone of the tuple's direction; 0: none. */
 static void put_tuple(struct nlmsghdr *message, uint16_t type, const struct flow_tuple *tuple,
                       uint16_t zone)
 {
@@ -319,8 +319,8 @@ bool ctnetlink_filters_by_family(const struct predicate *where)
 
 /* --- A single flow or expectation ------------------------------------------------------------- */
 
-/* Returns the ICMP type in the tuple of the reply: the type of the answer for a request, and of the
- * request for an answer (invmap[] of net/netfilter/nf_conntrack_proto_icmp.c and
+/* Returns the ICMP type in the tuple of the reply: for a request the type of its answer, for an
+ * answer the type of its request (invmap[] of net/netfilter/nf_conntrack_proto_icmp.c and
  * nf_conntrack_proto_icmpv6.c). */
 static uint8_t reply_type(uint8_t protocol, uint8_t type)
 {
@@ -346,7 +346,7 @@ static uint8_t reply_type(uint8_t protocol, uint8_t type)
 }
 
 /* A zone of one direction distinguishes flows with equal tuples. The kernel refuses it together
- * with a zone of both directions, but that zone alone is enough. */
+ * with a zone of both directions, but a zone of both directions alone is enough. */
 void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key)
 {
     const enum flow_way way = (key->has & FLOW_ORIG) ? WAY_ORIG : WAY_REPLY;

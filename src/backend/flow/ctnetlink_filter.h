@@ -27,7 +27,7 @@ uint8_t ctnetlink_family(const struct predicate *where);
 bool ctnetlink_filters_by_family(const struct predicate *where);
 
 /* Appends the tuple of the flow or expectation `key`: the original tuple if the key has both of its
- * addresses, else the tuple of the reply. The zone is that of the same direction. */
+ * addresses, else the tuple of the reply. The zone is that of the tuple's direction. */
 void ctnetlink_put_key(struct nlmsghdr *message, const struct record *key);
 
 #endif

@@ -38,15 +38,15 @@ int ctnetlink_decode_usage(const struct nlmsghdr *message, struct record *record
  *   not in the file. Expectations therefore have no identity: two of them may look alike. */
 int proc_conntrack_decode_flow(const struct line *line, struct record *record);
 int proc_conntrack_decode_expectation(const struct line *line, struct record *record);
-/* The same for a line of PROC_ROOT/net/ip_conntrack, where all flows are IPv4 and lines do not
- * begin with the family. */
+/* As proc_conntrack_decode_flow(), for a line of PROC_ROOT/net/ip_conntrack, where all flows are
+ * IPv4 and lines do not begin with the family. */
 int proc_conntrack_decode_ip_flow(const struct line *line, struct record *record);
 
 _Static_assert(offsetof(struct record, flow.family) == offsetof(struct record, expectation.family),
                "flows and expectations have their family at the same offset");
 
 /* The identity (record.identity) of a flow: a hash of its family, original tuple, zones, and id if
- * known. Only one flow of the table has them at a time (nf_conntrack_core.c). Never 0.
+ * known. Only one flow of the table has all of these at a time (nf_conntrack_core.c). Never 0.
  *
  * Senders of packets choose addresses and ports. Because of the secret they cannot choose them so
  * that their flow has the identity of another flow. */

@@ -37,7 +37,7 @@ static const struct flow_counter {
     uint8_t index; /* the counter's number in the set */
     /* The kernel still names this counter in the heading, but always writes 0
      * (nfnetlink_conntrack.h: no longer used). Since Linux 5.10, which added clashres, the kernel
-     * uses none of them. */
+     * uses none of the counters that are marked here. */
     bool unused;
 } flow_counters[] = {
     {"entries", COUNTERS_GLOBAL, CTA_STATS_GLOBAL_ENTRIES, false},
@@ -200,7 +200,7 @@ void flow_usage_complete(const struct query *query, struct record *record)
         int error = sources[i].read(query->proc_root, &record->usage);
         if (!error)
             record->has |= sources[i].field;
-        else if (error != -EACCES || sources[i].field != USAGE_ENTRY_SIZE) /* else estimated */
+        else if (error != -EACCES || sources[i].field != USAGE_ENTRY_SIZE) /* estimated then */
             proc_file_note(query, sources[i].path, error);
     }
 }

@@ -28,7 +28,7 @@
 
 /* --- The two files of rows -------------------------------------------------------------------- */
 
-/* Reports a loss if the filter needs bits of the status that the file does not show. */
+/* Sends flows. Reports a loss if the filter needs bits of status that the file does not show. */
 static int proc_flow_dump_flows(const struct query *query, record_fn fn, void *arg)
 {
     struct proc_file file = {.query = query,
@@ -138,7 +138,7 @@ static int add_usage(const struct stat_values *values, uint32_t cpu, void *arg)
     return 0;
 }
 
-/* A captured tree may have only one of the two files. Both have the number of entries. */
+/* Sends the number of entries. A captured tree may have only one of the two files with it. */
 static int dump_flow_count(const struct query *query, record_fn fn, void *arg)
 {
     struct record record = {.kind = &kind_flow_usage};

@@ -102,7 +102,7 @@ _Static_assert(offsetof(struct flow_direction, tuple) == 0, "tuple is the first 
 struct line_decoding {
     struct scan scan; /* the rest of the line */
     struct record *record;
-    struct flow_tuple *tuple; /* the tuple (and way) that is being decoded; NULL before the first */
+    struct flow_tuple *tuple; /* the tuple of the direction that is being decoded; NULL: none yet */
     uint32_t words;           /* bits BIT(word) of the words that this direction already had */
     enum line_word next;      /* the word to compare first */
 };
@@ -179,7 +179,7 @@ static bool flow_line_take_address(struct scan *word, uint8_t family, struct add
     return true;
 }
 
-/* Takes a security context, which may contain spaces. It ends before a word that can follow it. */
+/* Takes a security context, which may contain spaces. It ends before a word that may follow it. */
 static void take_context(struct line_decoding *decoding, const struct scan *value)
 {
     const uint32_t following = BIT(WORD_ZONE) | BIT(WORD_DELTA_TIME) | BIT(WORD_USE);
@@ -344,7 +344,7 @@ static bool take_flow_words(struct line_decoding *decoding)
            (decoding->words & BIT(WORD_USE));
 }
 
-/* Offloaded flows have no timeout. */
+/* Takes the timeout. Offloaded flows have no timeout. */
 static void take_timeout(struct line_decoding *decoding)
 {
     uint32_t *timeout = &decoding->record->flow.timeout;

@@ -14,7 +14,7 @@ struct line;
  * (record.has is 0), or something is not a valid attribute. */
 int link_decode(const struct nlmsghdr *message, struct record *record);
 
-/* The same for an RTM_NEWADDR. Returns -EAFNOSUPPORT if it is neither IPv4 nor IPv6. */
+/* As link_decode(), for an RTM_NEWADDR. -EAFNOSUPPORT: the address is neither IPv4 nor IPv6. */
 int address_decode(const struct nlmsghdr *message, struct interface_address *address);
 
 /* Packets that the queueing discipline of an interface dropped (tc(8)). */
@@ -23,8 +23,8 @@ struct interface_queue {
     uint32_t drops;     /* packets; includes the drops of all disciplines below */
 };
 
-/* Decodes an RTM_NEWQDISC (struct gnet_stats_queue of linux/gen_stats.h). Returns 0; -ENOENT if it
- * is not the root of an interface, or lacks the number of drops; or -EBADMSG. */
+/* Decodes an RTM_NEWQDISC (struct gnet_stats_queue of linux/gen_stats.h). Returns 0; -ENOENT if the
+ * discipline is not the root of an interface, or lacks the number of drops; or -EBADMSG. */
 int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue);
 
 /* Fills the record from one line of PROC_ROOT/net/dev (dev_seq_printf_stats() of the kernel's

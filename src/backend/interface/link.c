@@ -34,7 +34,7 @@ struct link_request {
     _Alignas(struct nlmsghdr) char bytes[40]; /* at most two headers and an attribute */
 };
 
-/* Makes a dump request. type: RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC; size: of its header. */
+/* Makes a dump request: RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC. size: bytes of its header. */
 static struct nlmsghdr *link_put_request(struct link_request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
@@ -93,7 +93,7 @@ static void set_addresses(struct link_reading *reading)
     reading->record.has |= INTERFACE_ADDRESSES;
     if (!reading->count) /* there is no array then */
         return;
-    while (at < to) { /* a binary search for its first address */
+    while (at < to) { /* a binary search for the interface's first address */
         const size_t middle = at + (to - at) / 2;
         if (reading->addresses[middle].interface < interface->index)
             at = middle + 1;
@@ -150,8 +150,8 @@ static int link_add_label(struct hash_table *labels, struct text label)
 }
 
 /* Hands on a row for each label that differs from the interface's name. ifconfig(8) calls such
- * labels aliases, and shows them as interfaces without statistics and IPv6. It shows only one
- * address of an alias, so the row has only one. */
+ * labels aliases, and shows them as interfaces without statistics and IPv6. ifconfig shows only one
+ * address of an alias, so the row has only one address. */
 static int hand_on_labels(struct link_reading *reading)
 {
     const struct interface_record *interface = &reading->record.interface;

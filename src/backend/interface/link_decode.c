@@ -80,8 +80,8 @@ static void set_details(struct interface_record *interface, const struct rtnl_li
     memcpy(interface->details, details, sizeof details);
 }
 
-/* Kernels that send these counters send all up to tx_compressed; rx_nohandler came later. The
- * function sets presence bits itself, because they depend on the length. */
+/* Takes counters. Kernels that send them send all up to tx_compressed; rx_nohandler came later.
+ * Sets presence bits itself, because they depend on the length. */
 static bool link_decode_take_counters(struct text content, void *member)
 {
     const size_t size = offsetof(struct rtnl_link_stats64, rx_nohandler);
@@ -110,7 +110,7 @@ static const struct target link_targets[] = {
     [IFLA_OPERSTATE] = TAKE(interface.state, INTERFACE_STATE),
     [IFLA_ADDRESS] = TAKE_BY(link_decode_take_lladdr, interface, INTERFACE_LLADDR),
     [IFLA_MAP] = TAKE_BY(link_decode_take_map, interface, INTERFACE_MAP),
-    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* the address of the record */
+    [IFLA_STATS64] = TAKE_BY(link_decode_take_counters, kind, 0), /* `kind` is the first member */
     [IFLA_LINKINFO] = TAKE_NEST(link_info),
     [IFLA_IFALIAS] = TAKE(interface.alias, INTERFACE_ALIAS),
 };

@@ -42,7 +42,7 @@ void neighbour_usage_complete(const struct query *query, struct record *record);
 /* The identity (record.identity) of a neighbour: its address, its interface, and whether it is a
  * proxy. The kernel has only one entry with these three (net/core/neighbour.c). For IPv4 they fit
  * into the number. For IPv6 the number is their hash under a secret: a machine on the link can
- * choose its addresses, but it cannot choose two that have the same identity. */
+ * choose its addresses, but it cannot choose two addresses that have the same identity. */
 static inline uint64_t neighbour_identity(const struct neighbour_record *neighbour)
 {
     const uint64_t which =

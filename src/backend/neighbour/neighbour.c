@@ -54,7 +54,7 @@ static bool neighbour_take_lladdr(struct text content, void *member)
     return attribute_lladdr(content, neighbour->lladdr, &neighbour->lladdr_length);
 }
 
-/* Adds these bits to the flags. Returns false, because the flags are known without them, too. */
+/* Adds these bits to the flags. Returns false, because the field of flags is known without them. */
 static bool take_flags_ext(struct text content, void *member)
 {
     uint32_t *flags = member, ext = 0;
@@ -205,7 +205,7 @@ static bool neighbour_may_be_wanted(const struct predicate *where, bool proxy)
 
     if (flags && flags->mask.bits[0] & NTF_PROXY)
         return proxy == ((predicate_bits(flags) & NTF_PROXY) != 0);
-    return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* these lack a state */
+    return !proxy || predicate_may_hold(where, &proxies, NEIGHBOUR_STATE); /* without state */
 }
 
 static struct neighbour_reading start_reading(const struct query *query, record_fn fn, void *arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Usage of the neighbour tables by rtnetlink(7): one dump of RTM_GETNEIGHTBL. It has all numbers of
- * /proc except one. In network namespaces other than the first, /proc has no such numbers, but the
- * dump has. Source: neightbl_fill_info() of net/core/neighbour.c. */
+/* Usage of the neighbour tables by rtnetlink(7): one dump of RTM_GETNEIGHTBL. The dump has all
+ * numbers of /proc except one. In network namespaces other than the first, /proc has no such
+ * numbers, but the dump has. Source: neightbl_fill_info() of net/core/neighbour.c. */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static const struct target targets[] = {
     [NDTA_THRESH2] = TAKE_THRESHOLD(1),
     [NDTA_THRESH3] = TAKE_THRESHOLD(2),
     [NDTA_CONFIG] = TAKE_BY(take_config, neighbour_usage, NEIGHBOUR_ENTRIES),
-    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* the address of the record */
+    [NDTA_STATS] = TAKE_BY(take_stats, kind, 0), /* the first member: passes the record */
 };
 
 int neighbour_usage_decode(const struct nlmsghdr *message, struct record *record)

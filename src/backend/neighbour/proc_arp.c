@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Neighbours from /proc/net/arp. It has only IPv4, no entries that need no resolution (NOARP), and
- * of the state only whether an entry is complete and whether it is permanent. The kernel writes it
- * in net/ipv4/arp.c, arp_seq_show(). */
+/* Neighbours from /proc/net/arp. The file has only IPv4, no entries that need no resolution
+ * (NOARP), and of the state only whether an entry is complete and whether it is permanent. The
+ * kernel writes the file in net/ipv4/arp.c, arp_seq_show(). */
 #include "backend/neighbour/decode.h"
 
 #include <errno.h>

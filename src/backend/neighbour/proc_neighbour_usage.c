@@ -108,7 +108,7 @@ void neighbour_usage_complete(const struct query *query, struct record *record)
     record->has |= more.has & missing;
 }
 
-/* Hands on the row of a family. Returns -errno if nothing is known of it, or the result of fn. */
+/* Hands on the row of a family. Returns the result of fn, or -errno if no number is known. */
 static int proc_usage_dump_family(const struct query *query, uint8_t family, record_fn fn,
                                   void *arg)
 {

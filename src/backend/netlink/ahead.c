@@ -93,7 +93,7 @@ struct ahead *ahead_start(int fd)
     return NULL;
 }
 
-/* The batch with the next datagram, or the last batch. Waits until the thread has filled it. */
+/* The batch with the next datagram (at the end: the last batch). Waits until it is filled. */
 static const struct batch *current_batch(struct ahead *ahead)
 {
     const struct batch *batch = batch_at(ahead, ahead->taken);

@@ -32,7 +32,7 @@ static inline ssize_t datagram_length(const struct msghdr *header, size_t receiv
 struct ahead;
 
 /* Starts a thread that reads the socket. Nobody else may use the socket until ahead_end(). The
- * thread keeps the rights that are raised now. Returns NULL if it cannot be started. */
+ * thread keeps the rights that are raised now. Returns NULL if no thread can be started. */
 struct ahead *ahead_start(int fd);
 
 /* Sets *datagram to the next datagram, which is valid until the next call. Returns false if the

@@ -98,7 +98,7 @@ void netlink_destroy(struct netlink *netlink)
     free(netlink);
 }
 
-/* For nfnetlink, CAP_NET_ADMIN must be raised when a request is sent or a group is joined. */
+/* Raises a right: nfnetlink needs CAP_NET_ADMIN when a request is sent or a group is joined. */
 static void raise_for(int protocol)
 {
     if (protocol == NETLINK_NETFILTER)
@@ -114,7 +114,7 @@ static void lower_for(int protocol)
 }
 
 /* bind() makes the kernel choose the port to which it sends answers. The two options ask for strict
- * checks of requests, and for errors in words. Old kernels lack them, which does no harm. */
+ * checks of requests, and for errors in words. Old kernels lack the options, which does no harm. */
 static int channel_open(struct channel *channel, int protocol, uint32_t groups)
 {
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = groups};
@@ -172,7 +172,7 @@ static int send_bytes(const struct dump *dump, const void *request, size_t size)
     return error;
 }
 
-/* Receives a datagram into the buffer. Its length is -EAGAIN if flags forbid to wait for it. */
+/* Receives a datagram into the buffer. Length -EAGAIN: nothing came, and flags forbid to wait. */
 static struct datagram netlink_receive(struct netlink *netlink, int fd, int flags)
 {
     const struct netlink_peer *peer = netlink->peer;
@@ -307,7 +307,7 @@ static int take_datagram(struct dump *dump, const struct datagram *datagram)
     return left > 0 ? -EBADMSG : MORE;
 }
 
-/* inet_diag checks the rights again for each datagram of a dump. */
+/* Whether receiving needs rights: inet_diag checks them again for each datagram of a dump. */
 static bool needs_rights(const struct dump *dump)
 {
     return dump->protocol == NETLINK_SOCK_DIAG && !dump->netlink->peer;
@@ -574,7 +574,7 @@ int netlink_listen(struct netlink *netlink, const struct netlink_listening *list
         result = listen_once(netlink, channel.fd, listening, report);
         if (result || netlink->peer || count % EVENTS_AT_ONCE)
             continue;
-        /* events come without a pause */
+        /* listen_once() did not call idle(): events came without a pause */
         if (listening->interval)
             result = listening->idle(listening->arg);
         if (result >= 0)

@@ -96,7 +96,7 @@ void proc_file_close(struct proc_file *file)
     file->skipped = 0;
 }
 
-/* Returns whether the file's machine differs in `bit`. If that is unknown, reports once that the
+/* Returns whether the file's machine differs in `bit`. If nobody knows, reports once that the
  * values `what` may be swapped. */
 static bool machine_differs(struct proc_file *file, unsigned bit, const char *what)
 {

@@ -18,11 +18,11 @@ struct proc_file {
     const char *name;     /* its path below PROC_ROOT/net */
     const char *heading;  /* words that every line of the heading has; NULL: no heading */
     size_t more_headings; /* number of heading lines after the first */
-    bool counters;        /* each counter of a line may be malformed; the file is never empty */
+    bool counters;        /* reports malformed counters instead of lines, and an empty file */
     /* Opens the file; NULL: lines_open() does. */
     int (*open)(struct lines *lines, const char *proc_root, const char *path);
-    /* One of these two fills the record from a line. It returns 0, NO_ROW, -EBADMSG for a malformed
-     * line, or another -errno, which ends the reading. */
+    /* One of these two functions fills the record from a line. It returns 0, NO_ROW, -EBADMSG for a
+     * malformed line, or another -errno, which ends the reading. */
     int (*decode)(const struct line *line, struct record *record);
     int (*take)(struct proc_file *file, const struct line *line, struct record *record);
     void *state; /* for take() */
@@ -36,8 +36,8 @@ struct proc_file {
 /* Reads the whole file and hands each row to fn. Returns 0, -errno, or the result of fn. */
 int proc_file_read(struct proc_file *file, record_fn fn, void *arg);
 
-/* The parts of proc_file_read(). proc_file_open() returns the same as lines_open(), and
- * proc_file_next() the same as lines_next(). proc_file_rows() hands on all rows, and closes. */
+/* The parts of proc_file_read(). proc_file_open() returns what lines_open() returns, and
+ * proc_file_next() what lines_next() returns. proc_file_rows() hands on all rows, and closes. */
 int proc_file_open(struct proc_file *file);
 int proc_file_next(struct proc_file *file, struct line *line);
 int proc_file_rows(struct proc_file *file, record_fn fn, void *arg);

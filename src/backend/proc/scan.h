@@ -83,7 +83,7 @@ SCAN_INLINE uint64_t scan_text(const char *at)
     return be64toh(text);
 }
 
-/* Sets the high bit of each byte that is a hexadecimal digit. The other bits mean nothing. */
+/* Sets the high bit of each byte that is a hexadecimal digit. All other bits are undefined. */
 SCAN_INLINE uint64_t scan_are_digits(uint64_t text)
 {
     const uint64_t lower = text | SCAN_EACH(0x20); /* letters in lower case */

@@ -40,7 +40,7 @@ static bool next_hex(struct scan *scan, uint32_t *value)
 
 enum { MSS_ADDED = 40 }; /* bytes of headers, which the kernel adds to the MSS in the file */
 
-/* "*" means no interface. Returns 0, or -EBADMSG if no interface can have so long a name. */
+/* "*" means no interface. Returns 0, or -EBADMSG if the name is too long for any interface. */
 static int set_device(struct record *record, struct text name)
 {
     if (name.length > INTERFACE_TEXT_MAX)
@@ -166,7 +166,7 @@ static bool is_too_large(const struct query *query)
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-/* Before Linux 4.15 ipv6_route has cached routes, too. */
+/* Takes a row of ipv6_route, which has cached routes, too, before Linux 4.15. */
 static int take_ipv6(struct proc_file *file, const struct line *line, struct record *record)
 {
     const bool of_cache = file->query->table == &table_route6_cache;

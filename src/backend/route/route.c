@@ -54,8 +54,8 @@ struct route_reading {
     struct route_rows rows;
 };
 
-/* The kernel's files have one line for an IPv4 route, so rows of its other next hops are handed on
- * only if the query needs them. */
+/* Hands on the row. The kernel's files have one line for an IPv4 route, so rows of its other next
+ * hops are handed on only if the query needs them. */
 static int route_hand_on(struct route_reading *reading)
 {
     if (reading->rows.record.route.part == ROUTE_FURTHER &&
@@ -94,7 +94,7 @@ static int take_nexthops(struct route_reading *reading)
     return 0;
 }
 
-/* Kernels that do not check requests strictly send more routes than were asked for. */
+/* True for routes of the table: kernels without strict checks of requests send all tables. */
 static bool is_of_table(const struct record *record, const struct table *table)
 {
     const struct route_record *route = &record->route;
@@ -132,7 +132,7 @@ static int route_take_message(const struct nlmsghdr *message, void *arg)
     return result < 0 ? result : take_nexthops(reading);
 }
 
-/* Makes the request. For IPv4 it is limited to the main table, as /proc/net/route is. */
+/* Makes the request: for IPv4 only for the main table, which is also that of /proc/net/route. */
 static struct nlmsghdr *route_put_request(char *buffer, const struct query *query)
 {
     const struct table *table = query->table;

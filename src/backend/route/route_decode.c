@@ -98,8 +98,8 @@ static bool is_rejected(const struct route_record *route)
 }
 
 /* Netlink does not send some flags of IPv6. Flags of routes that the kernel itself learnt from a
- * router advertisement are left out: programs that learn such routes instead of the kernel use the
- * same RTPROT_RA. A route to an address of this machine has NONEXTHOP. */
+ * router advertisement are left out: programs that learn such routes instead of the kernel also set
+ * RTPROT_RA. A route to an address of this machine has NONEXTHOP. */
 static uint32_t flags_of_ipv6(const struct record *record)
 {
     const struct route_record *route = &record->route;
@@ -207,7 +207,7 @@ int route_decode(const struct nlmsghdr *message, struct route_rows *rows)
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(targets));
     record->has = decoding.has;
     set_flags(record);
-    /* a blackhole by its object has no RTF_REJECT in the kernel's file */
+    /* a blackhole that its nexthop object makes has no RTF_REJECT in the kernel's file */
     if (rows->object && header->rtm_family == AF_INET6 && header->rtm_type == RTN_BLACKHOLE)
         record->route.flags ^= RTF_REJECT | RTF_NONEXTHOP | RTF_UP;
     if (decoding.malformed || route_decode_nexthop(rows) < 0)

@@ -73,7 +73,7 @@ struct test {
         TEST_CGROUP,
         TEST_CHOSEN, /* the kernel chose the local port */
     } type;
-    bool opposite; /* the comparison holds if the test does not */
+    bool opposite; /* the comparison holds if the test fails */
     bool remote;
     uint32_t least, most;   /* TEST_PORT; least > most: no port passes */
     struct network network; /* TEST_ADDRESS */
@@ -153,8 +153,8 @@ static bool find_cgroup(const struct predicate *comparison, struct test *test)
     return comparison->constant.type == VALUE_NUMBER && comparison->operation == PREDICATE_EQUAL;
 }
 
-/* The kernel knows whether it chose a port; the field knows only whether it could have. A row is
- * wanted if both agree, as in ss of iproute2. */
+/* The kernel knows whether it chose a port; the field knows only whether it could have chosen it. A
+ * row is wanted if both agree, as in ss of iproute2. */
 static bool bytecode_find_chosen(const struct predicate *comparison, struct test *test)
 {
     test->opposite = comparison->constant.number == 0;
@@ -303,7 +303,7 @@ static bool compile_ranges(struct bytecode_compiler *compiler, const struct pred
     return true;
 }
 
-/* The kernel tries groups one after the other: more groups are cheaper to compare without it. */
+/* The kernel tries groups one after the other: more groups are cheaper to compare in fastnet. */
 enum { GROUPS_MAX = 64 };
 
 struct bytecode_groups {

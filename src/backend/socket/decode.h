@@ -10,8 +10,8 @@
 #include "fastnet/kernel_info.h"
 #include "fastnet/query.h"
 
-/* Like diag_decode(), for sockets of IP. needs: fields that will be used; attributes are skipped if
- * they have no such field. */
+/* Like diag_decode(), for sockets of IP. needs: fields that will be used; attributes for other
+ * fields are skipped. */
 int sock_diag_decode_inet(const struct nlmsghdr *message, const struct table *table, uint64_t needs,
                           struct record *record);
 
@@ -52,8 +52,8 @@ int proc_netlink_decode(const struct line *line, struct netlink_rest *rest, stru
 
 /* Sets the identity of a row of these two files, whose last number is the inode. The kernel address
  * (hashed, and 0 under kptr_restrict) is not enough, because a new socket may get the address of a
- * socket that has just gone. In a line without a newline the inode may have lost digits, so it
- * becomes unknown. */
+ * socket that has just gone. In a line without a newline the inode may have lost digits, so the
+ * inode becomes unknown. */
 static inline void proc_identify(struct record *record, const struct line *line, uint64_t address,
                                  uint64_t name)
 {

@@ -174,7 +174,7 @@ static int read_messages(struct diag_file_reading *reading)
             break;
         if (header.nlmsg_len > MESSAGE_MAX)
             skip_malformed(reading);
-        else if (diag_file_fill(reading, (size_t)size) >= header.nlmsg_len) /* else it is cut */
+        else if (diag_file_fill(reading, (size_t)size) >= header.nlmsg_len) /* or it is cut */
             result =
                 diag_file_take_message(reading, (const void *)(reading->buffer + reading->from));
         pass_over(reading, size);
@@ -212,8 +212,8 @@ static void report_file(const struct diag_file_reading *reading)
                       path);
 }
 
-/* Reports a file that cannot be read. The caller cannot report it, because it does not know the
- * name. */
+/* Reports a file that cannot be read. The caller cannot report that, because it does not know the
+ * name of the file. */
 static int diag_file_dump(const struct query *query, record_fn fn, void *arg)
 {
     struct diag_file_reading reading = {

@@ -51,7 +51,7 @@ static void half_open_report_unknown(const struct query *query, const struct tab
                 table->name, why);
 }
 
-/* If rows of the file are lost, it is only a note, because netlink still lists all connections. */
+/* Reads the files. Lost rows are only a note, because netlink still lists all connections. */
 static void read_tables(struct half_open *half_open, const struct query *query)
 {
     for (size_t i = 0; i < COUNT(tables); i++) {

@@ -2,7 +2,7 @@
 /* Half-open TCP connections (SYN_RECV) have no socket of their own yet. inet_diag says that their
  * user is 0, and counts their retransmissions differently (inet_req_diag_fill() in
  * net/ipv4/inet_diag.c). /proc/net/tcp has the user of the listener and the number of timeouts
- * (get_openreq4() in net/ipv4/tcp_ipv4.c). So this reads the file and finds a connection there by
+ * (get_openreq4() in net/ipv4/tcp_ipv4.c). So the file is read, and a connection is found there by
  * both of its ends. */
 #ifndef BACKEND_SOCKET_HALF_OPEN_H
 #define BACKEND_SOCKET_HALF_OPEN_H

@@ -114,7 +114,7 @@ static void decode_header(const struct inet_diag_msg *header, struct socket_reco
     decode_endpoint(&sock->remote, sock->family, header->id.idiag_dst, header->id.idiag_dport);
 }
 
-/* The congestion algorithm decides which of these structs the kernel sends. */
+/* Takes one of these structs: the congestion algorithm decides which one the kernel sends. */
 static bool take_cc_info(struct socket_record *sock, struct text content, uint16_t type)
 {
     sock->cc_info = content;
@@ -232,8 +232,8 @@ static uint64_t inet_complete(struct socket_record *sock, const struct protocol 
     return has;
 }
 
-/* An association of SCTP has the cookie of its endpoint, so its ends are a part of its identity.
- * Only associations have peers. */
+/* Makes the ends of an SCTP association a part of its identity, because it has the cookie of its
+ * endpoint. Only associations have peers. */
 static void identify_association(struct record *record)
 {
     struct socket_record *sock = &record->socket;
@@ -322,8 +322,8 @@ static int inet_take_socket(const struct nlmsghdr *message, void *arg)
         return 0;
     if (sock_diag_decode_inet(message, query->table, query->needs, &record) < 0)
         return report_malformed(query);
-    /* A request for MPTCP has the number of TCP in its header. Kernels before 5.9 do not know the
-     * attribute with the whole number, so they answer with TCP sockets: these have a struct
+    /* A request for MPTCP has the number of TCP in its header, and that of MPTCP in an attribute.
+     * Kernels before 5.9 ignore the attribute, so they answer with TCP sockets: these have a struct
      * tcp_info, which is always requested, and which has at least this size since Linux 4.9. */
     if (record.socket.protocol == PROTOCOL_MPTCP && record.socket.info.length >= TCP_INFO_LEAST)
         return -ENOENT;
@@ -382,9 +382,9 @@ struct inet_request {
               BYTECODE_WORDS * sizeof(uint32_t)];
 };
 
-/* TCPDIAG_GETSOCK is older than sock_diag, and only for TCP. It has no family: it lists IPv4 and
- * IPv6 in one walk over the kernel's table, where two requests need two walks. The kernel ignores
- * the family in it (inet_diag_dump_compat); it is for readers of a trace. */
+/* TCPDIAG_GETSOCK is older than sock_diag, and only for TCP. One request lists IPv4 and IPv6 in one
+ * walk over the kernel's table, where two requests need two walks. The kernel ignores the family in
+ * the request (inet_diag_dump_compat); it is there for readers of a trace. */
 static void put_header(struct nlmsghdr *request, const struct query *query)
 {
     const struct table *table = query->table;

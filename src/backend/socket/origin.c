@@ -34,7 +34,7 @@ static struct inet_listener *origin_find_listener(const struct hash_table *liste
 }
 
 /* If several listeners have one address and port, nobody knows which of them accepts: the first is
- * kept, because mostly all belong to one process. */
+ * kept, because most often all belong to one process. */
 int listeners_add(struct hash_table *listeners, const struct record *record)
 {
     const struct socket_record *sock = &record->socket;
@@ -51,7 +51,7 @@ int listeners_add(struct hash_table *listeners, const struct record *record)
     return 0;
 }
 
-/* Finds the listener that accepted a connection: at its address, or else at any address. A
+/* Finds the listener that accepted a connection: at its local address, or else at any address. A
  * connection without a cgroup gets the listener's. */
 static bool origin_take_listener(const struct hash_table *listeners, struct record *record,
                                  struct socket_origin *origin)

@@ -72,8 +72,8 @@ static bool scan_endpoint(struct scan *scan, struct endpoint *endpoint, uint8_t 
 }
 
 /* The kernel address (hashed, and 0 under kptr_restrict) alone does not identify a socket, because
- * a new socket may get the address of a socket that has just gone. With both ends and the inode it
- * does. */
+ * a new socket may get the address of a socket that has just gone. With both ends and the inode,
+ * the address does. */
 static uint64_t inet_identity(const struct socket_record *sock, uint64_t address)
 {
     const uint8_t *local = sock->local.address.bytes, *remote = sock->remote.address.bytes;
@@ -118,7 +118,7 @@ static bool scan_inet_numbers(struct scan *scan, struct socket_record *sock)
     return true;
 }
 
-/* Sets members that a line does not have, or not always. address: in the kernel; 0: hidden. */
+/* Sets members that a line lacks or may lack. address: in the kernel's memory; 0: hidden. */
 static void inet_set_rest(struct record *record, const struct table *table, uint64_t address)
 {
     struct socket_record *sock = &record->socket;
@@ -404,8 +404,8 @@ struct doubts {
 };
 
 /* A forged row is part of a name that has a newline in it. Names are short: a row that ends too far
- * after the last name cannot be a part of it, so the kernel wrote it. The space after the inode
- * shows that there is a name, even if the name begins with a newline. */
+ * after the last name cannot be a part of that name, so the kernel wrote the row. The space after
+ * the inode shows that there is a name, even if the name begins with a newline. */
 static int take_unix(struct proc_file *file, const struct line *line, struct record *record)
 {
     struct doubts *doubts = file->state;

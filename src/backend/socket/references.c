@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Packet and netlink sockets with their reference counts, which only /proc has. All rows come from
- * netlink; the file adds the counts of sockets that it has, too. It is read before netlink is
- * asked. */
+ * netlink; the file adds the counts of the sockets that are also in it. The file is read before
+ * netlink is asked. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>

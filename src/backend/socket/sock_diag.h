@@ -73,7 +73,7 @@ extern const struct diag_family unix_diag, packet_diag, netlink_diag, vsock_diag
 /* Fills the record from one message of a dump. Skips attributes that are unknown or have an unknown
  * length. Returns 0; -EBADMSG if the message is too short, has another family, or its attributes do
  * not end where the message ends; DIAG_NO_ROW if it has no socket. The record borrows texts from
- * it. */
+ * the message. */
 int diag_decode(const struct diag_family *family, const struct nlmsghdr *message,
                 struct record *record);
 

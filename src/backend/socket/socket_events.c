@@ -76,13 +76,13 @@ struct events_reading {
 
 /* --- Remembered sockets ----------------------------------------------------------------------- */
 
-/* The hash needs no secret: the kernel counts cookies, so nobody chooses them. */
+/* The hash needs no secret: the kernel numbers its sockets (cookies), so nobody chooses cookies. */
 static const struct known_socket *events_find(const struct hash_table *table, uint64_t cookie)
 {
     return hash_table_find_number(table, hash_word(0, cookie), cookie);
 }
 
-/* A closed socket has no inode while its last bytes are sent: it keeps its old inode. */
+/* Remembers a socket. A closed socket that still sends has no inode: it keeps its old inode. */
 static int events_remember(const struct record *record, void *arg)
 {
     struct events_reading *reading = arg;

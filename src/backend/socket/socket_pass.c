@@ -298,7 +298,7 @@ static size_t find_rank(const struct socket_pass *pass, uint64_t rank)
     return low;
 }
 
-/* Whether a listener has half-open connections, which the kernel counts only there. */
+/* Whether a listener has half-open connections. The kernel counts them only in the listener. */
 static bool has_half_open(const struct socket_pass *pass, size_t from, size_t to)
 {
     for (; from < to; from++) {
@@ -317,7 +317,7 @@ static int pass_compare_numbers(const void *a, const void *b)
 }
 
 /* A socket that both readings found existed when the kernel counted between them. So if the kernel
- * counted as many sockets, there are no others, and the table is complete. */
+ * counted the same number of sockets, there are no others, and the table is complete. */
 static void compare_with_numbers(struct socket_pass *pass)
 {
     for (size_t i = 0; i < pass->number_count; i++) {
@@ -346,8 +346,8 @@ static const struct socket_numbers *pass_numbers_of(const struct socket_pass *pa
 
 /* Finds whether the pass has all TCP sockets that are only bound. No table's number includes these,
  * but the kernel also counts all sockets of a namespace, of all families. That number excludes the
- * kernel's own sockets, but its TCP sockets are never only bound: they listen or connect at
- * once. */
+ * kernel's own sockets, but the kernel's TCP sockets are never only bound: they listen or connect
+ * at once. */
 bool socket_pass_has_all_bound(const struct socket_pass *pass, uint32_t netns)
 {
     const struct socket_numbers *numbers = pass_numbers_of(pass, netns);

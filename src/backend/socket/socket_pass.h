@@ -56,7 +56,7 @@ size_t pass_program_make(const struct pass_layout *layout,
 /* Returns the table that the socket is a row of; NULL: it is no row of the pass. */
 const struct table *held_socket_table(const struct pass_socket *held);
 
-/* Fills the record of a socket that is a row. */
+/* Fills the record of a socket for which held_socket_table() returns a table. */
 void held_socket_decode(const struct pass_socket *held, struct record *record);
 
 /* Makes a pass without a program, for socket_pass_take(). Returns NULL if memory is short. */

@@ -156,7 +156,7 @@ static uint64_t middle(uint64_t number, uint64_t other)
 /* Sets the numbers of ESTABLISHED and TIME_WAIT. The kernel does not say whether CurrEstab includes
  * CLOSE_WAIT. But sockstat counts the sockets in use, and all of these except ESTABLISHED were
  * listed; only for SYN_RECV nobody knows whether a socket is in use already. Returns false if the
- * counters did not change but contradict that. */
+ * counters did not change but contradict the list. */
 static bool conclude(struct states *states, const struct kernel_counts *before,
                      const struct kernel_counts *after)
 {
@@ -177,7 +177,7 @@ static bool conclude(struct states *states, const struct kernel_counts *before,
            (number >= least && number <= most && time_wait >= states->gone);
 }
 
-/* Returns 0, -errno, or -EAGAIN if the numbers contradict: perhaps a socket changed meanwhile. */
+/* Returns 0, -errno, or -EAGAIN if the numbers contradict each other: a socket may have changed. */
 static int count_once(const struct query *query, struct states *states)
 {
     struct kernel_counts before = {.numbers = {0}}, after = {.numbers = {0}};

@@ -39,7 +39,7 @@ static const struct target targets[] = {
     [TIPC_NLA_SOCK] = TAKE_NEST_BY(tipc_take_socket, socket.tipc, SOCKET_TIPC),
 };
 
-/* The kernel also sends a message for a socket in another state, but without attributes. */
+/* For a socket in a state that was not requested, the kernel sends a message without attributes. */
 static int tipc_finish(struct record *record)
 {
     return (record->has & SOCKET_TIPC) ? 0 : DIAG_NO_ROW;

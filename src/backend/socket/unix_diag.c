@@ -96,7 +96,7 @@ const struct diag_family unix_diag = {
               {SOCKET_UID, UDIAG_SHOW_UID}},
     .header = sizeof(struct unix_diag_msg),
     .targets = TARGETS(targets),
-    .always = ALWAYS_UNIX, /* a socket without a name or peer has no attribute of it */
+    .always = ALWAYS_UNIX, /* if a socket has no name or no peer, the attribute is left out */
     .begin = unix_diag_begin,
     .finish = unix_diag_finish,
     .report_gaps = report_gaps,

@@ -30,7 +30,7 @@ enum { FILE_ALONE = 64 * 1024 };
  * struct has only members of struct socket_record that unix sockets can fill. */
 struct unix_socket {
     uint64_t has, identity, inode;
-    struct text path; /* followed by the memory, and by the inodes of waiting connections */
+    struct text path; /* the name; the memory and the inodes of waiting connections follow it */
     uint32_t recv_q, send_q, uid, refcount, flags, peer, file_inode, file_device;
     uint16_t type, memory_length, inodes_length;
     uint8_t state, unix_state, shutdown;
@@ -53,7 +53,7 @@ struct texts {
 /* A listener with waiting connections. Listeners are sorted by their names in the file. */
 struct unix_listener {
     struct unix_socket *socket;
-    size_t next; /* in the first of equal listeners: index of the next in turn */
+    size_t next; /* in the first of equal listeners: index of the next listener */
 };
 
 /* The state of reading the table. */
@@ -154,7 +154,7 @@ static int unix_remember(const struct record *record, void *arg)
                : -ENOMEM;
 }
 
-/* Sorts by inode. Sockets borrow their texts from here on, because texts no longer move. */
+/* Sorts sockets by inode. They borrow their texts from here on, because texts no longer move. */
 static int index_by_inode(struct unix_reading *reading)
 {
     const size_t count = reading->sockets.count;
@@ -181,7 +181,7 @@ static struct unix_socket *socket_at(const struct unix_reading *reading, size_t 
     return &reading->sockets.items[socket - reading->sockets.items];
 }
 
-/* Marks sockets that netlink has sent before. Mostly an inode has only one socket. */
+/* Marks sockets that netlink has sent before. Most inodes have only one socket. */
 static void mark_repeats(const struct unix_reading *reading)
 {
     for (size_t i = 1; i < reading->sockets.count; i++) {
@@ -261,8 +261,8 @@ static int ask_netlink(struct unix_reading *reading)
 
 /* --- The file --------------------------------------------------------------------------------- */
 
-/* Whether a row is the row of a socket: it has the whole name, after a space if there is a name,
- * and before a newline. */
+/* Whether a row is the row of a socket: the row has the whole name of the socket, with a space
+ * before it if the name is not empty, and with a newline after it. */
 static bool unix_is_of(const struct unix_reading *reading, const struct unix_socket *socket,
                        const struct socket_record *row)
 {
@@ -295,7 +295,7 @@ static struct unix_socket *find_inode(const struct unix_reading *reading,
     return NULL;
 }
 
-/* Both sources list one table of the kernel, so a row is mostly the row of the next socket. */
+/* Both sources list one table of the kernel, so most rows are the row of the next socket. */
 static void unix_take_socket(struct unix_reading *reading, const struct socket_record *row)
 {
     enum { NEAR = 8 }; /* number of sockets that may be new, without a row */
@@ -373,8 +373,8 @@ static struct unix_socket *find_longest(struct unix_reading *reading,
     return longest;
 }
 
-/* The identity is the socket's kernel address, so two connections with equal names differ. The
- * listener's identity is added, so that a listener with another name cannot forge it. */
+/* Adds a connection. Its identity is its kernel address, so two connections with equal names
+ * differ, and the listener's identity, so that a listener with another name cannot forge it. */
 static int add_pending(struct unix_reading *reading, const struct record *row,
                        const struct unix_socket *listener)
 {
@@ -431,7 +431,7 @@ static int unix_take_line(struct unix_reading *reading, const struct line *line,
     return result;
 }
 
-/* A row whose whole name is known ends after that name, even if the name has newlines. */
+/* Takes all rows. A row with a known name ends after that name, even if the name has newlines. */
 static int take_lines(struct unix_reading *reading)
 {
     const struct line *lines = &reading->lines;

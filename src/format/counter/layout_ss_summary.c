@@ -18,7 +18,7 @@ struct ss_summary_sink {
     struct sink sink;
     struct ss_summary_layout layout;
     struct number counts[KERNEL_NUMBERS];
-    bool any, inet6; /* whether a row has come; whether one row of IPv6 has */
+    bool any, inet6; /* whether any row, any row of IPv6 has come */
 };
 
 static void ss_summary_forget(struct ss_summary_sink *summary)

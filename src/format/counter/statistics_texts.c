@@ -2,8 +2,8 @@
 /* The counters that net-tools 2.10 knows, and its words for them, with spelling errors, because
  * scripts match them. net-tools does a binary search in a table that is not sorted everywhere, so
  * it never finds some names (Forwarding, TCPTimeouts, TCPSackRecovery ...);
- * Icmp6OutRouterAdvertisements has a space too many. Such names are unknown to it, so these tables
- * lack them. */
+ * Icmp6OutRouterAdvertisements has a space too many. net-tools does not know such names, so these
+ * tables lack them. */
 #include "format/counter/statistics_texts.h"
 #include "fastnet/array.h"
 

@@ -10,8 +10,8 @@
 enum statistics_kind {
     STATISTICS_ALWAYS,
     STATISTICS_NONZERO, /* shown unless the value is 0 */
-    STATISTICS_INPUT,   /* in the ICMP input histogram, unless 0; the title always */
-    STATISTICS_OUTPUT,  /* in the ICMP output histogram, unless 0; the title always */
+    STATISTICS_INPUT,   /* line of the ICMP input histogram, unless 0; its title is always shown */
+    STATISTICS_OUTPUT,  /* line of the ICMP output histogram, unless 0; the title always shows */
     STATISTICS_HIDDEN,
 };
 

@@ -59,7 +59,7 @@ struct piece {
     char *(*own)(char *dst, const struct flow_row *row, const void *member);
 };
 
-/* A piece: words and a member of the record. Then come `fields` and more conditions. */
+/* A piece: a member with words around it. Then follow `fields` and conditions such as WITH(). */
 /* clang-format off */
 #define PIECE(its_form, its_before, path, its_after, ...)                                          \
     {.form = PIECE_##its_form, .before = TEXT_LITERAL(its_before), .after = TEXT_LITERAL(its_after),\
@@ -82,8 +82,8 @@ struct piece {
 
 /* --- Parts of rows ---------------------------------------------------------------------------- */
 
-/* Writes a text that others chose; escapes these delimiters, too. dst is from a reserve of ROW_MAX
- * bytes. If the text is too long for it, the returned end is in a new reserve of that size. */
+/* Writes a text that others chose; escapes these delimiters, too. dst is in a reserve of ROW_MAX
+ * bytes. If the text needs more room, the returned end is in a new reserve of that size. */
 char *put_foreign(const struct conntrack_sink *conntrack, char *dst, struct text text,
                   const char *delimiters);
 

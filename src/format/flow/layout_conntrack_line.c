@@ -144,7 +144,7 @@ static const struct piece expectation_pieces[] = {
     TEXT("helper=", expectation.helper, FLOW_HELPER),
 };
 
-/* The row ends before the space of its last piece. */
+/* Writes a row. It ends before the space of its last piece. */
 char *line_flow(char *dst, const struct flow_row *row)
 {
     return PUT_PIECES(dst, row, flow_pieces) - 1;

@@ -85,7 +85,7 @@ static char *put_when(char *dst, const struct flow_row *row, const void *member)
     return PUT(dst, "</year></when>");
 }
 
-/* Condition of the element "independent": a field without a direction that is not a text. */
+/* Condition of the element "independent": one of these fields is known. They have no direction. */
 #define INDEPENDENT                                                                                \
     ANY(FLOW_STATE | FLOW_TIMEOUT | FLOW_MARK | FLOW_SECMARK | FLOW_ZONE | FLOW_USE |              \
         FLOW_STATUS | FLOW_ID | FLOW_LABELS | FLOW_START | FLOW_STOP)

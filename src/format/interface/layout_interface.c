@@ -35,7 +35,7 @@ static char *put_interface_name(char *dst, const struct interface_record *interf
 
 /* --- One line for an interface ---------------------------------------------------------------- */
 
-/* Packets have 8 columns, other counters 6. All are aligned at the right except RX-OVR. */
+/* Numbers of packets are 8 characters wide, other counters 6; right-aligned, except RX-OVR. */
 static char *put_counters(char *dst, const struct record *record)
 {
     static const enum interface_counter columns[] = {RX_PACKETS,  RX_ERRORS,  RX_DROPPED,
@@ -174,7 +174,7 @@ static void write_ipv6(struct writer *writer, const struct interface_record *int
 }
 
 /* Writes hardware type, MAC address and queue length. net-tools reads only the first eight bytes of
- * an address and shows the others as 0. */
+ * an address and shows all further bytes as 0. */
 static char *put_hardware(char *dst, const struct record *record)
 {
     const struct interface_record *interface = &record->interface;

@@ -92,7 +92,7 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
 
     if (interface && interface == device->interface && lookups->netns == device->netns)
         return device;
-    if (interface) { /* shown by its name, or by its number if it has ended */
+    if (interface) { /* shown by its name, or by its number if it no longer exists */
         name = interfaces_name(lookups->interfaces, interface);
         type = interfaces_get(lookups->interfaces, interface)->hardware;
     } else { /* named by /proc; a proxy entry for all interfaces has no interface */

@@ -29,7 +29,7 @@ enum {
 _Static_assert(NUMBERS_MAX + ESCAPE_FACTOR * INTERFACE_TEXT_MAX <= ROW_MAX, "a row fits");
 _Static_assert(ROW_MAX + 2 * ESCAPE_FACTOR * HOST_MAX <= WRITER_RESERVE_MAX, "with names");
 
-/* The text of a part of the last row, kept because the next rows often have the same. */
+/* The text of a part of the last row, kept because the next rows often have the same text. */
 struct remembered_route {
     uint64_t key;
     size_t length; /* 0: no text */

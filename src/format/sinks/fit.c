@@ -86,7 +86,7 @@ static void drop_column(const struct fit *fit, const char *name, size_t length)
     }
 }
 
-/* Leaves out columns until the others fit. important: also those after '|' in options.drop. */
+/* Leaves out columns until the table fits. important: also those after '|' in options.drop. */
 static bool fit_fits(const struct fit *fit, bool important)
 {
     const char *names = fit->options->drop ? fit->options->drop : "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Metrics: Prometheus' text format 0.0.4, and OpenMetrics 1.0. All rows are kept until the end,
  * because the samples of a family must be consecutive. Names follow promtool (check metrics): base
- * units at the end, and a name ends with _total if it is a counter, and only then. */
+ * units are at the end, and only names of counters end with _total. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ struct metric_name {
     size_t length;
 };
 
-/* A metric family. A column of numbers has one; a column that is a counter in some rows and a gauge
- * in others (field.partly) has two. */
+/* A metric family. A column of numbers has one family; a column that is a counter in some rows and
+ * a gauge in others (field.partly) has two families. */
 struct family {
     const struct field *field; /* NULL: the family _info, which has only labels */
     bool counter;
@@ -145,8 +145,8 @@ static void name_begin(const struct prometheus *prometheus, struct metric_name *
             name->text[i] = '_';
 }
 
-/* Adds the rest of a family's name after name_begin(), but not the "_total" of a counter. A name
- * that is not a counter's and ends with "_total" gets "_all" instead. */
+/* Adds the rest of a family's name after name_begin(), but not the "_total" of a counter. If the
+ * name of a gauge would end with "_total", it ends with "_all" instead. */
 static void name_family(const struct prometheus *prometheus, const struct family *family,
                         struct metric_name *name)
 {

@@ -45,7 +45,7 @@ struct screen {
     size_t lines; /* lines above the table */
     enum screen_style *rows;
     struct screen_cell *cells; /* options.count cells per row */
-    struct text *texts;        /* rows of screen_text(); data NULL: a row of cells */
+    struct text *texts;        /* per row: its line of screen_text(); data NULL: it has cells */
     struct text heading;
     char palette[PALETTE][16]; /* the escape sequences of lines of text */
     size_t row_count, row_room;
@@ -489,7 +489,7 @@ static void sink_screen_put_row(struct screen *screen, size_t row, size_t line)
     }
 }
 
-/* Whether rows are sorted by this column, or by a pair that it is a rate of. */
+/* Whether rows are sorted by this column, or by a pair of rates that includes it. */
 static bool is_sorted(const struct field *column, const struct field *sorted)
 {
     if (!sorted || !sorted->pair || !column->rate || column->pair)
@@ -539,7 +539,7 @@ static struct text take_last_line(const struct screen *screen, struct text *rest
     return line;
 }
 
-/* Leaves out the last items, which two spaces separate, until the others fit. */
+/* Leaves out the last items, which are separated by two spaces, until the text fits. */
 static struct text without_last_items(const struct screen *screen, struct text text)
 {
     const struct text_room room = {SIZE_MAX, screen->width, SIZE_MAX};

@@ -87,7 +87,7 @@ static const char *colour_of(const struct table_line *line, const char *text,
 }
 
 /* If the terminal has no room for a text, shortens the text so that the sign of a cut fits after
- * it. If longer cells took the room of this cell, the line ends with it. */
+ * it. If longer cells took the room of this cell, the line ends with this cell. */
 static bool sink_table_cut(struct table_line *line, const char *text, struct kept_cell *cell)
 {
     const struct fit_column *fit = &line->table->columns[line->column];
@@ -142,8 +142,8 @@ static void sink_table_put_cell(struct table_line *line, const char *text, struc
     line->blanks = FIT_GAP + (right ? 0 : padding);
 }
 
-/* Turns a name into its text; digits has TEXT_U64_MAX bytes for it. Changes the value in place,
- * because copying a value costs more than testing it. */
+/* Turns a name into its text, which may be written to `digits` (TEXT_U64_MAX bytes). Changes the
+ * value in place, because to copy each value would cost more than to test its type. */
 static inline void sink_table_prepare(struct value *value, const struct fitted *table,
                                       size_t column, char *digits)
 {
@@ -276,8 +276,8 @@ static char *sink_table_move(char *text, const char *end, size_t before, size_t 
     return moved + (end - text);
 }
 
-/* Writes a plain row, each cell directly at its final position. Before a number it first writes as
- * many spaces as the row above has there, because that is right in most rows. */
+/* Writes a plain row, each cell directly at its final position. Before a number, first writes the
+ * number of spaces that the row above has there, because that is right in most rows. */
 static void stream_plain(struct fitted *table, const struct record *record)
 {
     enum { ROOM = 3 * CELL_BOUND + FIT_GAP + PUT_BLANKS_MORE + 1 };

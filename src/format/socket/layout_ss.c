@@ -55,7 +55,7 @@ struct ss_sink {
     bool shown[SS_COLUMNS];
     struct ss_sink *origin;    /* this sink, or the sink that it was cloned from */
     size_t gaps[SS_COLUMNS];   /* spaces before a column: 0 or 1 */
-    size_t widths[SS_COLUMNS]; /* without the gap; in the origin, kept rows widen them */
+    size_t widths[SS_COLUMNS]; /* without the gap; kept rows widen the columns of the origin only */
     size_t heading_spaces; /* used in the origin: spaces after the heading, see note_details() */
     size_t latest_details; /* length of the details of the last kept row */
     uint64_t endpoint;     /* inode of the last row, perhaps an SCTP endpoint */
@@ -90,7 +90,7 @@ static void count_details(struct ss_sink *ss)
 
 /* Notes the length of a row's details. ss has them in a column of their own, so its heading is
  * followed by as many spaces as the longest details have letters, except those of the last row.
- * Details of netlink sockets, and of UDP and raw sockets from /proc, do not count. */
+ * Details of netlink sockets, and of UDP and raw sockets from /proc, are not measured. */
 static void note_details(struct ss_sink *ss, const struct ss_row *row, size_t length)
 {
     const struct socket_record *sock = &row->record->socket;
@@ -334,8 +334,8 @@ static void forget_kept(struct ss_sink *ss)
     writer_finish(&ss->kept);
 }
 
-/* Fixes the widths and writes the kept rows, the origin's first. If the rows of a clone may exceed
- * its writer, both writers are flushed, so that no row is split by rows of the other. */
+/* Fixes the widths and writes the kept rows, the origin's first. If a clone's rows may not fit into
+ * its writer, flushes both writers, so that no row of one splits a row of the other. */
 static void ss_put_kept(struct ss_sink *ss)
 {
     const bool many = ss->origin != ss && ss->waiting_length;
@@ -421,8 +421,8 @@ static bool can_keep_row(struct ss_sink *ss, const struct record *record)
     (SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES | SOCKET_INODE | SOCKET_INTERFACE |           \
      SOCKET_TYPE | SOCKET_COOKIE | SOCKET_V6ONLY | SOCKET_PATH | SOCKET_PEER | SOCKET_ETHER |      \
      SOCKET_NETLINK | SOCKET_VSOCK | SOCKET_QUEUE_ID | SOCKET_TIPC)
-/* SOCKET_UID is not requested, because sock_diag sends it in any case. For half-open connections
- * and unix sockets a request would read /proc, and ss shows no user for them. */
+/* SOCKET_UID is not requested, because sock_diag always sends it. For half-open connections and
+ * unix sockets a request would read /proc, and ss shows no user for them. */
 #define FIELDS_EXTENDED                                                                            \
     (SOCKET_MARK | SOCKET_CGROUP | SOCKET_SHUTDOWN | SOCKET_VFS | SOCKET_ICONS | SOCKET_PACKET |   \
      SOCKET_RX_RING | SOCKET_TX_RING | SOCKET_FANOUT | SOCKET_UMEM | SOCKET_FILL_RING |            \

@@ -53,7 +53,7 @@ struct ss_row {
     char *room;         /* start of the reserved room */
     char *cell;         /* start of the cell's bytes that are not committed */
     size_t committed;   /* bytes of the cell that are committed */
-    size_t extra_in_ss; /* bytes that the row of ss has more than this row */
+    size_t extra_in_ss; /* how many more bytes the row of ss has */
 };
 
 /* Room that is reserved at the start of each part of the details. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The layout of ss: the numbers of -i. A number that is 0 has no token, unless the token has a
- * function of its own that decides otherwise. */
+ * function of its own, which then decides. */
 #include <linux/inet_diag.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -298,7 +298,7 @@ static char *put_sctp(char *dst, const struct kernel_sctp_info *sctp)
 }
 
 /* Writes the numbers of a line of /proc/net/tcp as ss does, also if the line lacks them: times in
- * seconds, and reordering always 0 (tcp_show_line() and tcp_stats_print() of its misc/ss.c). */
+ * seconds, and reordering always 0 (tcp_show_line() and tcp_stats_print() of misc/ss.c). */
 char *ss_put_file_info(char *dst, const struct ss_row *row)
 {
     enum { RTO_OF_NO_CONNECTION = 3000000, CWND_UNKNOWN = 2 };

@@ -17,7 +17,7 @@ enum {
     NUMBER_TEXT_MAX = 40,
     BYTE_TEXT_MAX = 4,          /* -128, or '\0' with its quotes */
     REAL_TEXT_MAX = 320,        /* DBL_MAX with six decimals */
-    TEXT_MAX = 4 * 1024 * 1024, /* bytes per value, of which the kernel sends 64 KiB */
+    TEXT_MAX = 4 * 1024 * 1024, /* bytes of text for a value of at most 64 KiB */
     STEPS_MAX = 64 * 1024,
 };
 

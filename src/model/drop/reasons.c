@@ -9,7 +9,7 @@
 #define HARMLESS(...) {__VA_ARGS__, DROP_IS_HARMLESS}
 /* clang-format on */
 
-/* The order of the kernel's list, with reasons that it no longer has; then counters. */
+/* Reasons in the order of the kernel's list, with reasons that it no longer has; then counters. */
 static const struct drop_reason reasons[] = {
     LOSS("NOT_SPECIFIED", "the kernel gives no reason; see the function"),
     POLICY("NO_SOCKET", "no socket is bound to this address and port"),

@@ -206,7 +206,7 @@ bool field_is_named(const struct field *field, const char *name, size_t length)
     if (is_spelled(field->name, name, length))
         return true;
     if (field->type != VALUE_LLADDR || !length || tolower((unsigned char)name[length - 1]) != 'c')
-        return false; /* saves time: other names end with "mac" */
+        return false; /* saves time: a second name (field_other_name()) ends with "mac" */
     return field_other_name(field, other) && is_spelled(other, name, length);
 }
 

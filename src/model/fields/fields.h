@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Constructors for tables of fields, one for each kind of field, and values for functions of
- * COMPUTED() fields. Example: NUMBER(recv_q, socket.recv_q, SOCKET_QUEUES, "bytes not yet read",
- * .unit = UNIT_BYTES) is the field "recv_q", a number, read from that member of struct record. It
- * is known if the backend filled SOCKET_QUEUES. Further members of struct field may follow the
- * help. */
+/* Constructors for tables of fields, one for each sort of field, and functions that make values,
+ * for COMPUTED() fields. Example: NUMBER(recv_q, socket.recv_q, SOCKET_QUEUES, "bytes not yet
+ * read", .unit = UNIT_BYTES) is the field "recv_q", a number, read from that member of struct
+ * record. It is known if the backend filled SOCKET_QUEUES. Further members of struct field may
+ * follow the help. */
 #ifndef MODEL_FIELDS_FIELDS_H
 #define MODEL_FIELDS_FIELDS_H
 
@@ -54,7 +54,7 @@ const char *machine_scope_name(uint64_t machine);
           .lookups = NEED_HOSTS | NEED_UNMAPPED)
 #define BOOLEAN(id, path, ...)                                                                     \
     FIELD(id, VALUE_BOOLEAN, boolean_member, __VA_ARGS__, PLAIN(path))
-/* Times in seconds with three decimals. NANOSECONDS since 1970 are a point in time. */
+/* Times in seconds with three decimals. NANOSECONDS: a point in time, counted since 1970. */
 #define MILLISECONDS(id, path, ...)                                                                \
     FIELD(id, VALUE_DECIMAL, number_member, __VA_ARGS__, MEMBER(path), .unit = UNIT_SECONDS)
 #define NANOSECONDS(id, path, ...)                                                                 \
@@ -87,7 +87,7 @@ const char *machine_scope_name(uint64_t machine);
 /* A text made from several fields. filled: fields that must be known; others: optional fields. */
 #define VIEW(id, function, filled, others, ...)                                                    \
     FIELD(id, VALUE_VIEW, function, filled, __VA_ARGS__, .optional = (others))
-/* A view that is known whenever `filled` is known: the function only writes the text. */
+/* A view that is known if the fields that it needs are known: the function only writes the text. */
 #define VIEW_BY(id, function, ...) VIEW(id, view_member, __VA_ARGS__, .write = function)
 /* Any other field: the type of its values, and the function that makes them. */
 #define COMPUTED(id, of_type, function, ...) FIELD(id, of_type, function, __VA_ARGS__, )
@@ -153,7 +153,7 @@ static inline uint64_t percent_of(uint64_t part, uint64_t whole)
     return proportion(part, UINT64_C(100) * 1000, whole);
 }
 
-/* A text that `write` makes when it is shown. */
+/* A text that `write` makes when the value is shown. */
 static inline struct value view(const struct cell *cell, view_fn *write)
 {
     return (struct value){.type = VALUE_VIEW,
@@ -183,7 +183,7 @@ static inline struct text member_text(const struct cell *cell)
     return member;
 }
 
-/* An address; AF_UNSPEC is unknown. An IPv4-mapped address becomes IPv4, as it is written. */
+/* An address; AF_UNSPEC is unknown. An IPv4-mapped address becomes IPv4, as it is shown. */
 struct value address(const struct address *address);
 
 /* The name of an interface, or else its index; 0 is unknown. */
@@ -197,10 +197,10 @@ field_fn flags_member, word_member, named_member, interface_member, view_member;
 /* The member as member_text() reads it; unknown if it is empty. */
 field_fn text_unless_empty;
 
-/* The member divided by the nanoseconds at field->index (uint64_t) of the record. */
+/* The member divided by the seconds that the nanoseconds at offset field->index (uint64_t) are. */
 field_fn number_per_second;
 
-/* For VIEW(): the member, an address, with the port at field->index if that is known. */
+/* For VIEW(): the member, an address, with the port at offset field->index if it is known. */
 field_fn view_address_port;
 
 /* For WORD(): the name of an address family of sockets (AF_*). */

@@ -11,8 +11,8 @@ static uint64_t magnitude(const struct value *value)
     return value->type == VALUE_SIGNED ? value->integer.magnitude : value->number;
 }
 
-/* Rounds to a thousandth, with at most UINT64_MAX thousandths: counters of a captured tree can
- * change by any amount within any time. */
+/* The growth per second, rounded to a thousandth, with at most UINT64_MAX thousandths: counters of
+ * a captured tree can change by any amount within any time. */
 static struct value rate_of_counter(const struct field *of, const struct cell *cell)
 {
     const struct record *record = cell->record;

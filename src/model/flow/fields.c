@@ -61,7 +61,7 @@ static struct value flow_state(const struct cell *cell)
 
 static WORDS(role_name, "client", "server");
 
-/* Unknown if the clock was set back to a time before the flow began. */
+/* The age; unknown if the clock was set back to a time before the flow began. */
 static struct value age(const struct cell *cell)
 {
     const struct flow_record *flow = &cell->record->flow;
@@ -193,7 +193,7 @@ static const char *const views[][2] = {{"from", "orig_src"},
 
 /* --- What rows are chosen by, and not shown --------------------------------------------------- */
 
-/* If the status is unknown, an end that differs counts as translated. */
+/* True if NAT has changed this end, or if the status that would show this is unknown. */
 static bool flow_is_translated(const struct cell *cell, bool source)
 {
     const uint32_t done = source ? IPS_SRC_NAT_DONE : IPS_DST_NAT_DONE;

@@ -191,7 +191,7 @@ bool flow_is_icmp(uint8_t protocol)
 
 WORDS(flow_event_name, [FLOW_NEW] = "NEW", [FLOW_UPDATE] = "UPDATE", [FLOW_DESTROY] = "DESTROY");
 
-/* The header still has the old name of the bit NAT_CLASH, which the kernel has dropped. */
+/* Headers for programs still have the old name of the bit that the kernel now calls NAT_CLASH. */
 #define IPS_NAT_CLASH_BIT IPS_UNTRACKED_BIT
 #define STATUS(bit)       [IPS_##bit##_BIT] = #bit
 const struct flag_names flow_status_names =

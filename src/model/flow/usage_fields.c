@@ -9,7 +9,7 @@ static struct value flow_usage_percent_full(const struct cell *cell)
     return usage->maximum ? decimal(percent_of(usage->entries, usage->maximum)) : unknown;
 }
 
-/* An entry is in two chains, one for each direction. */
+/* The average length of a chain. An entry is in two chains, one for each direction. */
 static struct value average_chain(const struct cell *cell)
 {
     const struct flow_usage_record *usage = &cell->record->usage;
@@ -18,7 +18,7 @@ static struct value average_chain(const struct cell *cell)
                           : unknown;
 }
 
-/* The kernel's size of an entry, or an estimate if it does not report the size. */
+/* The kernel's size of an entry, or an estimate if the kernel does not report the size. */
 static struct value entry_size(const struct cell *cell)
 {
     return number((cell->record->has & USAGE_ENTRY_SIZE) ? cell->record->usage.entry_size

@@ -33,8 +33,8 @@ char *write_flow_to(char *dst, const struct value *view, bool human)
     return flow_view_put_end(dst, flow_view_tuple_of(view, WAY_ORIG), false);
 }
 
-/* Whether the reply does not go to the original source (source), or does not come from the original
- * destination. */
+/* If `source`: whether the reply does not go to the original source. Else: whether it does not come
+ * from the original destination. */
 static bool flow_view_is_translated(const struct flow_direction way[], bool source)
 {
     const struct flow_tuple *orig = &way[WAY_ORIG].tuple, *reply = &way[WAY_REPLY].tuple;
@@ -44,7 +44,7 @@ static bool flow_view_is_translated(const struct flow_direction way[], bool sour
                                                   (source ? reply->dst_port : reply->src_port));
 }
 
-/* The source address that the destination sees, and the real destination. */
+/* Writes the source address that the destination sees, and the real destination. */
 static char *write_nat(char *dst, const struct value *view, bool human)
 {
     const struct flow_direction *way = view->view.record->flow.way;

@@ -61,7 +61,7 @@ static struct value addresses(const struct cell *cell)
     };
 }
 
-/* Addresses with the flag at field->index. */
+/* The number of addresses that have the flag field->index. */
 static struct value flagged_addresses(const struct cell *cell)
 {
     const struct interface_record *interface = &cell->record->interface;

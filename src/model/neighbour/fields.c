@@ -41,8 +41,8 @@ static int hardware_of(const struct cell *cell)
     return interfaces_get(cell->context->netns.interfaces, index_of(cell))->hardware;
 }
 
-/* The link-layer address of a tunnel is an IP address, and is shown as ip-neighbour(8) does. Only
- * an address of 4 or 16 bytes needs the hardware type, for which the kernel must be asked. */
+/* Returns the family if the link-layer address is an IP address, as in tunnels; else AF_UNSPEC.
+ * Only 4 or 16 bytes need the hardware type, for which the kernel must be asked. */
 static uint8_t family_of_lladdr(const struct cell *cell)
 {
     const size_t length = cell->record->neighbour.lladdr_length;

@@ -17,7 +17,7 @@ static struct value neighbour_usage_sysctl(const struct cell *cell)
                       : "net.ipv6.neigh.default.gc_thresh3");
 }
 
-/* A family has one table for all network namespaces. */
+/* Always true: a family has one table for all network namespaces. */
 static bool neighbour_usage_is_of_machine(const struct record *record)
 {
     (void)record;

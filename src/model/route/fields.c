@@ -41,7 +41,7 @@ static WORDS(scope_name, [RT_SCOPE_UNIVERSE] = "global", [RT_SCOPE_SITE] = "site
 static WORDS(table_name, [RT_TABLE_MAIN] = "main", [RT_TABLE_LOCAL] = "local",
              [RT_TABLE_DEFAULT] = "default");
 
-/* The files have the interface's name, netlink its index. */
+/* The interface of a route: the files have its name, netlink its index. */
 static struct value route_interface(const struct cell *cell)
 {
     const struct route_record *route = &cell->record->route;

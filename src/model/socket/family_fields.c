@@ -87,7 +87,7 @@ struct value family_fanout_type(const struct cell *cell)
 
 /* --- Netlink sockets -------------------------------------------------------------------------- */
 
-/* Group n is bit n - 1 of the kernel's mask. Groups above 127 do not fit. */
+/* The joined groups: group n is bit n - 1 of the kernel's mask. Groups above 127 do not fit. */
 struct value family_groups_joined(const struct cell *cell)
 {
     struct value value = {.type = VALUE_FLAGS, .flags.names = &family_groups};

@@ -58,7 +58,7 @@ static WORDS(event_name, "", "opened", "changed", "closed", "lost");
 
 /* --- Its ends --------------------------------------------------------------------------------- */
 
-/* A unix socket has no ports. A raw socket has no remote port, even if connect(2) got a port. */
+/* A unix socket has no port. A raw socket has no remote port, even if connect(2) got one. */
 static struct value port(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -210,8 +210,8 @@ static const struct flag_names option_names =
 #define TIPC(id, outer, inner, ...)                                                                \
     FIELD(id, VALUE_NUMBER, info_nested, SOCKET_TIPC, __VA_ARGS__,                                 \
           INSIDE(socket.tipc, outer, inner))
-/* A column of the other end. A unix socket names its other end; for others both addresses are
- * compared. */
+/* A column about the other end. The kernel names that of a unix socket; for other sockets, it is
+ * the socket with the two addresses exchanged. */
 #define PEER(id, type, function, more, ...)                                                        \
     COMPUTED(id, type, function, 0, __VA_ARGS__, .index = OTHER_END,                               \
              .optional = SOCKET_PEER | SOCKET_ADDRESSES, .lookups = NEED_PEERS | (more))

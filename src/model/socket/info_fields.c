@@ -10,7 +10,7 @@
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* A listener fills few numbers of tcp_info, and two of them then describe its queue. */
+/* A number of tcp_info. A listener fills few of them, and two of these describe its queue. */
 struct value info_number(const struct cell *cell)
 {
     return cell->record->socket.state == TCP_LISTEN ? unknown : info_member(cell);
@@ -44,8 +44,8 @@ static bool copy_info(struct kernel_tcp_info *info, const struct record *record,
     return true;
 }
 
-/* The share of bytes_sent. Unknown if an old kernel does not send them; a saved answer may contain
- * any numbers. */
+/* bytes_retrans in percent of bytes_sent. Unknown if an old kernel does not send these numbers, or
+ * if a saved answer has impossible numbers. */
 struct value info_retransmitted_percent(const struct cell *cell)
 {
     struct kernel_tcp_info info;
@@ -66,7 +66,7 @@ struct value info_bits(const struct cell *cell)
         [INFO_RCV_WSCALE] = UP_TO(rto),
         [INFO_FASTOPEN_FAIL] = UP_TO(rto),
         [INFO_APP_LIMITED] =
-            UP_TO(busy_time), /* was added together with the rate that it is about */
+            UP_TO(busy_time), /* added together with delivery_rate, which it is about */
         [INFO_ECN_MODE] = sizeof(struct kernel_tcp_info),
     };
     const size_t which = cell->field->index;
@@ -157,7 +157,7 @@ struct value info_bbr_number(const struct cell *cell)
     return value;
 }
 
-/* Unknown unless both ends use DCTCP: otherwise its numbers mean nothing. */
+/* A number of DCTCP. Unknown unless both ends use DCTCP: otherwise the number means nothing. */
 struct value info_dctcp_number(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -178,7 +178,7 @@ struct value info_vegas_rtt(const struct cell *cell)
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-/* The kernel lets one more connection wait than the limit, so listen(fd, 0) has room for one. */
+/* In percent of the limit. The kernel lets one more wait, so listen(fd, 0) has room for one. */
 struct value info_backlog_percent(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;
@@ -230,8 +230,8 @@ const char *info_tls_cipher(uint64_t cipher)
 /* TLS_CONF_* of linux/tls.h */
 WORDS(info_tls_mode, "", "none", "software", "hardware", "hardware_record");
 
-/* The attributes that contain attribute field->index % 65536: the member, or its attribute
- * field->index / 65536 if that is not 0. */
+/* Returns the attributes that contain attribute (field->index & 0xffff): those in the member or, if
+ * field->index >> 16 is not 0, those in that attribute of the member. */
 static struct text attributes_around(const struct cell *cell)
 {
     const uint16_t outer = (uint16_t)(cell->field->index >> 16);

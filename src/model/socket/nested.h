@@ -30,7 +30,7 @@ static inline bool nested_next(struct text *rest, uint16_t *type, struct text *p
     return true;
 }
 
-/* Returns the payload of the first attribute of a type; data is NULL if there is none of it. */
+/* Returns the payload of the first attribute of a type; data is NULL if the type is missing. */
 static inline struct text nested_find(struct text attributes, uint16_t type)
 {
     struct text payload;

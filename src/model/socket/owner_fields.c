@@ -44,8 +44,8 @@ struct value origin_error(const struct cell *cell)
     return origin.error ? name(connect_error_name(origin.error), origin.error) : unknown;
 }
 
-/* Finds the owners of an end; 0 if the lookup is missing. by: set to how they are known; may be
- * NULL. */
+/* Finds the owners of an end; 0 if the lookup is missing. by: set to how the owners are known; may
+ * be NULL. */
 static size_t owner_find_owners(const struct cell *cell, const struct owner **first,
                                 enum owner_by *by)
 {
@@ -104,7 +104,7 @@ struct value owner_pid(const struct cell *cell)
     return owner_find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
 }
 
-/* Unknown if it is equal to the pid. */
+/* The pid in the process's own pid namespace; unknown if it is equal to the other pid. */
 struct value owner_pid_inside(const struct cell *cell)
 {
     const struct owner *first;
@@ -133,7 +133,7 @@ struct value owner_all(const struct record *record, const struct context *contex
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
-/* In TIME_WAIT the inode is unknown, but no process can hold the socket. */
+/* Known in TIME_WAIT, too: then the inode is unknown, but no process can hold the socket. */
 struct value owner_processes(const struct cell *cell)
 {
     const struct record *record = cell->record;
@@ -166,7 +166,7 @@ static const char *owners_group(const struct cell *cell)
 }
 
 /* Returns the group in which the socket was made. Returns the current group of its first owner if
- * the kernel does not send the former, or sends the root for all sockets; if the owner is outside
+ * the kernel does not send that group, or sends the root for all sockets; if the owner is outside
  * of the cgroup namespace, where ids are missing; or if only version 1 has containers. */
 static const struct cgroup *group_of(const struct cell *cell)
 {

@@ -17,7 +17,7 @@ word_fn owner_by_word, connect_error_name;
 field_fn owner_by, origin_error;
 
 /* Returns all owners of an end as a VALUE_OWNERS, empty also if they are unknown. by: set to how
- * they are known; may be NULL. For OWNER_BY_LISTENER it is unknown which of them accepted the
+ * the owners are known; may be NULL. For OWNER_BY_LISTENER it is unknown which of them accepted the
  * connection. */
 struct value owner_all(const struct record *record, const struct context *context, size_t end,
                        enum owner_by *by);

@@ -78,7 +78,7 @@ struct value view_owners(const struct cell *cell)
                                                                           : unknown;
 }
 
-/* The unit that made the socket, if its processes are not known. */
+/* The systemd unit that made the socket, if the socket's processes are not known. */
 static struct value socket_view_unit_of(const struct record *record, const struct context *context)
 {
     static const struct field unit = {.index = offsetof(struct cgroup, unit)};
@@ -173,13 +173,13 @@ static uint32_t backlog_of(const struct record *record)
     return record->socket.family == AF_UNIX ? record->socket.send_q : 0;
 }
 
-/* A buffer counts as full at 7/8 of its limit, because a packet takes more memory than its data. */
+/* A buffer counts as full at 9/10 of its limit: a packet takes more memory than its data. */
 static bool is_full(uint32_t used, uint32_t limit)
 {
     return limit && used >= limit - limit / 10;
 }
 
-/* For people the limit is written only if the use is close to it. */
+/* Writes use and limit. For people, the limit is written only if at least half of it is used. */
 static char *put_share(char *dst, uint32_t used, uint32_t limit, bool human)
 {
     dst = put_amount(dst, used, human);
@@ -218,7 +218,7 @@ const struct flag_names view_reasons =
     FLAG_NAMES("accept_queue_full", "receive_buffer_full", "send_buffer_full", "not_acknowledged",
                "peer_not_reading", "dropped_packets");
 
-/* Whether data waits that the peer has not acknowledged for a second, or that was retransmitted. */
+/* Whether data was retransmitted, or has waited more than a second for its acknowledgement. */
 static bool is_stuck(const struct record *record)
 {
     enum { PATIENCE = 1000 }; /* milliseconds */
@@ -231,7 +231,7 @@ static bool is_stuck(const struct record *record)
            (info.last_ack_recv > PATIENCE && info.last_data_sent > PATIENCE);
 }
 
-/* Returns the first reason why data waits to be sent: the others follow from it. */
+/* Returns whether data waits to be read, and the first reason why data waits to be sent. */
 static unsigned reasons_of_connection(const struct record *record)
 {
     const bool receive_full = is_full(socket_memory(record, SK_MEMINFO_RMEM_ALLOC),

@@ -170,8 +170,8 @@ static int wait_for_programs(void)
     return syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0) == 0 ? 0 : bpf_map_wait();
 }
 
-/* Marks used slots as closed, then waits until no BPF program that saw one open still runs. After
- * that each packet counts either in these slots or in the next interval. */
+/* Marks used slots as closed, then waits until each BPF program that found one open has ended.
+ * After that each packet counts either in these slots or in the next interval. */
 static int close_slots(struct drop_head *head)
 {
     bool any = false;

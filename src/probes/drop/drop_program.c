@@ -23,7 +23,7 @@ static bool points_to_nothing(const struct btf *btf, uint32_t id)
            (!pointer.type || (btf_resolve(btf, pointer.type, &type) && type.kind == BTF_VOID));
 }
 
-/* Finds the tracepoint's parameters by their types, because BTF has no names of them. The first
+/* Finds the tracepoint's parameters by their types, because BTF lacks their names. The first
  * parameter is not in the context, because it is no argument of the tracepoint. */
 static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
 {
@@ -147,8 +147,8 @@ enum {
 #define KEY_AT(member)  (KEY + (int)offsetof(struct drop_key, member))
 #define SEEN_AT(member) (SEEN + (int)offsetof(struct drop_seen, member))
 
-/* Stores reason and place in the key, and loads the packet into SKB. Ends the program if the packet
- * was not dropped, or was consumed. */
+/* Stores reason and location in the key, and loads the packet into SKB. Ends the program if the
+ * packet was not dropped, or was consumed. */
 static void put_reason(struct assembly *to, const struct drop_layout *layout)
 {
     assembly_load(to, REASON, CONTEXT, layout->reason);
@@ -186,8 +186,8 @@ static void put_socket(struct assembly *to, const struct drop_layout *layout)
 
 /* Stores the netns of the packet's device. Until IP takes it, a packet that came in belongs to the
  * socket of its sender, which may be in another network namespace. Socket queues use the memory of
- * the device's pointer for other data, so a number counts only if it begins with 0xf, as all ids of
- * namespaces do (PROC_DYNAMIC_FIRST in fs/proc/generic.c). */
+ * the device's pointer for other data, so a number is used only if it begins with 0xf, as all ids
+ * of namespaces do (PROC_DYNAMIC_FIRST in fs/proc/generic.c). */
 static void put_namespace_of_device(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_none;

@@ -5,8 +5,8 @@
 
 enum { TAG_SIZE = 4, VLAN_ID = 0xfff };
 
-/* Captured bytes, and the number of bytes that were parsed. It is larger than `captured` if IP
- * options were cut off. */
+/* Captured bytes, and the number of bytes that were parsed. `parsed` is larger than `captured` if
+ * IP options were cut off. */
 struct rest {
     const uint8_t *bytes;
     size_t captured, parsed;
@@ -82,7 +82,7 @@ static bool take_extension(struct packet *packet, struct rest *rest)
     return true;
 }
 
-/* The addresses are the last fields of a header without options. */
+/* Takes an IP header; false: malformed. The addresses are the last fields before the options. */
 static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
 {
     const bool is_ipv4 = family == AF_INET;
@@ -111,8 +111,8 @@ static bool take_ip(struct packet *packet, struct rest *rest, uint8_t family)
     return true;
 }
 
-/* All numbers without a meaning become one number: a program that sends into a tun can choose
- * any. */
+/* Returns one number for all numbers without a meaning: a program that sends into a tun can choose
+ * any number. */
 static uint16_t without_ethertype(uint16_t number)
 {
     static const uint8_t numbers[] = {

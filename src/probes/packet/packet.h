@@ -48,7 +48,7 @@ struct packet {
     uint32_t payload;     /* bytes from the network header to the first byte that was not parsed */
 };
 
-/* network: the network header, or a VLAN tag in front of it; `captured` bytes of it are there.
+/* network: the network header, or a VLAN tag in front of it; `captured`: bytes that are there.
  * ethertype: type of the first header (ETH_P_* of linux/if_ether.h), host byte order. A header that
  * was cut off or is malformed counts as absent. */
 void packet_parse(struct packet *packet, const uint8_t *network, size_t captured,
@@ -86,8 +86,8 @@ static inline bool packet_take_usual(struct packet *packet, const uint8_t *netwo
 }
 
 /* Fast path, inlined, for nearly all packets: UDP and TCP in IPv4 and IPv6, without fragments,
- * options and extension headers. Returns false for all other packets. It leaves unset the parts of
- * the packet that are not needed to count it: some of its key, fragment_id and payload. */
+ * options and extension headers. Returns false for all other packets. Leaves unset the parts of the
+ * packet that are not needed to count it: some of its key, fragment_id and payload. */
 static inline bool packet_parse_usual(struct packet *packet, const uint8_t *network,
                                       size_t captured, uint16_t ethertype)
 {
@@ -104,7 +104,7 @@ static inline bool packet_parse_usual(struct packet *packet, const uint8_t *netw
                              AF_INET6, 2 * sizeof(struct in6_addr));
 }
 
-/* Sets the VLAN id of a tag that is outside of the tags in the frame. Call it after
+/* Sets the VLAN id of a tag that was outside of all tags that are in the frame now. Call it after
  * packet_parse(). */
 void packet_tag(struct packet *packet, uint16_t tci);
 

@@ -109,7 +109,7 @@ static void set_no_ports(struct filter_compiler *compiler)
     filter_emit(compiler, BPF_ST, AT_DPORT);
 }
 
-/* Jumps to `otherwise` if fewer bytes follow offset `from` than `bytes`, or than X. */
+/* Jumps to `otherwise` if fewer than `bytes` (BPF_K) or X (BPF_X) bytes follow offset `from`. */
 static void expect_bytes(struct filter_compiler *compiler, uint32_t from, unsigned source,
                          uint32_t bytes, unsigned otherwise)
 {
@@ -118,8 +118,8 @@ static void expect_bytes(struct filter_compiler *compiler, uint32_t from, unsign
     branch(compiler, BPF_JGE | source, bytes, false, otherwise);
 }
 
-/* Takes the packet unless least <= first byte < limit: the version, and in IPv4 the header's
- * size. */
+/* Takes the packet unless least <= first byte < limit. This byte has the version and, in IPv4, the
+ * header's size. */
 static void expect_first(struct filter_compiler *compiler, uint32_t from, uint32_t least,
                          uint32_t limit)
 {
@@ -221,8 +221,8 @@ static void filter_read_link(struct filter_compiler *compiler)
     filter_jump(compiler, LABEL_TAKE);
     filter_set_label(compiler, ethernet);
     expect_bytes(compiler, 0, BPF_K, ETH_HLEN, LABEL_TAKE);
-    /* Takes the packet if the kernel found another ethertype: frames of a switch's ports have one
-     * more header in the middle. */
+    /* Takes the packet if the kernel's ethertype is not that of the Ethernet header: frames of a
+     * switch's ports have another header between the addresses and the ethertype. */
     filter_emit(compiler, BPF_LD | BPF_W | BPF_ABS, protocol);
     filter_emit(compiler, BPF_MISC | BPF_TAX, 0);
     filter_emit(compiler, BPF_LD | BPF_H | BPF_ABS, ETH_HLEN - 2);

@@ -18,11 +18,11 @@ struct flow {
     struct flow_key key;
 };
 
-/* The most memory that is used for each flow of the capacity, slots included. */
+/* Bytes of memory that a table needs at most for each flow of its capacity, with its slots. */
 enum { FLOW_BYTES = 104 };
 
-/* Ports of a first fragment. `tag` is a hash of its addresses and id. Its index is tag % FRAGMENTS,
- * so a newer first fragment may overwrite it. */
+/* Ports of a first fragment. `tag` is a hash of its addresses and id. Its index in packet_flows is
+ * tag % FRAGMENTS, so a newer first fragment may overwrite it. */
 enum { FRAGMENTS = 256 };
 struct fragment_memory {
     uint64_t tag;
@@ -33,7 +33,7 @@ struct fragment_memory {
 struct packet_flows {
     struct flow *flows; /* in order of arrival */
     size_t count, capacity;
-    uint32_t *slots; /* two for each flow of the capacity; 1 + index of the flow, or 0: free */
+    uint32_t *slots; /* 2 * capacity slots: 1 + the index of a flow, or 0: free */
     size_t used;     /* slots in use, at least two for each flow: a small table fits into caches */
     struct fragment_memory fragments[FRAGMENTS];
     uint64_t secrets[sizeof(struct flow_key) / 4]; /* a secret for each 32 bits of a key */
@@ -84,7 +84,7 @@ static inline uint64_t packet_flows_hash_addresses(const struct packet_flows *fl
     uint64_t hash = packet_flows_hash_pair(flows, key, FLOW_KEY_ADDRESSES) +
                     key->interface * flows->secrets[FLOW_KEY_INTERFACE];
 
-    /* IPv4 addresses have no more words, and the bytes after them do not count */
+    /* IPv4 addresses have no more words, and the bytes after them are not hashed */
     for (size_t i = FLOW_KEY_ADDRESSES + 2; i < FLOW_KEY_LLADDRS && key->family != AF_INET; i += 2)
         hash += packet_flows_hash_pair(flows, key, i);
     return hash;
@@ -111,7 +111,7 @@ static inline uint32_t packet_flows_slot(const struct packet_flows *flows,
 }
 
 /* Finds the frame's slot and prefetches its memory. A later fragment gets the ports of the first
- * fragment, if that came before. */
+ * fragment, if the first came before. */
 static inline void packet_flows_expect(struct packet_flows *flows, struct counted *counted)
 {
     if (counted->packet.fragment != FRAGMENT_NONE)
@@ -120,7 +120,7 @@ static inline void packet_flows_expect(struct packet_flows *flows, struct counte
     __builtin_prefetch(&flows->slots[counted->slot]);
 }
 
-/* Counts frames after packet_flows_expect(); several frames at once wait for memory together. */
+/* Counts frames, after packet_flows_expect(). If there are several, their cache misses overlap. */
 void packet_flows_add(struct packet_flows *flows, const struct counted *counted, size_t count);
 
 /* Copies flows of the table `before` that have no packets in this table, while there is room, if
@@ -129,8 +129,8 @@ void packet_flows_add(struct packet_flows *flows, const struct counted *counted,
 void packet_flows_keep(struct packet_flows *flows, const struct packet_flows *before, uint32_t most,
                        uint32_t later, uint32_t elapsed);
 
-/* Adds a flow that is in several tables to the first table with it, and removes it from the
- * others. After that, the tables may only be read, kept (as `before`) or reset. */
+/* If a flow is in several tables, adds it up in the first of these, and removes it from the others.
+ * After that, the tables may only be read, kept (as `before`) or reset. */
 void packet_flows_join(struct packet_flows *const *tables, size_t count);
 
 /* Fills the row of a flow, except elapsed, lost and undescribed. origin: origin of the flow's

@@ -27,7 +27,7 @@ enum {
     RING_OF_TICKS =
         14 << 20, /* size of all rings if the probe repeats: it has two tables of flows */
     BLOCK_BYTES = 4 << 20,
-    BLOCKS_MIN = 4,  /* blocks of a ring, at least; blocks may be smaller */
+    BLOCKS_MIN = 4,  /* least number of blocks of a ring: blocks get smaller to reach it */
     RETIRE_MS = 40,  /* a block waits for more packets this long, or twice this long */
     SETTLE_MS = 100, /* longest wait until all earlier packets are handed over */
     NO_GROUP = -1,
@@ -40,7 +40,7 @@ struct packet_reader {
     struct packet_ring ring;
     bool down;
     bool froze;                   /* the ring was full in the interval before */
-    uint64_t counted_undescribed; /* drops that were counted as undescribed, since the start */
+    uint64_t counted_undescribed; /* frames without description (count_drops()), since the start */
     pthread_t thread;
     int wake, done; /* eventfd(2). wake: asks the thread to stop, then to continue. done: it has
                        stopped */
@@ -79,8 +79,8 @@ static void packet_probe_wait_for(int event)
 }
 
 /* This thread parses untrusted packets. It drops all capabilities and installs a seccomp filter, so
- * it must not open files or allocate memory. If the kernel has no seccomp it runs without the
- * filter. */
+ * it must not open files or allocate memory. If the kernel has no seccomp, the thread runs without
+ * the filter. */
 static void *read_ring(void *arg)
 {
     static const int calls[] = {
@@ -174,8 +174,8 @@ static int map_ring(struct packet_reader *reader)
     return 0;
 }
 
-/* All packets of a flow go to the same ring of the group. *group: its number, which the kernel
- * chooses, or NO_GROUP: the first ring makes the group. 0 is a valid number. */
+/* All packets of a flow go to the same ring of the group. *group: the group's number, which the
+ * kernel chooses, or NO_GROUP: the first ring makes the group. 0 is a valid number. */
 static int join_group(const struct packet_reader *reader, int *group)
 {
     int flags = PACKET_FANOUT_HASH, value;
@@ -232,7 +232,7 @@ static int open_readers(struct packet_probe *probe)
         probe->taken[i] = probe->options.repeats ? packet_flows_create(flows) : NULL;
         if (!reader->ring.flows || (probe->options.repeats && !probe->taken[i]))
             error = -ENOMEM;
-        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* two signals may wait */
+        reader->wake = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE); /* two wake-ups may be unread */
         reader->done = eventfd(0, EFD_CLOEXEC);
         if (!error && (reader->wake < 0 || reader->done < 0))
             error = -errno;
@@ -358,8 +358,8 @@ static void count_drops(struct packet_totals *totals, struct packet_reader *read
     totals->lost += drops > undescribed ? drops - undescribed : 0;
 }
 
-/* Takes the readers' tables, and gives them the tables that were taken before, whose flows may be
- * kept. later: nanoseconds between the origins of these two tables. */
+/* Takes the newer table of each reader, and gives it the older one, after idle flows of the older
+ * table were copied (keep_ms). later: nanoseconds from the older table's origin to the newer's. */
 static void swap_tables(struct packet_probe *probe, int64_t later, uint64_t fields)
 {
     const bool keeps = probe->options.keep_ms && probe->readers->ring.fields == probe->taken_fields;

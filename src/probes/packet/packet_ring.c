@@ -90,7 +90,7 @@ static void ring_parse_slow_path(struct counted *counted, const struct tpacket3_
         counted->packets = packets_of(packet, header, link);
 }
 
-/* Whether the frame is one packet, and the kernel took no VLAN tag out of it. */
+/* Whether the frame is one packet, and the kernel took no VLAN tag out of the frame. */
 static inline bool is_single(const struct tpacket3_hdr *header, bool has_offload)
 {
     const uint8_t *offload =
@@ -192,7 +192,7 @@ static void begin_block(struct packet_ring *ring, uint8_t *begin,
 /* Gives the block back to the kernel. */
 static void leave_block(struct packet_ring *ring, struct tpacket_hdr_v1 *block)
 {
-    if (ring->undescribed) /* also clears slots that were not read */
+    if (ring->undescribed) /* leave_slot() did not clear the slots that were not read */
         memset(ring->at, 0, (size_t)(ring->end - ring->at));
     __atomic_store_n(&block->block_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
     ring->block = ring->block + 1 < ring->blocks ? ring->block + 1 : 0;
