@@ -41,6 +41,7 @@ struct sort_key {
 };
 
 struct byte_counts;
+struct listing;
 
 /* Functions that the owner of a listing adds to its runs; the engine calls them with `arg`. */
 struct listing_hooks {
@@ -53,6 +54,18 @@ struct listing_hooks {
     bool (*is_event)(const void *arg, const struct record *record);
     /* True if rows are ranked or grouped by their owners. */
     bool (*needs_owners)(const void *arg);
+    void *arg;
+};
+
+/* Functions that find the sockets of rows which are not sockets; the engine calls them with `arg`
+ * if the listing needs one of `fields`. */
+struct listing_sockets {
+    uint64_t fields; /* fields that complete() fills, and no backend */
+    /* Reads the sockets, once in each run, before the rows. Returns 0 or -ENOMEM. */
+    int (*read)(void *arg, const struct listing *listing, struct report *report);
+    /* Completes a row. netns: inode of the network namespace in which the row was read; 0: that in
+     * which the run began. What the row borrows is valid until the next read(). */
+    void (*complete)(void *arg, struct record *record, uint64_t netns);
     void *arg;
 };
 
@@ -103,6 +116,7 @@ struct listing {
     const struct listing_hooks *live;
     const struct field *const *rates;
     size_t rate_count;
+    const struct listing_sockets *sockets;   /* finds sockets of rows of another kind; or NULL */
     struct byte_counts *byte_counts;         /* bytes of sockets without counters (byte_counts.h) */
     struct sort_key sort[SORT_KEYS_MAX + 1]; /* ends with a key whose field is NULL */
     /* Show only this number of rows or groups, the first in their order; 0: all. The report counts

@@ -97,8 +97,8 @@ struct kind {
     const struct named_address *hosts;
     size_t host_count;
     /* Offset of the inode (uint64_t) of the row's socket: processes that hold this socket own the
-     * row. 0: rows have no owners. */
-    size_t inode;
+     * row. 0: rows have no owners. other_inode: of its second socket; 0: it has none. */
+    size_t inode, other_inode;
     uint64_t cgroup; /* presence bit of the field with the row's control group; 0: no such field */
     /* For events: offset of their time (uint64_t, ns since 1970). */
     size_t received;

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/known_names.h"
 #include "fastnet/array.h"
+#include "fastnet/proc_tree.h"
 
 struct explaining {
     const struct listing_command *command;
@@ -159,6 +160,14 @@ int command_explain(const struct listing_command *command, struct engine *engine
                   : "\nother ends: read before the rows, by one more netlink dump for each "
                     "protocol\n",
               explaining.stream);
+    if (listing->sockets && listing->needs.fields & listing->sockets->fields)
+        fputs(
+            proc_tree_is_own(listing->proc_root)
+                ? "\nowners of both ends: before the rows, the TCP and UDP sockets of all network "
+                  "namespaces are read once\n"
+                : "\nowners of both ends: before the rows, the TCP and UDP sockets of the tree are "
+                  "read once\n",
+            explaining.stream);
     status = page_finish(&page, command->common->program);
     if (error)
         fprintf(stderr, "%s: %s\n", command->common->program, strerror(-error));

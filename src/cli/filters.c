@@ -52,7 +52,12 @@ static const struct option of_sockets[] = {
     SHORT("remote", "ADDRESS,...", "remote_address", "with this remote address or network"),
     OF_OWNERS,
 };
-static const struct option of_flows[] = {WHERE("'mark = 7'"), PORT, HOST};
+static const struct option of_flows[] = {
+    WHERE("'mark = 7'"), PORT, HOST,
+    SHORT("pid", "N,...", "orig_pid reply_pid", "with an end that one of these processes holds",
+          OF(CHOICES_PIDS)),
+    SHORT("process", "NAME,...", "orig_process reply_process",
+          "with an end that a process of this name holds", OF(CHOICES_PROCESSES))};
 static const struct option of_neighbours[] = {
     WHERE("'probes > 2'"),
     SHORT("state", "A,B,...", "state", "in one of these states", OF(CHOICES_VALUES)),

@@ -24,14 +24,14 @@ static const struct table *const tables_of_expectation_events[] = {&table_expect
 static const struct filler {
     const char *grammar, *typed; /* name of the grammar, or NULL; what users type after "fastnet" */
     const struct table *const *tables;
-    uint64_t more; /* fields that only the live store fills, no backend */
+    uint64_t more; /* fields that only the live store or a hook fills, no backend */
 } fillers[] = {
     {"sockets", "s", tables_of_sockets, 0},
     {"closed", "closed", tables_of_closed, 0},
     {"top", "top", tables_of_sockets, SOCKET_EVENT | SOCKET_AGE},
     {"ss", "ss", tables_of_ss, 0},
     {"netstat", NULL, tables_of_sockets, 0},
-    {"conntrack", "conntrack", tables_of_flows, 0},
+    {"conntrack", "conntrack", tables_of_flows, FLOW_SOCKETS},
     {NULL, "conntrack -E", tables_of_flow_events, 0},
     {NULL, "conntrack -E expect", tables_of_expectation_events, 0},
 };
@@ -76,7 +76,7 @@ bool never_fills(const struct listing_command *command, const struct field *fiel
             fields |= backends_fields(listing->tables[i].table);
     for (size_t i = 0; i < COUNT(fillers) && !can_fill(fields, field); i++)
         if (fillers[i].grammar && strcmp(fillers[i].grammar, command->common->grammar->name) == 0)
-            fields |= filler_fields(&fillers[i], kind);
+            fields |= filler_fields(&fillers[i], kind) & ~(listing->events ? fillers[i].more : 0);
     return kind && !can_fill(fields, field);
 }
 
@@ -102,16 +102,26 @@ static void never_name_others(const struct kind *kind, const struct field *field
         message_append(message, MESSAGE_TEXT_MAX, count == 1 ? " has it" : " have it");
 }
 
+/* What users type for this command: "s", or "conntrack -E". */
+static const char *never_typed(const struct listing_command *command)
+{
+    const char *name = command->common->grammar->name;
+
+    for (size_t i = 0; i < COUNT(fillers); i++)
+        if (!fillers[i].grammar && fillers[i].tables[0] == command->listing.tables[0].table)
+            return fillers[i].typed;
+    return strcmp(name, "sockets") == 0 ? "s" : name;
+}
+
 int never_refuse(const struct listing_command *command, const char *option,
                  const struct field *field, struct text typed)
 {
-    const char *name = command->common->grammar->name;
     char message[MESSAGE_TEXT_MAX];
 
     if (!never_fills(command, field))
         return 0;
-    message_format(message, "%s: %s never has '%.*s'", option,
-                   strcmp(name, "sockets") == 0 ? "s" : name, (int)typed.length, typed.data);
+    message_format(message, "%s: %s never has '%.*s'", option, never_typed(command),
+                   (int)typed.length, typed.data);
     never_name_others(never_kind(&command->listing), field, message);
     return common_misuse_bare(command->common, "%s", message);
 }

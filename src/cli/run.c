@@ -123,13 +123,20 @@ static void wait_interval(const struct common *common, struct pace *pace, struct
     clock_wait(now.clock + pause);
 }
 
+/* True if sockets of all network namespaces are read to complete the rows. */
+static bool needs_sockets(const struct listing *listing)
+{
+    return listing->sockets && listing->needs.fields & listing->sockets->fields;
+}
+
 /* The rights that lookups and tables of the listing may need. */
 static unsigned rights_of(const struct listing *listing)
 {
+    const bool all_netns = listing->all_netns || needs_sockets(listing);
     unsigned rights =
         !proc_tree_is_own(listing->proc_root) || listing->diag_file ? 1u << RIGHT_READ : 0;
 
-    if (listing->all_netns)
+    if (all_netns)
         rights |= RIGHTS_OF_NAMESPACES;
     if (listing->own_netns && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
@@ -137,7 +144,7 @@ static unsigned rights_of(const struct listing *listing)
         rights |= 1u << RIGHT_OWNERS | (listing->processes ? 1u << RIGHT_NAMESPACE_FILES : 0);
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
-    if (((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || listing->all_netns) &&
+    if (((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || all_netns) &&
          listing->owners != OWNERS_PROC) ||
         listing->byte_counts)
         rights |= 1u << RIGHT_BPF;

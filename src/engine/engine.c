@@ -318,6 +318,10 @@ static int carry_out(struct run *run)
 
     if (result)
         return result;
+    if (run->sockets)
+        result = run->sockets->read(run->sockets->arg, run->listing, run->report);
+    if (result)
+        return result;
     if (run->needs.lookups & NEED_OWNERS)
         run_need_owners(run);
     result = run_prepare_numbers(run);
@@ -385,6 +389,8 @@ static int engine_prepare_run(struct run *run)
     if (run_read_cgroups(run) < 0)
         return -ENOMEM;
     need_stand_ins(run);
+    if (listing->sockets && run->needs.fields & listing->sockets->fields)
+        run->sockets = listing->sockets;
     run->unused = run->needs.parts ? ~run->needs.parts : 0;
     if (listing->count_by_count)
         run->groups = groups_create(listing);

@@ -239,13 +239,24 @@ static int lane_keep(struct lane *first, struct lane *lane, const struct record 
     return run->owners.deferred ? walk_if_many_wait(first) : release_if_many_wait(first);
 }
 
-/* Copies a row; adds counted bytes, and `unavailable`: compared fields that the backend lacks. */
+/* Returns the inode of the current network namespace; 0: the listing reads only its own. */
+static uint64_t run_netns_id(const struct run *run)
+{
+    const struct netns_walk *walk = &run->netns_walk;
+
+    return run->listing->all_netns ? walk->found.list[walk->current].id : 0;
+}
+
+/* Copies a row; adds counted bytes, sockets, and `unavailable`: compared fields that the backend
+ * lacks. */
 static const struct record *complete_row(const struct lane *lane, const struct record *record,
                                          struct record *completed)
 {
     memcpy(completed, record, record->kind->size);
     completed->unavailable = lane->unavailable;
     byte_counts_complete(lane->run->listing->byte_counts, completed);
+    if (lane->run->sockets)
+        lane->run->sockets->complete(lane->run->sockets->arg, completed, run_netns_id(lane->run));
     return completed;
 }
 
@@ -265,7 +276,7 @@ int lane_take(const struct record *record, void *arg)
 
     lane_count(lane, record);
     lane->run->limits.seen |= record->identity && record->identity == lane->run->limits.identity;
-    if (lane->unavailable || lane->run->listing->byte_counts) /* rare */
+    if (lane->unavailable || lane->run->listing->byte_counts || lane->run->sockets) /* rare */
         record = complete_row(lane, record, &completed);
     if (lane != first && !lane->follows)
         lane_make_room(first, lane);

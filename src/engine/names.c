@@ -128,14 +128,25 @@ void run_defer_owners(struct run *run)
     run->owners.deferred = true;
 }
 
-/* The inode of the row's socket; 0: no process can hold it. */
-static uint64_t names_inode_of(const struct record *record)
+/* The inode at this offset (kind.inode); 0: no process can hold the socket. */
+static uint64_t names_inode_at(const struct record *record, size_t offset)
 {
     uint64_t inode = 0;
 
-    if (record->kind->inode)
-        memcpy(&inode, (const char *)record + record->kind->inode, sizeof inode);
+    if (offset)
+        memcpy(&inode, (const char *)record + offset, sizeof inode);
     return inode;
+}
+
+/* The inode of the row's socket; 0: no process can hold it. */
+static uint64_t names_inode_of(const struct record *record)
+{
+    return names_inode_at(record, record->kind->inode);
+}
+
+static bool has_inode(const struct record *record)
+{
+    return names_inode_of(record) || names_inode_at(record, record->kind->other_inode);
 }
 
 void run_walk_for(struct run *run, const struct rows *rows)
@@ -143,21 +154,33 @@ void run_walk_for(struct run *run, const struct rows *rows)
     struct kept_row row;
 
     for (size_t i = 0; i < rows->count && run->owners.deferred; i++)
-        if (names_inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
+        if (has_inode(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
             run->owners.deferred = false;
             run_walk_owners(run);
         }
 }
 
-/* True if the row's socket must have an owner, but the search found no owner. Another process may
- * have got the socket during the search, so the row waits for a second search. */
+static bool names_is_ownerless(struct owners *owners, uint64_t inode)
+{
+    const struct owner *first;
+
+    return inode && owners_find(owners, inode, &first) == 0;
+}
+
+/* True if a socket of the row must have an owner, but the search found no owner. Another process
+ * may have got the socket during the search, so the row waits for a second search. Searches for
+ * both sockets, because the first search for an inode reads the names of its owners. */
 bool run_is_ownerless(const struct run *run, const struct record *record)
 {
     struct owners *owners = run->engine->context.owners;
-    const struct owner *first;
+    bool ownerless;
 
-    return owners && names_inode_of(record) &&
-           owners_find(owners, names_inode_of(record), &first) == 0;
+    if (!owners)
+        return false;
+    ownerless = names_is_ownerless(owners, names_inode_of(record));
+    if (record->kind->other_inode)
+        ownerless |= names_is_ownerless(owners, names_inode_at(record, record->kind->other_inode));
+    return ownerless;
 }
 
 bool run_read_owners(struct run *run, const struct rows *rows)

@@ -108,6 +108,8 @@ struct run {
     struct netns_walk netns_walk;
     struct owner_search owners;
     struct limits limits;
+    /* listing.sockets if a needed field is its; else NULL */
+    const struct listing_sockets *sockets;
     uint32_t unused;  /* parts that waiting rows do not keep (struct rows) */
     bool silent;      /* first run with --delta: rows are only remembered */
     bool keep_all;    /* rows are kept until all rows have come */

@@ -203,7 +203,7 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
     traffic->fitting = fitting;
     memset(fitting, 0, (rows + 1) * sizeof *traffic->fitting);
     traffic->row = traffic->sought_count = 0;
-    error = local_addresses_read(&traffic->local, traffic->engine);
+    error = local_addresses_read(&traffic->local, traffic->engine, false);
     if (!error)
         error = packet_probe_list(traffic->probe, traffic_seek_sockets, traffic);
     return error ? error

@@ -8,6 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/field.h"
 #include "fastnet/hash.h"
+#include "fastnet/namespace.h"
 #include "fastnet/query.h"
 #include "fuzz.h"
 
@@ -64,12 +65,15 @@ static void settle_socket(struct record *record, uint8_t family, uint8_t first)
 
 static void settle_flow(struct record *record, uint8_t family, uint8_t first)
 {
+    static const struct netns netns = {.id = 12, .name = "a netns"};
     struct flow_record *flow = &record->flow;
 
     flow->family = family;
     flow->event %= FLOW_DESTROY + 1;
-    for (size_t i = 0; i < FLOW_WAYS; i++)
+    for (size_t i = 0; i < FLOW_WAYS; i++) {
         flow->way[i].tuple.has_ports = first & FLAGGED;
+        flow->netns[i] = i ? NULL : &netns;
+    }
 }
 
 static void settle_expectation(struct record *record, uint8_t family, uint8_t first)

@@ -1007,10 +1007,62 @@ static int end(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, begin, end)
 
+/* --- Sockets of rows -------------------------------------------------------------------------- */
+
+struct completing {
+    unsigned reads, rows;
+    int error;
+};
+
+static int completing_read(void *arg, const struct listing *listing, struct report *report)
+{
+    struct completing *completing = arg;
+
+    (void)listing;
+    (void)report;
+    completing->reads++;
+    return completing->error;
+}
+
+static void completing_row(void *arg, struct record *record, uint64_t netns)
+{
+    struct completing *completing = arg;
+
+    assert_int_equal(netns, 0);
+    completing->rows++;
+    record->socket.age = (struct age){.ms = 7};
+    record->has |= SOCKET_AGE;
+}
+
+static void sockets_of_rows_are_read_once_and_only_if_a_column_needs_them(void **state)
+{
+    struct scene *scene = *state;
+    struct completing completing = {.reads = 0};
+    const struct listing_sockets sockets = {SOCKET_AGE, completing_read, completing_row,
+                                            &completing};
+    const struct predicate aged = predicate_known(field_named(&kind_socket, "age"));
+
+    put_tcp(scene, 3);
+    scene->tables[0].table = &table_tcp;
+    scene->listing.table_count = 1;
+    scene->listing.backend = BACKEND_PROC;
+    scene->listing.sockets = &sockets;
+    scene->listing.needs.fields = SOCKET_ADDRESSES;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(completing.reads + completing.rows, 0);
+
+    scene->listing.where = &aged;
+    assert_int_equal(run(scene), 0);
+    assert_int_equal(completing.reads, 1);
+    assert_int_equal(completing.rows, 3);
+    assert_int_equal(scene->report.listed, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(netlink_comes_first_and_proc_is_left_alone),
+        TEST(sockets_of_rows_are_read_once_and_only_if_a_column_needs_them),
         TEST(a_refusal_falls_back_to_proc_in_silence),
         TEST(a_missing_protocol_falls_back_to_proc),
         TEST(a_fault_before_the_first_row_falls_back_and_is_reported),

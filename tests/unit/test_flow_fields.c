@@ -12,6 +12,7 @@
 #include "fastnet/flow_names.h"
 #include "fastnet/hosts.h"
 #include "fastnet/labels.h"
+#include "fastnet/namespace.h"
 #include "flow_rows.h"
 #include "kit.h"
 
@@ -19,31 +20,63 @@
 static void the_promised_names_are_there_in_order(void **state)
 {
     static const char *const flows[] = {
-        "protocol",     "protocol_number",
-        "family",       "state",
-        "timeout",      "orig_src",
-        "orig_dst",     "orig_sport",
-        "orig_dport",   "orig_packets",
-        "orig_bytes",   "reply_src",
-        "reply_dst",    "reply_sport",
-        "reply_dport",  "reply_packets",
-        "reply_bytes",  "status",
-        "mark",         "zone",
-        "orig_zone",    "reply_zone",
-        "secmark",      "secctx",
-        "helper",       "labels",
-        "id",           "references",
-        "start",        "stop",
-        "age",          "icmp_type",
-        "icmp_code",    "icmp_id",
-        "orig_srckey",  "orig_dstkey",
-        "reply_srckey", "reply_dstkey",
-        "orig_vtag",    "reply_vtag",
-        "role",         "event",
-        "sender",       "process",
-        "from",         "to",
-        "nat",          "traffic",
+        "protocol",
+        "protocol_number",
+        "family",
+        "state",
+        "timeout",
+        "orig_src",
+        "orig_dst",
+        "orig_sport",
+        "orig_dport",
+        "orig_packets",
+        "orig_bytes",
+        "reply_src",
+        "reply_dst",
+        "reply_sport",
+        "reply_dport",
+        "reply_packets",
+        "reply_bytes",
+        "status",
+        "mark",
+        "zone",
+        "orig_zone",
+        "reply_zone",
+        "secmark",
+        "secctx",
+        "helper",
+        "labels",
+        "id",
+        "references",
+        "start",
+        "stop",
+        "age",
+        "icmp_type",
+        "icmp_code",
+        "icmp_id",
+        "orig_srckey",
+        "orig_dstkey",
+        "reply_srckey",
+        "reply_dstkey",
+        "orig_vtag",
+        "reply_vtag",
+        "role",
+        "event",
+        "sender",
+        "process",
+        "from",
+        "to",
+        "nat",
+        "traffic",
         "details",
+        "orig_pid",
+        "orig_process",
+        "orig_processes",
+        "orig_netns",
+        "reply_pid",
+        "reply_process",
+        "reply_processes",
+        "reply_netns",
     };
     static const char *const expectations[] = {
         "protocol",   "family",       "timeout",      "src",        "dst",        "sport",
@@ -374,6 +407,29 @@ static void details_distinguish_flows_without_ports(void **state)
     assert_field("details", &record, "orig_zone=7,reply_zone=8");
 }
 
+static void each_end_has_its_own_socket(void **state)
+{
+    static const struct context nothing;
+    const struct netns web = {.id = 12, .name = "web"}, unnamed = {.id = 13};
+    struct record record = udp_flow();
+
+    (void)state;
+    record.flow.netns[WAY_ORIG] = &web;
+    assert_field("orig_netns", &record, "-");
+    record.has |= FLOW_ORIG_SOCKET;
+    assert_field("orig_netns", &record, "web");
+    assert_field("reply_netns", &record, "-");
+    record.has |= FLOW_REPLY_SOCKET;
+    assert_field("reply_netns", &record, "-");
+    record.flow.netns[WAY_REPLY] = &unnamed;
+    assert_field("reply_netns", &record, "13");
+    assert_field("reply_pid", &record, "-");
+    /* no process can hold a socket without a file, so the list is known to be empty */
+    assert_int_equal(
+        field_value(field_named(&kind_flow, "reply_processes"), &record, &nothing).type,
+        VALUE_OWNERS);
+}
+
 static void labels_are_names_or_bits(void **state)
 {
     const struct context context = {.labels = make_labels()};
@@ -543,6 +599,7 @@ int main(void)
         cmocka_unit_test(the_age_of_a_flow_that_goes_on_is_until_now),
         cmocka_unit_test(protocols_of_ip_have_names),
         cmocka_unit_test(details_distinguish_flows_without_ports),
+        cmocka_unit_test(each_end_has_its_own_socket),
         cmocka_unit_test(labels_are_names_or_bits),
         cmocka_unit_test(events_and_roles_out_of_range_are_unknown),
         cmocka_unit_test(an_expectation_shows_every_member),

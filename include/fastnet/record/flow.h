@@ -11,6 +11,7 @@
 #include "fastnet/text.h"
 
 struct field;
+struct netns;
 
 extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind_flow_usage;
 
@@ -44,6 +45,10 @@ extern const struct kind kind_flow, kind_expectation, kind_flow_statistics, kind
 #define FLOW_MASTER         (UINT64_C(1) << 25) /* expectations: the member `master` */
 #define FLOW_FLAGS          (UINT64_C(1) << 26) /* expectations: the member `flags` */
 #define FLOW_CLASS          (UINT64_C(1) << 27) /* expectations: the member `class` */
+/* Members of inodes and netns; no backend fills them, but a hook (listing_sockets). */
+#define FLOW_ORIG_SOCKET  (UINT64_C(1) << 28)
+#define FLOW_REPLY_SOCKET (UINT64_C(1) << 29)
+#define FLOW_SOCKETS      (FLOW_ORIG_SOCKET | FLOW_REPLY_SOCKET)
 
 /* One direction of a flow: from one end to the other. */
 struct flow_tuple {
@@ -86,6 +91,10 @@ struct flow_record {
     uint64_t received;    /* time at which the event was read, nanoseconds since 1970 */
     uint32_t labels[FLOW_LABEL_WORDS]; /* bit n is bit n % 32 of word n / 32 */
     struct text helper, secctx;
+    /* For the source of each direction: inode of its socket, which may be in another network
+     * namespace (0: no process holds the socket), and that network namespace (NULL: unknown). */
+    uint64_t inodes[FLOW_WAYS];
+    const struct netns *netns[FLOW_WAYS];
 };
 
 /* A flow that a helper expects (nf_conntrack_expect.h). Its presence bits are FLOW_*, too. */

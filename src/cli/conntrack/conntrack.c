@@ -9,11 +9,13 @@
 #include "cli/personality.h"
 #include "cli/stream.h"
 #include "fastnet/flow_names.h"
+#include "makers/flow_sockets.h"
 
 struct conntrack {
     struct conntrack_options options;
     const struct table *table;
-    struct stream stream; /* used for events */
+    struct stream stream;        /* used for events */
+    struct flow_sockets sockets; /* used for owners of flows */
 };
 
 /* Adds a condition to `whole`: the source (or the destination) was translated to the address and
@@ -90,11 +92,11 @@ const struct record *conntrack_filter_key(struct conntrack_filter *filter, const
     return key;
 }
 
-/* The layout shows all fields, and needs some lookups. */
+/* The layout shows all fields, except owners, and needs some lookups. */
 static struct needs conntrack_layout_needs(const struct conntrack *conntrack)
 {
     const struct table *table = conntrack->table;
-    struct needs needs = {.fields = UINT64_MAX};
+    struct needs needs = {.fields = ~FLOW_SOCKETS};
 
     if (conntrack->options.layout.labels && table->kind == &kind_flow)
         needs.lookups |= NEED_LABELS;
@@ -145,6 +147,8 @@ static int conntrack_list(struct conntrack *conntrack)
     const bool flows = kind == &kind_flow, events = conntrack->table->endless;
     const struct listing_table table = {
         .table = conntrack->table, .missing = missing_words(options), .if_missing = MISSING_ENDS};
+    const struct listing_sockets sockets = {FLOW_SOCKETS, flow_sockets_read, flow_sockets_complete,
+                                            &conntrack->sockets};
     struct listing_command command = {
         .common = &options->common,
         .kind = kind,
@@ -161,6 +165,7 @@ static int conntrack_list(struct conntrack *conntrack)
         .whole = "from to",
         .listing = {.tables = &table,
                     .table_count = 1,
+                    .sockets = flows && !events ? &sockets : NULL,
                     .where = conntrack_filter_where(&options->filter, kind),
                     .key = options->command == COMMAND_GET
                                ? conntrack_filter_key(&options->filter, kind)
@@ -195,5 +200,6 @@ int conntrack_run(int argc, char *const argv[])
                                                             : options->task->table;
     status = conntrack_list(&conntrack);
     stream_finish(&conntrack.stream);
+    flow_sockets_finish(&conntrack.sockets);
     return status;
 }

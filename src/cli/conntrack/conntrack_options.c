@@ -164,6 +164,7 @@ static const struct example examples[] = {
     {"-E -p tcp", "new and ended flows, until ^C"},
     {"-S", "counters of each CPU"},
     {"-L --json", "everything, for programs"},
+    {"--process nginx", "flows of nginx, NAT or not"},
     {NULL, NULL},
 };
 

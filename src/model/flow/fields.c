@@ -6,9 +6,11 @@
 #include "fastnet/clock.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/labels.h"
+#include "fastnet/namespace.h"
 #include "fastnet/senders.h"
 #include "model/fields/fields.h"
 #include "model/flow/view_fields.h"
+#include "model/socket/owner_fields.h"
 
 /* A member of a struct flow_tuple. The function gets the tuple by flow_fields_tuple_of(). */
 #define OF_TUPLE(id, function, tuple, part, ...)                                                   \
@@ -104,6 +106,21 @@ static struct value process(const struct cell *cell)
                             : unknown;
 }
 
+/* The network namespace of the socket at one end. field->index: enum flow_way. */
+static struct value socket_netns(const struct cell *cell)
+{
+    const struct netns *netns = cell->record->flow.netns[cell->field->index];
+
+    return netns ? name(*netns->name ? netns->name : NULL, netns->id) : unknown;
+}
+
+/* A column of the socket at one end. end: OWN_END for the original source, OTHER_END for the source
+ * of the reply, as kind.inode and kind.other_inode. */
+#define OF_END(id, type, function, bit, end, ...)                                                  \
+    COMPUTED(id, type, function, bit, __VA_ARGS__, .index = (end))
+#define OWNERS_OF(id, type, function, bit, end, ...)                                               \
+    OF_END(id, type, function, bit, end, __VA_ARGS__, .lookups = NEED_OWNERS)
+
 /* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     NAMED(protocol, ORIG.tuple.protocol, flow_protocol_word, FLOW_ORIG,
@@ -183,6 +200,23 @@ static const struct field fields[] = {
             "bytes of both directions: 1.2K/3.4M; only with nf_conntrack_acct", .gauge = true),
     VIEW(details, view_flow_details, FLOW_ORIG, FLOW_REPLY | FLOW_ORIG_ZONE | FLOW_REPLY_ZONE,
          "other numbers that identify the flow: ids of ICMP, keys of GRE, zones of one direction"),
+    OWNERS_OF(orig_pid, VALUE_NUMBER, owner_pid, FLOW_ORIG_SOCKET, OWN_END,
+              "process of this machine that sent the first packet, in any network namespace",
+              .owner = true),
+    OWNERS_OF(orig_process, VALUE_TEXT, owner_process, FLOW_ORIG_SOCKET, OWN_END,
+              "name of the process in orig_pid", .owner = true),
+    OWNERS_OF(orig_processes, VALUE_OWNERS, owner_processes, FLOW_ORIG_SOCKET, OWN_END,
+              "all processes that hold its socket open: name/pid/fd"),
+    OF_END(orig_netns, VALUE_NAME, socket_netns, FLOW_ORIG_SOCKET, WAY_ORIG,
+           "network namespace of that socket; if it has no name, its inode"),
+    OWNERS_OF(reply_pid, VALUE_NUMBER, owner_pid, FLOW_REPLY_SOCKET, OTHER_END,
+              "process of this machine that answers, in any network namespace", .owner = true),
+    OWNERS_OF(reply_process, VALUE_TEXT, owner_process, FLOW_REPLY_SOCKET, OTHER_END,
+              "name of the process in reply_pid", .owner = true),
+    OWNERS_OF(reply_processes, VALUE_OWNERS, owner_processes, FLOW_REPLY_SOCKET, OTHER_END,
+              "all processes that hold its socket open: name/pid/fd"),
+    OF_END(reply_netns, VALUE_NAME, socket_netns, FLOW_REPLY_SOCKET, WAY_REPLY,
+           "network namespace of that socket; if it has no name, its inode"),
 };
 
 static const char *const views[][2] = {{"from", "orig_src"},
@@ -261,7 +295,9 @@ static const struct named_address hosts[] = {
     NAMED_ADDRESS(ORIG.tuple.dst, FLOW_ORIG),
 };
 
-static const struct field_group groups[] = {{"orig", 0}, {"reply", 0}, {"icmp", 0}};
+/* The first group that fits counts, so "orig" stays what it was before there were owners. */
+static const struct field_group groups[] = {
+    {"owners", FLOW_SOCKETS}, {"orig", 0}, {"reply", 0}, {"icmp", 0}};
 
 const struct kind kind_flow = {
     .name = "flows",
@@ -274,6 +310,8 @@ const struct kind kind_flow = {
     BORROWED(borrowed),
     HOSTS(hosts),
     EVENTS(flow.received, FLOW_EVENT),
+    .inode = offsetof(struct record, flow.inodes[WAY_ORIG]),
+    .other_inode = offsetof(struct record, flow.inodes[WAY_REPLY]),
 };
 
 /* --- Expectations ----------------------------------------------------------------------------- */

@@ -12,11 +12,14 @@
 /* Returns the inode of the end that field->index names; 0: unknown, or no inode. */
 static uint64_t owner_inode_of(const struct cell *cell)
 {
+    const struct kind *kind = cell->record->kind;
+    const bool is_other = cell->field->index == OTHER_END;
     uint64_t inode;
 
-    if (cell->field->index == OTHER_END)
+    if (is_other && !kind->other_inode)
         return peers_inode(cell->context->netns.peers, cell->record);
-    memcpy(&inode, (const char *)cell->record + cell->record->kind->inode, sizeof inode);
+    memcpy(&inode, (const char *)cell->record + (is_other ? kind->other_inode : kind->inode),
+           sizeof inode);
     return inode;
 }
 
@@ -139,7 +142,7 @@ struct value owner_processes(const struct cell *cell)
     const struct record *record = cell->record;
     const struct owner *first;
     const size_t count = owner_find_owners(cell, &first, NULL);
-    const bool is_end_known = cell->field->index == OTHER_END
+    const bool is_end_known = cell->field->index == OTHER_END && !record->kind->other_inode
                                   ? owner_inode_of(cell)
                                   : record->kind != &kind_socket || record->has & SOCKET_INODE ||
                                         record->socket.timer == TIMER_TIME_WAIT;
