@@ -51,9 +51,9 @@ static void terminal_write(const char *text, size_t length)
 
 static void terminal_take(void)
 {
+    taken = 1; /* first, because a signal that ends the program may come before the next line */
     terminal_set(&raw, TCSADRAIN);
     terminal_write(ENTER, sizeof ENTER - 1);
-    taken = 1;
     changed = 1;
 }
 
