@@ -60,6 +60,8 @@ extern const struct table table_socket_events;
 /* Returns the bit of query_events.kinds for such sockets; 0: the kernel does not report their
  * end. */
 unsigned socket_end_kind(uint8_t family, uint16_t protocol);
+/* Returns what to note about sockets of these kinds (connects_begin()). */
+unsigned socket_end_notes(unsigned kinds);
 
 /* Connection tracking. Tables of one row find it by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,

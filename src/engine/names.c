@@ -142,11 +142,14 @@ void run_walk_for(struct run *run, const struct rows *rows)
 {
     struct kept_row row;
 
-    for (size_t i = 0; i < rows->count && run->owners.deferred; i++)
-        if (names_inode_of(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
+    for (size_t i = 0; i < rows->count && run->owners.deferred; i++) {
+        const struct record *record = rows_glance(rows, i, &row);
+        if (names_inode_of(record) || record->has & record->kind->has_origin ||
+            run->needs.lookups & NEED_PEERS) {
             run->owners.deferred = false;
             run_walk_owners(run);
         }
+    }
 }
 
 /* True if the row's socket must have an owner, but the search found no owner. Another process may
@@ -426,8 +429,8 @@ static void resolve_hosts(struct run *run)
 
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
 {
-    const bool other_source =
-        listing->own_netns || listing->all_netns || !proc_tree_is_own(listing->proc_root);
+    const bool other_source = listing->own_netns || (listing->all_netns && !listing->events) ||
+                              !proc_tree_is_own(listing->proc_root);
 
     return lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
 }

@@ -2,10 +2,12 @@
 #include "makers/packet_sockets.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
+#include "fastnet/connects.h"
 #include "fastnet/engine.h"
 
 /* A packet can belong to a socket that is connected to its other end, to a socket bound to its
@@ -17,6 +19,7 @@ struct question {
     struct endpoint local, remote; /* zeroes: any end; local always has its family */
     struct fitting answer;         /* the sockets with the highest rank */
     unsigned all;                  /* number of sockets of all ranks */
+    struct fitting ended;          /* the ended socket that sent last; sent_at 0: there is none */
 };
 
 struct packet_socket_search {
@@ -121,9 +124,30 @@ static int packet_sockets_take_socket(const struct record *record, void *arg)
     return 0;
 }
 
+/* If several ended sockets had the same addresses, the flow is that of the latest. */
+static void packet_sockets_take_send(const struct connect *sent, void *arg)
+{
+    struct question *question, key = {.protocol = IPPROTO_UDP,
+                                      .local = {address_unmapped(&sent->local), sent->local_port}};
+
+    if (sent->port)
+        key.remote = (struct endpoint){address_unmapped(&sent->remote), sent->port};
+    for (int families = 0; families < 2; families++) {
+        question = packet_sockets_find_socket(arg, &key);
+        if (question && sent->pid && sent->time > question->ended.sent_at) {
+            question->ended = (struct fitting){.uid = sent->uid, .sent_at = sent->time};
+            question->ended.sender.pid = (uint32_t)sent->pid;
+            memcpy(question->ended.sender.name, sent->name, sizeof sent->name);
+        }
+        if (!address_is_unspecified(&key.local.address) || key.local.address.family != AF_INET6)
+            return;
+        key.local.address.family = AF_INET; /* it sent IPv4, too */
+    }
+}
+
 /* A connected socket goes before a bound socket, and a bound socket before a socket that takes any
  * address. With is_for_all all of these get a copy, and a packet belongs to a socket only if no
- * other socket fits. */
+ * other socket fits. Ended sockets come last. */
 static void packet_sockets_hand_out(const struct packet_socket_search *search,
                                     const struct sought *sought)
 {
@@ -140,10 +164,16 @@ static void packet_sockets_hand_out(const struct packet_socket_search *search,
             return;
         fitting->count = all += question->all;
     }
+    for (unsigned which = CONNECTED; which < QUESTIONS && !all && !sought->is_for_all; which++) {
+        const struct question key = question_of(sought, which),
+                              *question = packet_sockets_find_socket(search, &key);
+        if (question && question->ended.sent_at > fitting->sent_at)
+            *fitting = question->ended;
+    }
 }
 
-int packet_sockets_find(struct engine *engine, const struct sought *sought, size_t count,
-                        struct report *report)
+int packet_sockets_find(struct engine *engine, struct connects *connects,
+                        const struct sought *sought, size_t count, struct report *report)
 {
     static const struct listing_table tables[] = {
         {.table = &table_tcp, .unnamed = true},
@@ -165,6 +195,8 @@ int packet_sockets_find(struct engine *engine, const struct sought *sought, size
     error = packet_sockets_ask(&search, sought, count);
     if (!error)
         error = engine_gather(engine, &listing, packet_sockets_take_socket, &search, report);
+    if (!error && connects && connects_note_sends(connects))
+        error = connects_each_send(connects, packet_sockets_take_send, &search);
     for (size_t i = 0; i < count && !error; i++)
         packet_sockets_hand_out(&search, &sought[i]);
     free(search.questions);

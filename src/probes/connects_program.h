@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program that notes who connects, and the notes that it writes. */
+/* The BPF programs that note who connects and who sends first, and the notes that they write. */
 #ifndef PROBES_CONNECTS_PROGRAM_H
 #define PROBES_CONNECTS_PROGRAM_H
 
@@ -22,7 +22,9 @@ struct connect_note {
     uint8_t accepted, failed;
     uint8_t closed;   /* the application closed the socket before it was established */
     uint8_t given_up; /* the application closed the socket, and no error had arrived */
-    uint8_t unused[4];
+    uint8_t sent;     /* a UDP socket: its first send is noted */
+    uint8_t unused;
+    uint16_t local_port; /* only of UDP sockets; host byte order */
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];
@@ -42,6 +44,8 @@ struct connect_layout {
     bool has_messages;                                  /* the five members above are set */
     struct kernel_member net, netns; /* struct sock: its netns; struct net: its inode number */
     bool has_netns;                  /* the kernel has network namespaces: net and netns are set */
+    uint32_t sends; /* BTF type btf_trace_sock_send_length; 0: the kernel lacks it */
+    struct kernel_member protocol, local_port; /* struct sock */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
@@ -53,5 +57,14 @@ enum { CONNECT_PROGRAM_MAX = 160 };
  * hash map from cookies to struct connect_note. Returns the number of instructions. */
 size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+
+/* SEND_SLOTS: a power of 2. */
+enum { SEND_PROGRAM_MAX = 96, SEND_SLOTS = 32768 };
+
+/* Makes the program that notes the first send of each UDP socket; layout->sends must not be 0.
+ * noted: descriptor of a map with one value, an array of SEND_SLOTS cookies: a socket whose cookie
+ * is there has a note. The other parameters and the result are those of connect_program_make(). */
+size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int map, int noted,
+                         struct bpf_insn program[SEND_PROGRAM_MAX]);
 
 #endif

@@ -252,6 +252,38 @@ static int events_idle(void *arg)
     return result;
 }
 
+unsigned socket_end_notes(unsigned kinds)
+{
+    const unsigned tcp =
+        socket_end_kind(AF_INET, IPPROTO_TCP) | socket_end_kind(AF_INET6, IPPROTO_TCP);
+    const unsigned udp =
+        socket_end_kind(AF_INET, IPPROTO_UDP) | socket_end_kind(AF_INET6, IPPROTO_UDP);
+
+    return (kinds & tcp ? NOTE_CONNECTS : 0) | (kinds & udp ? NOTE_SENDS : 0);
+}
+
+/* Starts the programs that note who connects and who sends. Reports which owners stay unknown
+ * without them. */
+static void events_begin_notes(const struct query *query)
+{
+    const unsigned what = socket_end_notes(query->events->kinds);
+    struct bpf_refusal refusal;
+    const bool is_refused = connects_begin(query->connects, what, namespace_own_id(), &refusal) < 0;
+
+    if (!(query->needs & (SOCKET_ORIGIN | SOCKET_AGE)))
+        return;
+    if (is_refused)
+        report_note(query->report,
+                    "owners are searched only once a second (%s): connections that last less than "
+                    "a second have no owner, and are missing if their program resets them",
+                    refusal.reason);
+    else if (what & NOTE_SENDS && !connects_note_sends(query->connects))
+        report_note(query->report,
+                    "owners of UDP sockets are searched only once a second (this kernel has no "
+                    "tracepoint sock_send_length: Linux 6.3): sockets that last less than a second "
+                    "have no owner");
+}
+
 static int events_dump(const struct query *query, record_fn fn, void *arg)
 {
     enum { SECOND = 1000 };
@@ -266,16 +298,10 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
         .idle = events_idle,
         .arg = &reading,
     };
-    struct bpf_refusal refusal;
     int result;
 
-    if (query->needs & FIELDS_ORIGIN && query->connects &&
-        connects_begin(query->connects, namespace_own_id(), &refusal) < 0 &&
-        query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
-        report_note(query->report,
-                    "owners are searched only once a second (%s): connections that last less than "
-                    "a second have no owner, and are missing if their program resets them",
-                    refusal.reason);
+    if (query->needs & FIELDS_ORIGIN && query->connects)
+        events_begin_notes(query);
     if (remembers(query))
         events_sample(&reading);
     result = netlink_listen(query->netlink, &listening, query->report);
