@@ -661,7 +661,8 @@ int run_prepare_netns(struct run *run)
             return -ENOMEM;
         if (run_is_captured(run))
             read_names_of_tree(run, lookups->interfaces);
-        else if (run->listing->own_netns || (run->listing->all_netns && run->keep_all))
+        else if (run->listing->own_netns ||
+                 (run->listing->all_netns && (run->keep_all || run->listing->events)))
             interfaces_fix_netns(lookups->interfaces);
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
             read_links(run, lookups->interfaces);
