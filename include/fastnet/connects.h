@@ -60,8 +60,8 @@ bool connects_note_sends(const struct connects *connects);
  * exists. Uses RIGHT_BPF. */
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);
 
-/* Passes the notes of all UDP sockets to `fn`, in no order. Returns 0 or -errno. Uses RIGHT_BPF. */
-int connects_each_send(struct connects *connects, void (*fn)(const struct connect *sent, void *arg),
-                       void *arg);
+/* Passes the notes of all UDP sockets to `fn`, in no order. */
+void connects_each_send(const struct connects *connects,
+                        void (*fn)(const struct connect *sent, void *arg), void *arg);
 
 #endif

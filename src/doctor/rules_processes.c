@@ -153,8 +153,8 @@ static void dns_client_text(char *text, size_t size, struct examination *examina
     struct dns_asker asker = {.client = client};
     char process[PROCESS_TEXT] = "", address[ENDPOINT_TEXT];
 
-    if (examination->sends && connects_note_sends(examination->sends))
-        (void)connects_each_send(examination->sends, dns_take_send, &asker);
+    if (examination->sends)
+        connects_each_send(examination->sends, dns_take_send, &asker);
     if (asker.sent.pid)
         finding_process(finding, process, asker.sent.name, (uint32_t)asker.sent.pid);
     snprintf(text, size, "%s%s%s", process, *process ? " at " : "",

@@ -195,8 +195,8 @@ int packet_sockets_find(struct engine *engine, struct connects *connects,
     error = packet_sockets_ask(&search, sought, count);
     if (!error)
         error = engine_gather(engine, &listing, packet_sockets_take_socket, &search, report);
-    if (!error && connects && connects_note_sends(connects))
-        error = connects_each_send(connects, packet_sockets_take_send, &search);
+    if (!error && connects)
+        connects_each_send(connects, packet_sockets_take_send, &search);
     for (size_t i = 0; i < count && !error; i++)
         packet_sockets_hand_out(&search, &sought[i]);
     free(search.questions);

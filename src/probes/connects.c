@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -16,12 +17,14 @@
 
 enum { KEPT = 32768 };
 
-/* Descriptors, or -1: the map of notes, the array of cookies (send_program_make()), and the links
- * of the two programs. */
-enum { MAP, NOTED, LINK, SEND_LINK, DESCRIPTORS };
+/* Descriptors, or -1: notes of connections and of sends, and the links of the two programs. */
+enum { MAP, SLOTS, LINK, SEND_LINK, DESCRIPTORS };
+static const size_t slots_size = SEND_SLOTS * sizeof(struct send_slot);
 
 struct connects {
     int fd[DESCRIPTORS];
+    struct send_slot *slots; /* the memory of fd[SLOTS]; or NULL */
+    bool begun;
     struct bpf_refusal refusal;
 };
 
@@ -36,6 +39,9 @@ struct connects *connects_create(void)
 
 static void connects_end(struct connects *connects)
 {
+    if (connects->slots)
+        munmap(connects->slots, slots_size);
+    connects->slots = NULL;
     for (size_t i = 0; i < DESCRIPTORS; i++) {
         if (connects->fd[i] >= 0)
             close(connects->fd[i]);
@@ -57,23 +63,26 @@ static int connects_attach(struct connects *connects, unsigned what,
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
 
-    fd[MAP] =
-        bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT, "fastnet_conn");
-    if (fd[MAP] < 0)
-        return fd[MAP];
-    if (what & NOTE_CONNECTS)
+    if (what & NOTE_CONNECTS) {
+        fd[MAP] = bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT,
+                                        "fastnet_conn");
+        if (fd[MAP] < 0)
+            return fd[MAP];
         fd[LINK] = bpf_tracepoint_attach(code, connect_program_make(layout, netns, fd[MAP], code),
                                          layout->tracepoint, "fastnet_conn");
-    if (what & NOTE_CONNECTS && fd[LINK] < 0)
-        return fd[LINK];
+        if (fd[LINK] < 0)
+            return fd[LINK];
+    }
     if (!(what & NOTE_SENDS) || !layout->sends)
         return 0;
-    fd[NOTED] = bpf_map_create(SEND_SLOTS * sizeof(uint64_t), "fastnet_sent");
-    if (fd[NOTED] < 0)
-        return fd[NOTED];
-    fd[SEND_LINK] =
-        bpf_tracepoint_attach(code, send_program_make(layout, netns, fd[MAP], fd[NOTED], code),
-                              layout->sends, "fastnet_send");
+    fd[SLOTS] = bpf_map_create(slots_size, "fastnet_send");
+    if (fd[SLOTS] < 0)
+        return fd[SLOTS];
+    connects->slots = bpf_map_memory(fd[SLOTS], 0, slots_size);
+    if (!connects->slots)
+        return -errno;
+    fd[SEND_LINK] = bpf_tracepoint_attach(code, send_program_make(layout, netns, fd[SLOTS], code),
+                                          layout->sends, "fastnet_send");
     return fd[SEND_LINK] < 0 ? fd[SEND_LINK] : 0;
 }
 
@@ -101,8 +110,9 @@ static int start(struct connects *connects, unsigned what, uint64_t netns)
 int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
                    struct bpf_refusal *refusal)
 {
-    if (connects->fd[MAP] < 0 && !connects->refusal.error)
+    if (!connects->begun)
         (void)start(connects, what, netns);
+    connects->begun = true;
     if (refusal)
         *refusal = connects->refusal;
     return connects->refusal.error;
@@ -140,31 +150,42 @@ static void connects_read_note(struct connect *made, const struct connect_note *
     made->name[sizeof made->name - 1] = '\0';
 }
 
+/* Returns the cookie, or 0: the slot has no note. The program may write the slot meanwhile: then
+ * its cookie is another. */
+static uint64_t connects_read_slot(struct connect *made, const struct send_slot *slot)
+{
+    const uint64_t cookie = __atomic_load_n(&slot->cookie, __ATOMIC_ACQUIRE);
+
+    if (!cookie)
+        return 0;
+    connects_read_note(made, &slot->note);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&slot->cookie, __ATOMIC_RELAXED) == cookie ? cookie : 0;
+}
+
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)
 {
     struct connect_note note;
 
+    if (connects->slots) {
+        struct send_slot *slot = &connects->slots[cookie % SEND_SLOTS];
+        if (connects_read_slot(made, slot) == cookie) {
+            slot->cookie = 0;
+            return true;
+        }
+    }
     if (connects->fd[MAP] < 0 || bpf_map_take_one(connects->fd[MAP], &cookie, &note) < 0)
         return false;
     connects_read_note(made, &note);
     return true;
 }
 
-int connects_each_send(struct connects *connects, void (*fn)(const struct connect *sent, void *arg),
-                       void *arg)
+void connects_each_send(const struct connects *connects,
+                        void (*fn)(const struct connect *sent, void *arg), void *arg)
 {
-    uint64_t *cookies = calloc(KEPT, sizeof *cookies);
-    struct connect_note *notes = calloc(KEPT, sizeof *notes);
-    const int count =
-        cookies && notes ? bpf_map_read(connects->fd[MAP], cookies, notes, KEPT) : -ENOMEM;
     struct connect made;
 
-    for (int i = 0; i < count; i++) {
-        connects_read_note(&made, &notes[i]);
-        if (made.sent)
+    for (size_t i = 0; connects->slots && i < SEND_SLOTS; i++)
+        if (connects_read_slot(&made, &connects->slots[i]))
             fn(&made, arg);
-    }
-    free(cookies);
-    free(notes);
-    return count < 0 ? count : 0;
 }

@@ -95,7 +95,7 @@ enum {
     SOCKET,
     OLD, /* the first program */
     NEW,
-    NUMBER = OLD, /* the second program: the cookie, and its place in the array of cookies */
+    NUMBER = OLD, /* the second program: the cookie, and its slot */
     SLOT = NEW,
 };
 
@@ -298,22 +298,37 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     return to.count;
 }
 
-/* Ends the program if the socket has a note already. Other sockets may take the place of its
- * cookie: then the program goes on, and BPF_NOEXIST keeps the note. */
-static void connects_put_slot(struct assembly *to, int noted)
+/* Ends the program if the socket has a note already. If the slot has the note of another socket,
+ * that note is lost: it is older, mostly by thousands of sockets. */
+static void connects_put_slot(struct assembly *to, int slots)
 {
     const struct kernel_member cookie = {.size = BPF_DW};
 
     assembly_register(to, BPF_MOV, SLOT, NUMBER);
     assembly_number(to, BPF_AND, SLOT, SEND_SLOTS - 1);
-    assembly_number(to, BPF_LSH, SLOT, 3);
-    assembly_value(to, BPF_FIRST, noted, 0);
+    assembly_number(to, BPF_LSH, SLOT, SEND_SLOT_SHIFT);
+    assembly_value(to, BPF_FIRST, slots, 0);
     assembly_register(to, BPF_ADD, SLOT, BPF_FIRST);
     assembly_load(to, BPF_FIRST, SLOT, cookie);
     (void)assembly_skip_if_equal(to, BPF_FIRST, NUMBER); /* without a target: to the end */
 }
 
-size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int map, int noted,
+/* Moves the note from the stack to the slot. The cookie is 0 meanwhile, so that nobody reads it. */
+static void connects_put_in_slot(struct assembly *to)
+{
+    struct kernel_member word = {.offset = NOTE, .size = BPF_DW};
+
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+    assembly_store_in(to, SLOT, BPF_FIRST, 0, BPF_DW);
+    for (int at = 0; at < (int)sizeof(struct connect_note); at += 8) {
+        word.offset = (int16_t)(NOTE + at);
+        assembly_load(to, BPF_FIRST, BPF_STACK, word);
+        assembly_store_in(to, SLOT, BPF_FIRST, (int)offsetof(struct send_slot, note) + at, BPF_DW);
+    }
+    assembly_store_in(to, SLOT, NUMBER, 0, BPF_DW);
+}
+
+size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
@@ -321,9 +336,10 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     assembly_parameter(&to, SOCKET, BPF_FIRST, 0);
     assembly_load(&to, BPF_FIRST, SOCKET, layout->protocol);
     assembly_end_if(&to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
-    put_cookie(&to);
+    assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
+    assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_register(&to, BPF_MOV, NUMBER, BPF_REG_0);
-    connects_put_slot(&to, noted);
+    connects_put_slot(&to, slots);
     put_netns(&to, layout, netns);
     assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
@@ -332,8 +348,7 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     put_ends(&to, layout);
     assembly_copy(&to, SOCKET, layout->local_port, NOTE_AT(local_port));
     put_process(&to, layout);
-    put_update(&to, map, BPF_NOEXIST);
-    assembly_store_in(&to, SLOT, NUMBER, 0, BPF_DW);
+    connects_put_in_slot(&to);
     assembly_finish(&to);
     return to.count;
 }

@@ -58,13 +58,21 @@ enum { CONNECT_PROGRAM_MAX = 160 };
 size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
-/* SEND_SLOTS: a power of 2. */
-enum { SEND_PROGRAM_MAX = 96, SEND_SLOTS = 32768 };
+/* The note of a socket that sent, in an array of SEND_SLOTS (a power of 2): the lowest bits of the
+ * cookie are the index. A hash map that drops old keys would take 900 ns for each new key. cookie
+ * 0: the slot is free, or is written just now. */
+struct send_slot {
+    uint64_t cookie;
+    struct connect_note note;
+    uint64_t unused[2];
+};
+enum { SEND_PROGRAM_MAX = 128, SEND_SLOTS = 32768, SEND_SLOT_SHIFT = 7 };
+_Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program computes offsets");
 
 /* Makes the program that notes the first send of each UDP socket; layout->sends must not be 0.
- * noted: descriptor of a map with one value, an array of SEND_SLOTS cookies: a socket whose cookie
- * is there has a note. The other parameters and the result are those of connect_program_make(). */
-size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int map, int noted,
+ * slots: descriptor of a map with one value, the array. netns and the result: as
+ * connect_program_make(). */
+size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
 
 #endif

@@ -475,11 +475,9 @@ static void other_namespaces_are_not_noted(void **state)
 
 /* --- Sends ------------------------------------------------------------------------------------ */
 
-enum { NOTED = 8 };
-
 struct sending {
     struct scene scene;
-    uint64_t noted[SEND_SLOTS];
+    struct send_slot slots[SEND_SLOTS];
     unsigned calls;
 };
 
@@ -503,26 +501,25 @@ static void send_once(void)
 {
     struct processor processor = {.call = count_call,
                                   .arg = &sending.scene,
-                                  .map = sending.noted,
-                                  .map_size = sizeof sending.noted};
+                                  .map = sending.slots,
+                                  .map_size = sizeof sending.slots};
     struct bpf_insn program[SEND_PROGRAM_MAX];
     struct connect_layout layout;
     size_t count;
 
     assert_int_equal(layout_of(&sending.scene.kernel, &layout), 0);
-    count = send_program_make(&layout, sending.scene.wanted, MAP, NOTED, program);
+    count = send_program_make(&layout, sending.scene.wanted, MAP, program);
     assert_true(count <= SEND_PROGRAM_MAX);
     processor_run(&processor, program, count, sending.scene.context);
 }
 
 static void who_sends_first_is_noted(void **state)
 {
-    const struct connect_note *note = &sending.scene.note;
+    const struct connect_note *note = &sending.slots[COOKIE].note;
 
     (void)state;
     make_sending();
     send_once();
-    assert_true(sending.scene.known);
     assert_int_equal(note->sent, 1);
     assert_int_equal(note->time, 1000);
     assert_int_equal(note->pid, 300);
@@ -534,7 +531,7 @@ static void who_sends_first_is_noted(void **state)
     assert_int_equal(note->local_port, 40001);
     assert_memory_equal(note->local_v4, "\x7f\0\0\2", 4);
     assert_string_equal(note->name, "a name of 15 by");
-    assert_int_equal(sending.noted[COOKIE], COOKIE);
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
 }
 
 static void a_later_send_only_asks_for_the_cookie(void **state)
@@ -546,19 +543,19 @@ static void a_later_send_only_asks_for_the_cookie(void **state)
     sending.calls = 0;
     send_once();
     assert_int_equal(sending.calls, 1);
-    assert_string_equal(sending.scene.note.name, "a name of 15 by");
+    assert_string_equal(sending.slots[COOKIE].note.name, "a name of 15 by");
 }
 
-static void a_socket_whose_place_another_took_keeps_its_note(void **state)
+static void a_socket_with_the_same_slot_takes_it(void **state)
 {
     (void)state;
     make_sending();
     send_once();
-    sending.noted[COOKIE] = COOKIE + SEND_SLOTS;
+    sending.slots[COOKIE].cookie = COOKIE + SEND_SLOTS;
     memcpy(sending.scene.leader + sending.scene.kernel.name, "another name", 13);
     send_once();
-    assert_string_equal(sending.scene.note.name, "a name of 15 by");
-    assert_int_equal(sending.noted[COOKIE], COOKIE);
+    assert_string_equal(sending.slots[COOKIE].note.name, "another name");
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
 }
 
 static void only_sends_of_udp_are_noted(void **state)
@@ -580,11 +577,10 @@ static void a_send_in_another_netns_is_not_noted(void **state)
     make_sending();
     sending.scene.wanted = NETNS + 1;
     send_once();
-    assert_false(sending.scene.known);
-    assert_int_equal(sending.noted[COOKIE], 0);
+    assert_int_equal(sending.slots[COOKIE].cookie, 0);
     sending.scene.wanted = 0; /* all */
     send_once();
-    assert_true(sending.scene.known);
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
 }
 
 int main(void)
@@ -598,7 +594,7 @@ int main(void)
         cmocka_unit_test(a_kernel_without_the_event_of_sends_is_good_for_connections),
         cmocka_unit_test(who_sends_first_is_noted),
         cmocka_unit_test(a_later_send_only_asks_for_the_cookie),
-        cmocka_unit_test(a_socket_whose_place_another_took_keeps_its_note),
+        cmocka_unit_test(a_socket_with_the_same_slot_takes_it),
         cmocka_unit_test(only_sends_of_udp_are_noted),
         cmocka_unit_test(a_send_in_another_netns_is_not_noted),
         cmocka_unit_test(a_thread_of_the_kernel_is_no_process),
