@@ -34,7 +34,7 @@ struct connect {
      * reset. */
     struct address remote, local;
     uint16_t port;       /* port of the peer, host byte order; 0: a UDP socket without a peer */
-    uint16_t local_port; /* of a UDP socket, host byte order */
+    uint16_t local_port; /* local port of a UDP socket, host byte order */
 };
 
 struct connects;
