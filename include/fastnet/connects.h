@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Who made a connection, and when. The kernel reports neither, so a BPF program notes both while a
- * process connects, under the cookie of the socket. The program ends with this process. */
+/* Who made a connection or sent first on a UDP socket, and when. The kernel reports neither, so BPF
+ * programs note both while a process connects or sends, under the cookie of the socket. The
+ * programs end with this process. */
 #ifndef FASTNET_CONNECTS_H
 #define FASTNET_CONNECTS_H
 
@@ -13,12 +14,15 @@
 
 enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
 
-/* A connection that this machine made or accepted. */
+/* A connection that this machine made or accepted, or a UDP socket that sent. */
 struct connect {
-    uint64_t time;  /* connect(2) or, if accepted, end of the handshake; CLOCK_MONOTONIC, ns */
-    uint64_t ended; /* time of the connection's end, on the same clock; 0: unknown */
-    bool accepted;  /* this machine accepted it: of the next members only both ends are set */
-    pid_t pid;      /* process that connected; 0: the kernel connected */
+    /* CLOCK_MONOTONIC, ns: time of connect(2), of the end of the handshake if accepted, or of the
+     * end of the first send */
+    uint64_t time;
+    uint64_t ended; /* time of the end, on the same clock; 0: unknown */
+    bool accepted;  /* this machine accepted it: of the other members only the peer is known */
+    bool sent;      /* a UDP socket: `failed` and the members after it are not used */
+    pid_t pid;      /* process that connected or sent; 0: the kernel did */
     char name[CONNECT_NAME]; /* comm of that process (proc(5)), not of its thread */
     uint32_t uid;            /* user of that process */
     uint64_t cgroup;         /* id of that process's cgroup2; 0: unknown */
@@ -29,7 +33,8 @@ struct connect {
     /* Both ends, because a socket loses its addresses when its peer refuses, or when it sends a
      * reset. */
     struct address remote, local;
-    uint16_t port; /* port of the peer, host byte order */
+    uint16_t port;       /* port of the peer, host byte order; 0: a UDP socket without a peer */
+    uint16_t local_port; /* local port of a UDP socket, host byte order */
 };
 
 struct connects;
@@ -38,13 +43,25 @@ struct connects;
 struct connects *connects_create(void);
 void connects_destroy(struct connects *connects);
 
-/* Begins to note connections: the last 32,768 in the network namespace with this id (namespace.h),
- * or in all if `netns` is 0. Returns 0, or -errno with the refusal (may be NULL). Further calls
- * return the first result. Uses RIGHT_OWNERS and RIGHT_BPF. */
-int connects_begin(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal);
+/* What to note: connections of TCP, first sends of UDP sockets. */
+enum { NOTE_CONNECTS = 1, NOTE_SENDS = 2 };
+
+/* Begins to note `what`: the last 32,768 sockets in the network namespace with this id
+ * (namespace.h), or in all if `netns` is 0. Returns 0, or -errno with the refusal (may be NULL).
+ * Further calls return the first result. Uses RIGHT_OWNERS and RIGHT_BPF. */
+int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
+                   struct bpf_refusal *refusal);
+
+/* False: sends are not noted, because connects_begin() failed or the kernel is older than Linux
+ * 6.3. */
+bool connects_note_sends(const struct connects *connects);
 
 /* Copies the note of the socket with this cookie to *made and removes it. Returns false if no note
  * exists. Uses RIGHT_BPF. */
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);
+
+/* Passes the notes of all UDP sockets to `fn`, in no order. */
+void connects_each_send(const struct connects *connects,
+                        void (*fn)(const struct connect *sent, void *arg), void *arg);
 
 #endif

@@ -99,6 +99,10 @@ struct kind {
     /* Offset of the inode (uint64_t) of the row's socket: processes that hold this socket own the
      * row. 0: rows have no owners. other_inode: of its second socket; 0: it has none. */
     size_t inode, other_inode;
+    /* Offset of a struct text with the origin of a socket that has ended (struct socket_origin),
+     * and its presence bit; 0: rows have no origin. */
+    size_t origin;
+    uint64_t has_origin;
     uint64_t cgroup; /* presence bit of the field with the row's control group; 0: no such field */
     /* For events: offset of their time (uint64_t, ns since 1970). */
     size_t received;

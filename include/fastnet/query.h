@@ -14,6 +14,7 @@ struct interface;
 struct cgroups;
 struct socket_pass;
 struct connects;
+struct netns;
 
 /* A table of the kernel: the rows of one dump. Tables are constants, compared by address. */
 struct table {
@@ -60,6 +61,8 @@ extern const struct table table_socket_events;
 /* Returns the bit of query_events.kinds for sockets of this family and protocol; 0: the kernel does
  * not report their end. */
 unsigned socket_end_kind(uint8_t family, uint16_t protocol);
+/* Returns what to note about sockets of these kinds (connects_begin()). */
+unsigned socket_end_notes(unsigned kinds);
 
 /* Connection tracking. Tables with a single row find the row by the tuple in query.key. */
 extern const struct table table_flows, table_flows_zeroed, table_flows_dying,
@@ -143,6 +146,22 @@ struct query {
     uint64_t netns; /* for BACKEND_PASS: inode of the network namespace to list */
 };
 
+/* What the engine does with the network namespaces whose events a backend reads. `arg` is
+ * query_events.idle_arg. */
+struct netns_hooks {
+    /* Enters a network namespace (own: this thread is in it) and reads what rows of it need.
+     * Returns an index for the other functions, or -errno: no events are wanted from there. */
+    int (*enter)(void *arg, const struct netns *netns, bool own);
+    /* Returns to the own netns, after any number of calls of enter(). Reports which could not be
+     * entered. Returns 0 or -errno. */
+    int (*leave)(void *arg, const struct netns *own, struct report *report);
+    /* The rows that follow are of this namespace, which is returned. */
+    const struct netns *(*use)(void *arg, int index);
+    void (*rename)(void *arg, int index, const struct netns *netns);
+    /* No row of it will follow. */
+    void (*forget)(void *arg, int index);
+};
+
 /* How to read a stream of events. */
 struct query_events {
     int stop;           /* an eventfd(2): if it is readable, the dump returns 0 */
@@ -156,7 +175,8 @@ struct query_events {
     int (*idle)(void *arg);
     /* Called when new sockets with owners have appeared; or NULL. */
     void (*appeared)(void *arg);
-    void *idle_arg; /* first argument of idle() and appeared() */
+    void *idle_arg;                  /* first argument of idle(), appeared() and the hooks */
+    const struct netns_hooks *netns; /* read all network namespaces; NULL: only this thread's */
 };
 
 /* Where a backend reads. BACKEND_NETLINK and BACKEND_PROC are the choices of --backend. A backend

@@ -432,7 +432,7 @@ static int resolve_namespaces(struct listing_command *command)
     const struct common *common = command->common;
     const char *option = common->all_netns ? "--all-netns" : "--netns";
 
-    if (common->all_netns && command->listing.events)
+    if (common->all_netns && command->listing.events && command->kind != &kind_socket)
         return common_misuse_bare(
             common, "--all-netns: events come from one network namespace only (try --netns=NAME)");
     if (common->all_netns && (command->listing.diag_file || command->open_output))

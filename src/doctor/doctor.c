@@ -12,6 +12,7 @@
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
 #include "fastnet/connect_failures.h"
+#include "fastnet/connects.h"
 #include "fastnet/engine.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
@@ -39,6 +40,7 @@ struct doctor {
     struct report losses;     /* rows that the first readings lack */
     struct drop_probe *drops; /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
+    struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
     struct doctor_summary summary;
 };
 
@@ -73,6 +75,7 @@ void doctor_destroy(struct doctor *doctor)
     netns_store_finish(&doctor->namespaces, examined_netns_finish);
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
+    connects_destroy(doctor->sends);
     engine_destroy(doctor->engine);
     free(doctor);
 }
@@ -267,6 +270,7 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
         .drops = doctor->drops,
         .failures = doctor->failures,
+        .sends = doctor->sends,
         .summary = &doctor->summary,
         .report = report,
         .fn = fn,
@@ -281,7 +285,8 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
     return examination.error;
 }
 
-/* Starts the probes of drops and of connect(2) if rights allow it. Refusals are not reported. */
+/* Starts the probes of drops, of connect(2) and of sends if rights allow it. Refusals are not
+ * reported. */
 static void doctor_begin_probes(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->own_netns);
@@ -291,6 +296,10 @@ static void doctor_begin_probes(struct doctor *doctor)
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
+    if (needs & READS_QUERIES && doctor->options->owners != OWNERS_PROC)
+        doctor->sends = connects_create();
+    if (doctor->sends)
+        (void)connects_begin(doctor->sends, NOTE_SENDS, 0, NULL);
 }
 
 /* Starts what must be there before the first readings, if there will be second readings. */

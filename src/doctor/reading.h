@@ -96,8 +96,9 @@ enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_PORT = 53, DNS_CLIENTS = 256 
 /* An address that sends DNS queries, as connection tracking sees it. */
 struct dns_client {
     struct address address, server; /* server: a server that does not answer */
-    uint64_t waiting;               /* queries without an answer since the reading before */
-    bool answered;                  /* other queries were answered */
+    uint16_t port;    /* source port of a query since the reading before, host byte order */
+    uint64_t waiting; /* queries without an answer since the reading before */
+    bool answered;    /* other queries were answered */
 };
 
 /* The last process that could not connect to an address. Its name is empty if it is unknown. */

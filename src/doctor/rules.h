@@ -69,7 +69,8 @@ struct examination {
     const struct rule *rule;           /* the rule that is tried */
     const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
-    struct owners *owners;             /* searched when a rule first needs them */
+    struct connects *sends; /* who sends on UDP sockets, in all network namespaces; or NULL */
+    struct owners *owners;  /* searched when a rule first needs them */
     struct owners_program *program;
     uint64_t *done;      /* bit n: the first examination passed on findings of rules[n] */
     bool is_first;       /* only rules for which one reading is enough are tried */

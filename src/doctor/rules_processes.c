@@ -2,10 +2,12 @@
 /* Rules about processes: connections not closed, no answers from DNS, too many descriptors. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/connects.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
@@ -122,12 +124,50 @@ static void emit_queries(struct examination *examination, const struct holder *h
     finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
 }
 
-/* Reports machines whose DNS queries this machine forwards. Names the machine with the largest
- * number of unanswered queries. */
+/* The process that sent a query on a short socket. */
+struct dns_asker {
+    const struct dns_client *client;
+    struct connect sent; /* pid 0: it is not known */
+    bool is_exact;       /* the socket had the client's address, not any address */
+};
+
+static void dns_take_send(const struct connect *sent, void *arg)
+{
+    struct dns_asker *asker = arg;
+    const struct address local = address_unmapped(&sent->local);
+    const bool is_exact = address_equal(&local, &asker->client->address);
+
+    if (!sent->pid || sent->local_port != asker->client->port ||
+        (sent->port && sent->port != DNS_PORT) ||
+        (!is_exact && (asker->is_exact || !address_is_unspecified(&local))) ||
+        (is_exact == asker->is_exact && sent->time <= asker->sent.time))
+        return;
+    asker->is_exact = is_exact;
+    asker->sent = *sent;
+}
+
+/* Writes who asks: the process, if a query came from this machine, and the address. */
+static void dns_client_text(char *text, size_t size, struct examination *examination,
+                            struct finding *finding, const struct dns_client *client)
+{
+    struct dns_asker asker = {.client = client};
+    char process[PROCESS_TEXT] = "", address[ENDPOINT_TEXT];
+
+    if (examination->sends)
+        connects_each_send(examination->sends, dns_take_send, &asker);
+    if (asker.sent.pid)
+        finding_process(finding, process, asker.sent.name, (uint32_t)asker.sent.pid);
+    snprintf(text, size, "%s%s%s", process, *process ? " at " : "",
+             address_text(address, &client->address));
+}
+
+/* Reports machines whose DNS queries this machine forwards, and processes that close the socket of
+ * a query before they try again. Names the address with the largest number of unanswered queries.
+ */
 static void emit_clients(struct examination *examination)
 {
     const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
-    char client[ENDPOINT_TEXT], server[ENDPOINT_TEXT];
+    char client[PROCESS_TEXT + ENDPOINT_TEXT], server[ENDPOINT_TEXT];
     struct finding finding;
     uint64_t count = 0;
 
@@ -139,7 +179,8 @@ static void emit_clients(struct examination *examination)
     if (!worst)
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
-                  address_text(client, &worst->address));
+                  address_text(server, &worst->address));
+    dns_client_text(client, sizeof client, examination, &finding, worst);
     finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " queries wait for %s", client,
                     worst->waiting, address_text(server, &worst->server));
     finding_evidence(&finding, "the queries were UNREPLIED flows in both readings");

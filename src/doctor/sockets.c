@@ -372,6 +372,8 @@ int sockets_take_query(struct reading *reading, const struct record *record)
     if (find_remembered(reading->before, record->identity)) {
         client->server = tuple->dst;
         client->waiting++;
+    } else {
+        client->port = tuple->src_port;
     }
     return sockets_remember(sockets, record->identity, 0);
 }

@@ -132,7 +132,8 @@ struct connects *live_note_connects(struct live *live)
         (!engine->connects && !(engine->connects = connects_create())))
         return NULL;
     const uint64_t netns = live->listing->all_netns ? 0 : namespace_own_id();
-    return connects_begin(engine->connects, netns, NULL) == 0 ? engine->connects : NULL;
+    const unsigned what = socket_end_notes(live->kinds);
+    return connects_begin(engine->connects, what, netns, NULL) == 0 ? engine->connects : NULL;
 }
 
 int live_read_ends(struct live *live, struct report *report)

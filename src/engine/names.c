@@ -153,11 +153,14 @@ void run_walk_for(struct run *run, const struct rows *rows)
 {
     struct kept_row row;
 
-    for (size_t i = 0; i < rows->count && run->owners.deferred; i++)
-        if (has_inode(rows_glance(rows, i, &row)) || run->needs.lookups & NEED_PEERS) {
+    for (size_t i = 0; i < rows->count && run->owners.deferred; i++) {
+        const struct record *record = rows_glance(rows, i, &row);
+        if (has_inode(record) || record->has & record->kind->has_origin ||
+            run->needs.lookups & NEED_PEERS) {
             run->owners.deferred = false;
             run_walk_owners(run);
         }
+    }
 }
 
 static bool names_is_ownerless(struct owners *owners, uint64_t inode)
@@ -449,8 +452,8 @@ static void resolve_hosts(struct run *run)
 
 bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
 {
-    const bool other_source =
-        listing->own_netns || listing->all_netns || !proc_tree_is_own(listing->proc_root);
+    const bool other_source = listing->own_netns || (listing->all_netns && !listing->events) ||
+                              !proc_tree_is_own(listing->proc_root);
 
     return lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
 }
@@ -681,7 +684,8 @@ int run_prepare_netns(struct run *run)
             return -ENOMEM;
         if (run_is_captured(run))
             read_names_of_tree(run, lookups->interfaces);
-        else if (run->listing->own_netns || (run->listing->all_netns && run->keep_all))
+        else if (run->listing->own_netns ||
+                 (run->listing->all_netns && (run->keep_all || run->listing->events)))
             interfaces_fix_netns(lookups->interfaces);
         if ((needs & NEED_LINKS) && run->listing->backend != BACKEND_PROC)
             read_links(run, lookups->interfaces);

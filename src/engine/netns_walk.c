@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "engine/run.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
@@ -20,6 +21,19 @@ static void netns_lookups_finish(struct netns_lookups *lookups)
     peers_destroy(lookups->peers);
     interface_sets_destroy(lookups->interface_sets);
     *lookups = (struct netns_lookups){.interfaces = NULL};
+}
+
+bool run_reads_all_events(const struct run *run)
+{
+    return run->listing->all_netns && run->listing->events;
+}
+
+/* With events, each element has a copy of its network namespace. */
+static void walk_finish_lookups(const struct run *run, struct netns_lookups *lookups)
+{
+    if (run_reads_all_events(run))
+        free((void *)(uintptr_t)lookups->netns);
+    netns_lookups_finish(lookups);
 }
 
 void engine_change_netns(struct engine *engine)
@@ -122,6 +136,8 @@ int run_plan_walk(struct run *run)
         walk_name_own(run);
         return 0;
     }
+    if (run_reads_all_events(run))
+        return 0;
     error = walk_find_all(run);
     if (error)
         return error;
@@ -135,6 +151,7 @@ int run_plan_walk(struct run *run)
         run->section_count *= run->netns_walk.count;
         run->sections = calloc(run->section_count, sizeof *run->sections);
     }
+    run->netns_walk.lookup_count = run->netns_walk.count;
     if (run->keep_all)
         run->netns_walk.lookups = calloc(run->netns_walk.count, sizeof *run->netns_walk.lookups);
     return run->sections && (run->netns_walk.lookups || !run->keep_all) ? 0 : -ENOMEM;
@@ -142,8 +159,8 @@ int run_plan_walk(struct run *run)
 
 void run_end_walk(struct run *run)
 {
-    for (size_t i = 0; i < run->netns_walk.count && run->netns_walk.lookups; i++)
-        netns_lookups_finish(&run->netns_walk.lookups[i]);
+    for (size_t i = 0; i < run->netns_walk.lookup_count && run->netns_walk.lookups; i++)
+        walk_finish_lookups(run, &run->netns_walk.lookups[i]);
     for (size_t i = 0; i < run->section_count && run->sections; i++)
         rows_clear(&run->sections[i]);
     if (run->sections != run->own_sections)
@@ -210,6 +227,8 @@ static bool walk_enter(struct run *run, size_t netns_index)
 
 bool run_enter(struct run *run, size_t netns_index)
 {
+    if (run_reads_all_events(run)) /* the backend enters them (run_netns_hooks) */
+        return true;
     if (run->listing->all_netns && !walk_enter(run, netns_index))
         return false;
     run->limits.stopped = run_prepare_netns(run);
@@ -222,6 +241,8 @@ void run_leave(struct run *run)
 {
     struct netns_lookups *lookups = &run->engine->context.netns;
 
+    if (run_reads_all_events(run))
+        return;
     run_report_netns(run);
     if (!run->listing->all_netns)
         return;
@@ -232,15 +253,24 @@ void run_leave(struct run *run)
     *lookups = (struct netns_lookups){.interfaces = NULL};
 }
 
-int run_return(struct run *run)
+/* Usually all are refused: one message for all. */
+static void walk_report_refused(struct run *run, struct report *report)
 {
-    if (run->netns_walk.refused && run->listing->netns_implied)
-        run->report->netns_unread = true;
-    else if (run->netns_walk.refused) /* usually all are refused: one message for all */
-        report_loss(run->report, "cannot enter %zu network namespace%s: %s",
-                    run->netns_walk.refused, run->netns_walk.refused == 1 ? "" : "s",
+    if (run->netns_walk.refused)
+        report_loss(report, "cannot enter %zu network namespace%s: %s", run->netns_walk.refused,
+                    run->netns_walk.refused == 1 ? "" : "s",
                     rights_have(1u << RIGHT_NAMESPACES) ? REFUSED_IN_SPITE_OF("CAP_SYS_ADMIN")
                                                         : RIGHTS_MISSING("CAP_SYS_ADMIN"));
+}
+
+int run_return(struct run *run)
+{
+    if (run_reads_all_events(run))
+        return run->limits.stopped;
+    if (run->netns_walk.refused && run->listing->netns_implied)
+        run->report->netns_unread = true;
+    else
+        walk_report_refused(run, run->report);
     if (run->listing->all_netns && !run->netns_walk.wanted &&
         !run->limits.stopped) /* the user may have mistyped a name */
         report_note(run->report, "the filter matches none of the %zu network namespaces",
@@ -270,3 +300,101 @@ struct rows *run_rows(struct run *run, size_t netns_index, unsigned section)
     rows->unused = run->unused;
     return rows;
 }
+
+/* --- Events of all network namespaces --------------------------------------------------------- */
+
+static struct run *walk_run_of(void *arg)
+{
+    return ((struct lane *)arg)->run;
+}
+
+/* Returns an index of netns_walk.lookups for this network namespace, or -ENOMEM. Rows that wait
+ * keep their index, so it is used again only if no row waits. */
+static int walk_add_lookups(struct run *run, const struct netns *netns)
+{
+    struct netns_walk *walk = &run->netns_walk;
+    struct netns *copy = malloc(sizeof *copy);
+    size_t i = run->keep_all ? walk->lookup_count : 0;
+
+    while (i < walk->lookup_count && walk->lookups[i].netns)
+        i++;
+    if (!copy || (i == walk->lookup_count &&
+                  !ARRAY_ADD(walk->lookups, walk->lookup_count, walk->lookup_capacity))) {
+        free(copy);
+        return -ENOMEM;
+    }
+    *copy = *netns;
+    walk->lookups[i] = (struct netns_lookups){.netns = copy};
+    return (int)i;
+}
+
+static void walk_forget(void *arg, int index)
+{
+    struct run *run = walk_run_of(arg);
+
+    run->engine->context.netns = (struct netns_lookups){.netns = NULL};
+    if (run->keep_all)
+        return;
+    walk_finish_lookups(run, &run->netns_walk.lookups[index]);
+}
+
+static int walk_enter_for_events(void *arg, const struct netns *netns, bool own)
+{
+    struct run *run = walk_run_of(arg);
+    struct netns_lookups *lookups = &run->engine->context.netns;
+    const int index = walk_add_lookups(run, netns);
+    int error;
+
+    if (index < 0)
+        return index;
+    *lookups = run->netns_walk.lookups[index];
+    const bool wanted = walk_may_be_wanted(run);
+    run->netns_walk.wanted += wanted;
+    error = !wanted ? -ENOENT : own ? 0 : walk_move_to(run, netns);
+    run->netns_walk.moved |= !error && !own;
+    if (!error)
+        error = run_prepare_netns(run);
+    run->netns_walk.lookups[index] = *lookups;
+    if (error)
+        walk_forget(arg, index);
+    return error ? error : index;
+}
+
+static int walk_leave_for_events(void *arg, const struct netns *own, struct report *report)
+{
+    struct run *run = walk_run_of(arg);
+    const int error = run->netns_walk.moved ? walk_move_to(run, own) : 0;
+
+    walk_report_refused(run, report);
+    if (!run->netns_walk.wanted)
+        report_note(report, "the filter matches none of the network namespaces");
+    run->netns_walk.refused = 0;
+    run->netns_walk.moved = false;
+    return error;
+}
+
+static const struct netns *walk_use_for_events(void *arg, int index)
+{
+    struct run *run = walk_run_of(arg);
+
+    run->netns_walk.heading_due =
+        run->listing->headings && (run->netns_walk.heading_due || run->netns_walk.used != index);
+    run->netns_walk.used = index;
+    run_use_netns(run, (uint64_t)index);
+    for (size_t i = 0; i < run->section_count; i++)
+        run->sections[i].netns_index = (uint64_t)index;
+    return run->engine->context.netns.netns;
+}
+
+static void walk_rename(void *arg, int index, const struct netns *netns)
+{
+    *(struct netns *)(uintptr_t)walk_run_of(arg)->netns_walk.lookups[index].netns = *netns;
+}
+
+const struct netns_hooks run_netns_hooks = {
+    .enter = walk_enter_for_events,
+    .leave = walk_leave_for_events,
+    .use = walk_use_for_events,
+    .rename = walk_rename,
+    .forget = walk_forget,
+};

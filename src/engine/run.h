@@ -72,7 +72,12 @@ struct netns_walk {
     size_t current, count;   /* index of the current netns; how many (1 if there is only one) */
     uint64_t cookie;         /* --delta: cookie of the current netns; 0: the only one */
     bool heading_due;        /* no row of the current netns was shown yet */
-    struct netns_lookups *lookups;  /* if rows wait: the lookups of each netns; else NULL */
+    bool moved;              /* events: this thread left the own netns */
+    int used;                /* events: index of the netns of the last row */
+    /* If rows wait, or if events of all namespaces are read: the lookups of each netns; else
+     * NULL. */
+    struct netns_lookups *lookups;
+    size_t lookup_count, lookup_capacity;
     uint64_t shared_ns;             /* nanoseconds that netlink took for tables with table.shared */
     const struct socket_pass *pass; /* sockets of all netns (socket_pass.h), or NULL */
 };
@@ -155,6 +160,11 @@ void run_leave(struct run *run);
 /* Returns to the first network namespace, where the next listing begins. Returns 0 or -errno: why
  * the listing stopped, or why there is no way back. After an error the caller looks up no names. */
 int run_return(struct run *run);
+
+/* Whether one table has the events of all network namespaces: the backend finds them itself, and
+ * calls these hooks with the lane. */
+bool run_reads_all_events(const struct run *run);
+extern const struct netns_hooks run_netns_hooks;
 
 /* From now on, looks up numbers as in that network namespace. */
 void run_use_netns(struct run *run, uint64_t netns_index);

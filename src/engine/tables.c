@@ -178,6 +178,7 @@ static int tables_ask(const struct listing_table *table, const struct backend *b
         events.idle = pause_listing;
         events.appeared = (run->needs.lookups & NEED_OWNERS) ? tables_search_owners : NULL;
         events.idle_arg = lane;
+        events.netns = run_reads_all_events(run) ? &run_netns_hooks : NULL;
         query.events = &events;
         /* the kernel numbers processes as /proc does, but listing.processes may use other
          * numbers */

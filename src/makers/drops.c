@@ -190,7 +190,7 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
             sought[count++] = (struct sought){seen->protocol, seen->local, seen->remote,
                                               &drops->fitting[i], false};
     }
-    const int error = packet_sockets_find(drops->engine, sought, count, drops->query->report);
+    const int error = packet_sockets_find(drops->engine, NULL, sought, count, drops->query->report);
     free(sought);
     return error;
 }

@@ -11,7 +11,9 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/connects.h"
 #include "fastnet/engine.h"
+#include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
 #include "makers/local_addresses.h"
@@ -29,7 +31,8 @@ struct traffic {
     const struct traffic_options *options;
     struct packet_probe *probe;
     struct engine *engine;
-    int error; /* error of the probe, or 0 */
+    struct connects *connects; /* notes who sends on UDP sockets; NULL: not needed */
+    int error;                 /* error of the probe, or 0 */
     struct shares before, now;
     struct traffic_seen seen;
     struct local_addresses local;
@@ -65,6 +68,7 @@ void traffic_destroy(struct traffic *traffic)
     if (!traffic)
         return;
     packet_probe_destroy(traffic->probe);
+    connects_destroy(traffic->connects);
     engine_destroy(traffic->engine);
     free(traffic->before.list);
     free(traffic->now.list);
@@ -207,19 +211,40 @@ static int traffic_find_sockets(struct traffic *traffic, struct report *report)
     if (!error)
         error = packet_probe_list(traffic->probe, traffic_seek_sockets, traffic);
     return error ? error
-                 : packet_sockets_find(traffic->engine, traffic->sought, traffic->sought_count,
-                                       report);
+                 : packet_sockets_find(traffic->engine, traffic->connects, traffic->sought,
+                                       traffic->sought_count, report);
 }
 
-/* Takes the sender's socket; if that is unknown or on another machine, the receiver's socket. */
+/* Takes the sender's socket; if that is unknown or on another machine, the receiver's socket. The
+ * record borrows the sender of a socket that has ended. */
 static void traffic_take_socket(const struct fitting fitting[ENDS], struct record *record)
 {
-    for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++)
-        if (fitting[end].count == 1 && fitting[end].inode) {
-            record->traffic.inode = fitting[end].inode;
-            record->traffic.uid = fitting[end].uid;
-            record->has |= TRAFFIC_SOCKET;
-        }
+    for (int end = 0; end < ENDS && !(record->has & TRAFFIC_SOCKET); end++) {
+        const struct fitting *socket = &fitting[end];
+        if (!socket->sent_at && (socket->count != 1 || !socket->inode))
+            continue;
+        record->traffic.inode = socket->inode;
+        record->traffic.uid = socket->uid;
+        record->has |= TRAFFIC_SOCKET | (socket->sent_at ? TRAFFIC_ORIGIN : 0);
+        record->traffic.origin =
+            (struct text){(const char *)&socket->sender, sizeof socket->sender};
+    }
+}
+
+/* Notes who sends on UDP sockets, because short sockets have ended when the flows are listed.
+ * Without BPF they have no owner. */
+static void traffic_note_sends(struct traffic *traffic)
+{
+    const struct listing *listing = traffic->options->listing;
+    struct needs needs = listing->needs;
+
+    needs_add(&needs, predicate_needs(listing->where));
+    if (traffic->connects || !(needs.fields & TRAFFIC_SOCKET) || listing->owners == OWNERS_PROC ||
+        listing->processes)
+        return;
+    traffic->connects = connects_create();
+    if (traffic->connects)
+        (void)connects_begin(traffic->connects, NOTE_SENDS, namespace_own_id(), NULL);
 }
 
 /* --- Probe ------------------------------------------------------------------------------------ */
@@ -255,6 +280,7 @@ void traffic_begin(void *maker)
 {
     struct traffic *traffic = maker;
 
+    traffic_note_sends(traffic);
     if (!traffic->probe && !traffic->error)
         traffic->error = traffic_start(traffic);
     if (traffic->error)

@@ -2,8 +2,10 @@
 #include "fastnet/connects.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -15,8 +17,14 @@
 
 enum { KEPT = 32768 };
 
+/* Descriptors, or -1: notes of connections and of sends, and the links of the two programs. */
+enum { MAP, SLOTS, LINK, SEND_LINK, DESCRIPTORS };
+static const size_t slots_size = SEND_SLOTS * sizeof(struct send_slot);
+
 struct connects {
-    int map, link; /* descriptors, or -1 */
+    int fd[DESCRIPTORS];
+    struct send_slot *slots; /* the memory of fd[SLOTS]; or NULL */
+    bool begun;
     struct bpf_refusal refusal;
 };
 
@@ -24,18 +32,21 @@ struct connects *connects_create(void)
 {
     struct connects *connects = calloc(1, sizeof *connects);
 
-    if (connects)
-        connects->map = connects->link = -1;
+    for (size_t i = 0; connects && i < DESCRIPTORS; i++)
+        connects->fd[i] = -1;
     return connects;
 }
 
 static void connects_end(struct connects *connects)
 {
-    if (connects->link >= 0)
-        close(connects->link);
-    if (connects->map >= 0)
-        close(connects->map);
-    connects->map = connects->link = -1;
+    if (connects->slots)
+        munmap(connects->slots, slots_size);
+    connects->slots = NULL;
+    for (size_t i = 0; i < DESCRIPTORS; i++) {
+        if (connects->fd[i] >= 0)
+            close(connects->fd[i]);
+        connects->fd[i] = -1;
+    }
 }
 
 void connects_destroy(struct connects *connects)
@@ -45,23 +56,37 @@ void connects_destroy(struct connects *connects)
     free(connects);
 }
 
-/* Creates the map and attaches the program, which keeps the map until the link is closed. */
-static int connects_attach(struct connects *connects, const struct connect_layout *layout,
-                           uint64_t netns)
+/* Creates the maps and attaches the programs, which keep the maps until the links are closed. */
+static int connects_attach(struct connects *connects, unsigned what,
+                           const struct connect_layout *layout, uint64_t netns)
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
+    int *const fd = connects->fd;
 
-    connects->map =
-        bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT, "fastnet_conn");
-    if (connects->map < 0)
-        return connects->map;
-    connects->link =
-        bpf_tracepoint_attach(code, connect_program_make(layout, netns, connects->map, code),
-                              layout->tracepoint, "fastnet_conn");
-    return connects->link < 0 ? connects->link : 0;
+    if (what & NOTE_CONNECTS) {
+        fd[MAP] = bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT,
+                                        "fastnet_conn");
+        if (fd[MAP] < 0)
+            return fd[MAP];
+        fd[LINK] = bpf_tracepoint_attach(code, connect_program_make(layout, netns, fd[MAP], code),
+                                         layout->tracepoint, "fastnet_conn");
+        if (fd[LINK] < 0)
+            return fd[LINK];
+    }
+    if (!(what & NOTE_SENDS) || !layout->sends)
+        return 0;
+    fd[SLOTS] = bpf_map_create(slots_size, "fastnet_send");
+    if (fd[SLOTS] < 0)
+        return fd[SLOTS];
+    connects->slots = bpf_map_memory(fd[SLOTS], 0, slots_size);
+    if (!connects->slots)
+        return -errno;
+    fd[SEND_LINK] = bpf_tracepoint_attach(code, send_program_make(layout, netns, fd[SLOTS], code),
+                                          layout->sends, "fastnet_send");
+    return fd[SEND_LINK] < 0 ? fd[SEND_LINK] : 0;
 }
 
-static int start(struct connects *connects, uint64_t netns)
+static int start(struct connects *connects, unsigned what, uint64_t netns)
 {
     struct kernel_types types;
     struct connect_layout layout = {.tracepoint = 0};
@@ -75,45 +100,92 @@ static int start(struct connects *connects, uint64_t netns)
     kernel_types_finish(&types);
     if (status < 0)
         return bpf_refuse_step(&connects->refusal, status, "/sys/kernel/btf/vmlinux");
-    status = connects_attach(connects, &layout, netns);
+    status = connects_attach(connects, what, &layout, netns);
     if (status == 0)
         return 0;
     connects_end(connects);
     return bpf_refuse_step(&connects->refusal, status, "bpf(2)");
 }
 
-int connects_begin(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
+int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
+                   struct bpf_refusal *refusal)
 {
-    if (connects->link < 0 && !connects->refusal.error)
-        (void)start(connects, netns);
+    if (!connects->begun)
+        (void)start(connects, what, netns);
+    connects->begun = true;
     if (refusal)
         *refusal = connects->refusal;
     return connects->refusal.error;
+}
+
+bool connects_note_sends(const struct connects *connects)
+{
+    return connects->fd[SEND_LINK] >= 0;
+}
+
+/* --- Notes ------------------------------------------------------------------------------------ */
+
+static void connects_read_note(struct connect *made, const struct connect_note *note)
+{
+    const bool v4 = note->family == AF_INET;
+
+    *made = (struct connect){
+        .time = note->time,
+        .ended = note->ended,
+        .accepted = note->accepted,
+        .sent = note->sent,
+        .pid = (pid_t)note->pid,
+        .uid = note->uid,
+        .cgroup = note->cgroup,
+        .failed = note->failed,
+        .closed = note->closed,
+        .given_up = note->given_up,
+        .error = (int)note->error,
+        .remote = address_make((uint8_t)note->family, v4 ? note->v4 : note->v6),
+        .local = address_make((uint8_t)note->family, v4 ? note->local_v4 : note->local_v6),
+        .port = ntohs(note->port),
+        .local_port = note->local_port,
+    };
+    memcpy(made->name, note->name, sizeof note->name);
+    made->name[sizeof made->name - 1] = '\0';
+}
+
+/* Returns the cookie, or 0: the slot has no note. The program may write the slot meanwhile: then
+ * its cookie is another. */
+static uint64_t connects_read_slot(struct connect *made, const struct send_slot *slot)
+{
+    const uint64_t cookie = __atomic_load_n(&slot->cookie, __ATOMIC_ACQUIRE);
+
+    if (!cookie)
+        return 0;
+    connects_read_note(made, &slot->note);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return __atomic_load_n(&slot->cookie, __ATOMIC_RELAXED) == cookie ? cookie : 0;
 }
 
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)
 {
     struct connect_note note;
 
-    if (connects->map < 0 || bpf_map_take_one(connects->map, &cookie, &note) < 0)
+    if (connects->slots) {
+        struct send_slot *slot = &connects->slots[cookie % SEND_SLOTS];
+        if (connects_read_slot(made, slot) == cookie) {
+            slot->cookie = 0;
+            return true;
+        }
+    }
+    if (connects->fd[MAP] < 0 || bpf_map_take_one(connects->fd[MAP], &cookie, &note) < 0)
         return false;
-    *made = (struct connect){
-        .time = note.time,
-        .ended = note.ended,
-        .accepted = note.accepted,
-        .pid = (pid_t)note.pid,
-        .uid = note.uid,
-        .cgroup = note.cgroup,
-        .failed = note.failed,
-        .closed = note.closed,
-        .given_up = note.given_up,
-        .error = (int)note.error,
-        .remote = address_make((uint8_t)note.family, note.family == AF_INET ? note.v4 : note.v6),
-        .local = address_make((uint8_t)note.family,
-                              note.family == AF_INET ? note.local_v4 : note.local_v6),
-        .port = ntohs(note.port),
-    };
-    memcpy(made->name, note.name, sizeof note.name);
-    made->name[sizeof made->name - 1] = '\0';
+    connects_read_note(made, &note);
     return true;
+}
+
+void connects_each_send(const struct connects *connects,
+                        void (*fn)(const struct connect *sent, void *arg), void *arg)
+{
+    struct connect made;
+
+    for (size_t i = 0; connects->slots && i < SEND_SLOTS; i++)
+        if (connects_read_slot(&made, &connects->slots[i]))
+            fn(&made, arg);
 }

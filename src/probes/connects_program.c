@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The program runs at the tracepoint sock:inet_sock_set_state (net/ipv4/af_inet.c). connect(2) sets
- * SYN_SENT, so the process that runs then is the process that connects. An accepted connection
- * becomes established when a packet arrives, while any process may run. */
+/* The first program runs at the tracepoint sock:inet_sock_set_state (net/ipv4/af_inet.c).
+ * connect(2) sets SYN_SENT, so the process that runs then is the process that connects. An accepted
+ * connection becomes established when a packet arrives, while any process may run.
+ *
+ * UDP has no such states. The second program runs at sock:sock_send_length (net/socket.c, Linux
+ * 6.3), at the end of each call that sends. */
 #include "probes/connects_program.h"
 
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 
 #include "fastnet/array.h"
@@ -52,11 +56,16 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         WANTED("flags", flags, BPF_W),
         WANTED("group_leader", leader, BPF_DW),
     };
+    static const struct wanted_member of_sender[] = {
+        WANTED("sk_protocol", protocol, BPF_H),
+        WANTED("__sk_common.skc_num", local_port, BPF_H),
+    };
     struct kernel_member common;
     uint32_t sock, task, type, bytes, net;
 
     *layout = (struct connect_layout){
-        .tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state")};
+        .tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state"),
+        .sends = btf_find(btf, BTF_TYPEDEF, "btf_trace_sock_send_length")};
     sock = kernel_event_struct(btf, layout->tracepoint, 3, "sock");
     task = btf_find(btf, BTF_STRUCT, "task_struct");
     if (!sock || !kernel_members_find(btf, sock, of_sock, COUNT(of_sock), layout) ||
@@ -72,13 +81,23 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
         kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
+    if (!kernel_event_struct(btf, layout->sends, 3, "sock") ||
+        !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
+        layout->sends = 0;
     return 0;
 }
 
-/* --- The program ------------------------------------------------------------------------------ */
+/* --- The programs ----------------------------------------------------------------------------- */
 
 /* Registers that keep their values; registers 0 to 5 hold results and arguments. */
-enum { CONTEXT = BPF_REG_6, SOCKET = BPF_REG_7, OLD = BPF_REG_8, NEW = BPF_REG_9 };
+enum {
+    CONTEXT = BPF_REG_6,
+    SOCKET,
+    OLD, /* the first program */
+    NEW,
+    NUMBER = OLD, /* the second program: the cookie, and its slot */
+    SLOT = NEW,
+};
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
 _Static_assert(CONNECT_NAME == 16 && sizeof((struct connect_note){0}.v6) == 16, "for put_16()");
@@ -275,6 +294,61 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
     connects_put_end(&to, layout, map);
+    assembly_finish(&to);
+    return to.count;
+}
+
+/* Ends the program if the socket has a note already. If the slot has the note of another socket,
+ * that note is lost: it is older, mostly by thousands of sockets. */
+static void connects_put_slot(struct assembly *to, int slots)
+{
+    const struct kernel_member cookie = {.size = BPF_DW};
+
+    assembly_register(to, BPF_MOV, SLOT, NUMBER);
+    assembly_number(to, BPF_AND, SLOT, SEND_SLOTS - 1);
+    assembly_number(to, BPF_LSH, SLOT, SEND_SLOT_SHIFT);
+    assembly_value(to, BPF_FIRST, slots, 0);
+    assembly_register(to, BPF_ADD, SLOT, BPF_FIRST);
+    assembly_load(to, BPF_FIRST, SLOT, cookie);
+    (void)assembly_skip_if_equal(to, BPF_FIRST, NUMBER); /* without a target: to the end */
+}
+
+/* Moves the note from the stack to the slot. The cookie is 0 meanwhile, so that nobody reads it. */
+static void connects_put_in_slot(struct assembly *to)
+{
+    struct kernel_member word = {.offset = NOTE, .size = BPF_DW};
+
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+    assembly_store_in(to, SLOT, BPF_FIRST, 0, BPF_DW);
+    for (int at = 0; at < (int)sizeof(struct connect_note); at += 8) {
+        word.offset = (int16_t)(NOTE + at);
+        assembly_load(to, BPF_FIRST, BPF_STACK, word);
+        assembly_store_in(to, SLOT, BPF_FIRST, (int)offsetof(struct send_slot, note) + at, BPF_DW);
+    }
+    assembly_store_in(to, SLOT, NUMBER, 0, BPF_DW);
+}
+
+size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
+                         struct bpf_insn program[SEND_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+
+    assembly_parameter(&to, SOCKET, BPF_FIRST, 0);
+    assembly_load(&to, BPF_FIRST, SOCKET, layout->protocol);
+    assembly_end_if(&to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
+    assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
+    assembly_call(&to, BPF_FUNC_get_socket_cookie);
+    assembly_register(&to, BPF_MOV, NUMBER, BPF_REG_0);
+    connects_put_slot(&to, slots);
+    put_netns(&to, layout, netns);
+    assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
+    put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store(&to, BPF_FIRST, NOTE_AT(sent), BPF_B);
+    put_ends(&to, layout);
+    assembly_copy(&to, SOCKET, layout->local_port, NOTE_AT(local_port));
+    put_process(&to, layout);
+    connects_put_in_slot(&to);
     assembly_finish(&to);
     return to.count;
 }

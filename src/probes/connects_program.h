@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program that notes who connects, and the notes that it writes. */
+/* The BPF programs that note who connects and who sends first, and the notes that they write. */
 #ifndef PROBES_CONNECTS_PROGRAM_H
 #define PROBES_CONNECTS_PROGRAM_H
 
@@ -22,7 +22,9 @@ struct connect_note {
     uint8_t accepted, failed;
     uint8_t closed;   /* the application closed the socket before it was established */
     uint8_t given_up; /* the application closed the socket, and no error had arrived */
-    uint8_t unused[4];
+    uint8_t sent;     /* a UDP socket: its first send is noted */
+    uint8_t unused;
+    uint16_t local_port; /* only of UDP sockets; host byte order */
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];
@@ -42,6 +44,8 @@ struct connect_layout {
     bool has_messages;                                  /* the five members above are set */
     struct kernel_member net, netns; /* struct sock: its netns; struct net: its inode number */
     bool has_netns;                  /* the kernel has network namespaces: net and netns are set */
+    uint32_t sends; /* BTF type btf_trace_sock_send_length; 0: the kernel lacks it */
+    struct kernel_member protocol, local_port; /* struct sock */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
@@ -53,5 +57,22 @@ enum { CONNECT_PROGRAM_MAX = 160 };
  * hash map from cookies to struct connect_note. Returns the number of instructions. */
 size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+
+/* The note of a socket that sent, in an array of SEND_SLOTS (a power of 2): the lowest bits of the
+ * cookie are the index. A hash map that drops old keys would take 900 ns for each new key. cookie
+ * 0: the slot is free, or is written just now. */
+struct send_slot {
+    uint64_t cookie;
+    struct connect_note note;
+    uint64_t unused[2];
+};
+enum { SEND_PROGRAM_MAX = 128, SEND_SLOTS = 32768, SEND_SLOT_SHIFT = 7 };
+_Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program computes offsets");
+
+/* Makes the program that notes the first send of each UDP socket; layout->sends must not be 0.
+ * slots: descriptor of a map with one value, the array. netns and the result: as
+ * connect_program_make(). */
+size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
+                         struct bpf_insn program[SEND_PROGRAM_MAX]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of a kernel (BTF) that a test makes: as much of them as the program for connections needs.
- */
+/* Types of a kernel (BTF) that a test makes: as much of them as the programs for connections and
+ * for sends need. */
 #ifndef HELPERS_MADE_CONNECTS_H
 #define HELPERS_MADE_CONNECTS_H
 
@@ -11,14 +11,14 @@
 /* Where members are, in bytes. */
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
-    uint32_t local_v4, local_v6;
-    uint32_t net, netns;        /* ... its network, and of that the id */
-    uint32_t error, soft_error; /* of struct sock */
-    uint32_t shutdown, queue;   /* ... and its queue of errors: a next, a prev, and a length */
-    uint32_t room;              /* of struct sk_buff: what the queue's owner keeps there */
+    uint32_t local_v4, local_v6, local_port;
+    uint32_t net, netns;                  /* ... its network, and of that the id */
+    uint32_t error, soft_error, protocol; /* of struct sock */
+    uint32_t shutdown, queue; /* ... and its queue of errors: a next, a prev, and a length */
+    uint32_t room;            /* of struct sk_buff: what the queue's owner keeps there */
     uint32_t message_errno, message_origin; /* ... in that, of a message about an error */
     uint32_t flags, leader, name;           /* of struct task_struct */
-    bool without_v6, without_netns, without_queue;
+    bool without_v6, without_netns, without_queue, without_sends;
     uint32_t parameters; /* of the event, with the one that is not its own */
 };
 
@@ -30,10 +30,12 @@ static const struct made_connects made_connects_usual = {
     .v6 = 56,
     .local_v4 = 4,
     .local_v6 = 72,
+    .local_port = 14,
     .net = 48,
     .netns = 64,
     .error = 200,
     .soft_error = 204,
+    .protocol = 248,
     .shutdown = 208,
     .queue = 216,
     .room = 40,
@@ -85,10 +87,11 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     net = part;
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
     made_member(made, "words", four, 0);
-    part = made_type(made, "sock_common", KERNEL_STRUCT, kernel->without_v6 ? 5 : 7, 136);
+    part = made_type(made, "sock_common", KERNEL_STRUCT, kernel->without_v6 ? 6 : 8, 136);
     made_member(made, "skc_net", net, kernel->net * 8);
     made_member(made, "skc_daddr", four, kernel->v4 * 8);
     made_member(made, "skc_dport", two, kernel->port * 8);
+    made_member(made, "skc_num", two, kernel->local_port * 8);
     made_member(made, "skc_family", two, kernel->family * 8);
     made_member(made, "skc_rcv_saddr", four, kernel->local_v4 * 8);
     if (!kernel->without_v6) {
@@ -97,10 +100,11 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     }
     byte = made_int(made, "unsigned char", 1, 0);
     queue = made_errors(made, kernel, byte, four);
-    sock = made_struct(made, "sock", kernel->without_queue ? 3 : 5);
+    sock = made_struct(made, "sock", kernel->without_queue ? 4 : 6);
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_err", four, kernel->error * 8);
     made_member(made, "sk_err_soft", four, kernel->soft_error * 8);
+    made_member(made, "sk_protocol", two, kernel->protocol * 8);
     if (!kernel->without_queue) {
         made_member(made, "sk_shutdown", byte, kernel->shutdown * 8);
         made_member(made, "sk_error_queue", queue, kernel->queue * 8);
@@ -119,6 +123,8 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
         made_pair(made, "", four);
     prototype = made_pointer(made, prototype);
     made_type(made, "btf_trace_inet_sock_set_state", TYPEDEF, 0, prototype);
+    if (!kernel->without_sends) /* its parameters have the same types */
+        made_type(made, "btf_trace_sock_send_length", TYPEDEF, 0, prototype);
 }
 
 #endif

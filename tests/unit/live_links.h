@@ -86,13 +86,21 @@ void connects_destroy(struct connects *connects)
     assert_true(!connects || connects == (struct connects *)&world.connects_made);
 }
 
-int connects_begin(struct connects *connects, uint64_t netns, struct bpf_refusal *refusal)
+int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
+                   struct bpf_refusal *refusal)
 {
     (void)refusal;
+    world.connects_what = what;
     assert_ptr_equal(connects, &world.connects_made);
     world.connects_watched++;
     world.connects_netns = netns;
     return world.connects_refused ? -EPERM : 0;
+}
+
+bool connects_note_sends(const struct connects *connects)
+{
+    (void)connects;
+    return false;
 }
 
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)

@@ -68,6 +68,7 @@ struct world {
     bool connects_refused;
     size_t connects_made, connects_watched;
     uint64_t connects_netns; /* whose connections were noted last */
+    unsigned connects_what;
     const void *ended_connects;
 
     uint64_t counted, taken; /* bytes of each uncounted row, and identity that was taken out */

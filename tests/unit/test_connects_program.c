@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program that notes who connects: made from types of a kernel, and run here. */
+/* The programs that note who connects and who sends: made from types of a kernel, and run here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/errqueue.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 
@@ -127,6 +128,32 @@ static void the_queue_of_errors_is_not_needed(void **state)
         btf_finish(&btf);
         *name ^= 1;
     }
+}
+
+static void a_kernel_without_the_event_of_sends_is_good_for_connections(void **state)
+{
+    static const char *const names[] = {"btf_trace_sock_send_length", "sk_protocol", "skc_num"};
+    struct made_connects kernel = made_connects_usual;
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_connects(&made, &kernel), made_bytes(&made, bytes));
+    struct connect_layout layout;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *name = find_name(length, names[i]);
+        struct btf btf;
+        *name ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_int_equal(layout.sends, 0);
+        btf_finish(&btf);
+        *name ^= 1;
+    }
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.sends);
+    kernel.without_sends = true;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_false(layout.sends);
 }
 
 /* --- Connections ------------------------------------------------------------------------------ */
@@ -446,6 +473,116 @@ static void other_namespaces_are_not_noted(void **state)
     }
 }
 
+/* --- Sends ------------------------------------------------------------------------------------ */
+
+struct sending {
+    struct scene scene;
+    struct send_slot slots[SEND_SLOTS];
+    unsigned calls;
+};
+
+static struct sending sending;
+
+static void make_sending(void)
+{
+    memset(&sending, 0, sizeof sending);
+    make_scene(&sending.scene);
+    place_u16(sending.scene.sock + sending.scene.kernel.protocol, IPPROTO_UDP);
+    place_u16(sending.scene.sock + sending.scene.kernel.local_port, 40001);
+}
+
+static uint64_t count_call(struct processor *processor, int function)
+{
+    sending.calls++;
+    return call(processor, function);
+}
+
+static void send_once(void)
+{
+    struct processor processor = {.call = count_call,
+                                  .arg = &sending.scene,
+                                  .map = sending.slots,
+                                  .map_size = sizeof sending.slots};
+    struct bpf_insn program[SEND_PROGRAM_MAX];
+    struct connect_layout layout;
+    size_t count;
+
+    assert_int_equal(layout_of(&sending.scene.kernel, &layout), 0);
+    count = send_program_make(&layout, sending.scene.wanted, MAP, program);
+    assert_true(count <= SEND_PROGRAM_MAX);
+    processor_run(&processor, program, count, sending.scene.context);
+}
+
+static void who_sends_first_is_noted(void **state)
+{
+    const struct connect_note *note = &sending.slots[COOKIE].note;
+
+    (void)state;
+    make_sending();
+    send_once();
+    assert_int_equal(note->sent, 1);
+    assert_int_equal(note->time, 1000);
+    assert_int_equal(note->pid, 300);
+    assert_int_equal(note->uid, 1001);
+    assert_int_equal(note->cgroup, 4242);
+    assert_int_equal(note->accepted, 0);
+    assert_int_equal(note->family, AF_INET);
+    assert_int_equal(note->port, htons(443));
+    assert_int_equal(note->local_port, 40001);
+    assert_memory_equal(note->local_v4, "\x7f\0\0\2", 4);
+    assert_string_equal(note->name, "a name of 15 by");
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
+}
+
+static void a_later_send_only_asks_for_the_cookie(void **state)
+{
+    (void)state;
+    make_sending();
+    send_once();
+    memcpy(sending.scene.leader + sending.scene.kernel.name, "another name", 13);
+    sending.calls = 0;
+    send_once();
+    assert_int_equal(sending.calls, 1);
+    assert_string_equal(sending.slots[COOKIE].note.name, "a name of 15 by");
+}
+
+static void a_socket_with_the_same_slot_takes_it(void **state)
+{
+    (void)state;
+    make_sending();
+    send_once();
+    sending.slots[COOKIE].cookie = COOKIE + SEND_SLOTS;
+    memcpy(sending.scene.leader + sending.scene.kernel.name, "another name", 13);
+    send_once();
+    assert_string_equal(sending.slots[COOKIE].note.name, "another name");
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
+}
+
+static void only_sends_of_udp_are_noted(void **state)
+{
+    static const uint16_t others[] = {IPPROTO_TCP, IPPROTO_ICMP, IPPROTO_UDPLITE, 0};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        make_sending();
+        place_u16(sending.scene.sock + sending.scene.kernel.protocol, others[i]);
+        send_once();
+        assert_int_equal(sending.calls, 0);
+    }
+}
+
+static void a_send_in_another_netns_is_not_noted(void **state)
+{
+    (void)state;
+    make_sending();
+    sending.scene.wanted = NETNS + 1;
+    send_once();
+    assert_int_equal(sending.slots[COOKIE].cookie, 0);
+    sending.scene.wanted = 0; /* all */
+    send_once();
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +591,12 @@ int main(void)
         cmocka_unit_test(every_part_is_needed),
         cmocka_unit_test(the_queue_of_errors_is_not_needed),
         cmocka_unit_test(who_connects_is_noted),
+        cmocka_unit_test(a_kernel_without_the_event_of_sends_is_good_for_connections),
+        cmocka_unit_test(who_sends_first_is_noted),
+        cmocka_unit_test(a_later_send_only_asks_for_the_cookie),
+        cmocka_unit_test(a_socket_with_the_same_slot_takes_it),
+        cmocka_unit_test(only_sends_of_udp_are_noted),
+        cmocka_unit_test(a_send_in_another_netns_is_not_noted),
         cmocka_unit_test(a_thread_of_the_kernel_is_no_process),
         cmocka_unit_test(an_accepted_connection_has_a_time_a_peer_and_nobody),
         cmocka_unit_test(both_ends_may_begin_a_connection_at_once),

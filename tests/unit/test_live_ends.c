@@ -698,6 +698,7 @@ static void who_connects_is_noted_after_the_first_sample(void **state)
     assert_int_equal(world.connects_made, 1);
     assert_ptr_equal(world.ended_connects, &world.connects_made);
     assert_true(world.connects_netns == namespace_own_id());
+    assert_int_equal(world.connects_what, socket_end_notes(WORLD_KINDS));
     world_read_ends();
     assert_int_equal(world.connects_made, 1);
 }

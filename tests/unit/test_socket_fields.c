@@ -750,6 +750,24 @@ static void an_ended_socket_shows_where_it_comes_from(void **state)
     assert_field("connect_error", &record, "-");
 }
 
+static void who_sent_first_owns_a_udp_socket_that_ended(void **state)
+{
+    const struct context context = {.owners = owners_of_tree()};
+    const struct socket_origin sender = {.pid = 4711, .name = "as\"k\n"};
+    struct record record = {.kind = &kind_socket,
+                            .has = SOCKET_ORIGIN | SOCKET_INODE,
+                            .socket = {.family = AF_INET, .protocol = IPPROTO_UDP}};
+
+    (void)state;
+    record.socket.origin = (struct text){(const char *)&sender, sizeof sender};
+    assert_string_equal(text_of("owner_by", &record, &context), "send");
+    assert_string_equal(text_of("pid", &record, &context), "4711");
+    assert_string_equal(text_of("process", &record, &context), "as\"k\\x0a");
+    record.socket.protocol = IPPROTO_TCP;
+    assert_string_equal(text_of("owner_by", &record, &context), "connect");
+    owners_destroy(context.owners);
+}
+
 static void a_cell_is_never_empty_and_a_dash_is_unknown(void **state)
 {
     struct value value = {.type = VALUE_UNKNOWN};
@@ -818,6 +836,7 @@ int main(void)
         cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),
         cmocka_unit_test(the_other_end_shows_its_owners_and_its_name),
         cmocka_unit_test(an_ended_socket_shows_where_it_comes_from),
+        cmocka_unit_test(who_sent_first_owns_a_udp_socket_that_ended),
         cmocka_unit_test(a_cell_is_never_empty_and_a_dash_is_unknown),
         cmocka_unit_test(counted_columns_show_the_values_of_a_group),
     };

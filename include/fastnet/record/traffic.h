@@ -17,6 +17,7 @@ extern const struct kind kind_traffic;
 #define TRAFFIC_LLADDRS   (UINT64_C(1) << 3) /* src_lladdr, dst_lladdr: Ethernet */
 #define TRAFFIC_TCP       (UINT64_C(1) << 4) /* tcp_flags */
 #define TRAFFIC_SOCKET    (UINT64_C(1) << 5) /* inode and uid */
+#define TRAFFIC_ORIGIN    (UINT64_C(1) << 7) /* origin, of a socket that has ended: inode is 0 */
 /* address, only on request: then a flow is two rows, one for each end. */
 #define TRAFFIC_END (UINT64_C(1) << 6)
 
@@ -45,7 +46,8 @@ struct traffic_record {
     uint64_t lost;        /* frames of any flow that were lost in this interval */
     uint64_t undescribed; /* frames of any flow that the kernel could not describe */
     uint32_t uid;
-    uint64_t inode; /* inode of this host's socket that sent or received the packets */
+    uint64_t inode;     /* inode of this host's socket that sent or received the packets */
+    struct text origin; /* struct socket_origin, perhaps not aligned */
 };
 
 #endif

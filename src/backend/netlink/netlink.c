@@ -510,13 +510,14 @@ int netlink_read_events(struct netlink *netlink, int fd, const struct netlink_li
                         struct report *report)
 {
     bool lost = false;
+    unsigned count = 0;
     int result;
 
     do {
         result = read_events(netlink, fd, listening, report);
         lost |= result == -ENOBUFS;
-    } while (result == 0 || result == -ENOBUFS);
-    return result < 0 && result != -EAGAIN ? result : lost ? -ENOBUFS : 0;
+    } while ((result == 0 || result == -ENOBUFS) && ++count != listening->most);
+    return result < 0 && result != -ENOBUFS && result != -EAGAIN ? result : lost ? -ENOBUFS : 0;
 }
 
 /* Reads a datagram, or calls idle() and waits. Returns 0 to go on, 1 at the end, or -errno. */

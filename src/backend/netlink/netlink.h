@@ -31,6 +31,7 @@ struct netlink_listening {
     const char *remedy; /* advice against lost events, for the report; or NULL */
     int stop;           /* a descriptor: listening ends when it is readable */
     int interval;       /* longest time between calls of idle(), in ms; 0: no limit */
+    unsigned most;      /* datagrams that netlink_read_events() reads; 0: all that are queued */
     netlink_fn fn;
     int (*idle)(void *arg); /* called when no event is queued; a negative result ends listening */
     void *arg;              /* for fn() and idle() */
@@ -54,7 +55,7 @@ int netlink_ask(struct netlink *netlink, int protocol, void *requests, size_t si
  * queued, or -errno. */
 int netlink_join(struct netlink *netlink, const struct netlink_listening *listening);
 
-/* Hands on all events that are queued at fd. Returns 0, -ENOBUFS if events were lost, another
+/* Hands on the events that are queued at fd. Returns 0, -ENOBUFS if events were lost, another
  * -errno, or the negative result of fn. */
 int netlink_read_events(struct netlink *netlink, int fd, const struct netlink_listening *listening,
                         struct report *report);

@@ -132,12 +132,12 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
 {
     struct connect made = {.ended = 0};
     const bool noted = connects && connects_take(connects, record->identity, &made);
-    const uint64_t born = noted    ? made.time
-                          : before ? before->seen
-                                   : 0,
-                   end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
+    const uint64_t end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
+    uint64_t born = noted ? made.time : before ? before->seen : 0;
     bool found = true;
 
+    if (made.sent && before && before->seen < born) /* it was listed before it sent */
+        born = before->seen;
     if (noted)
         origin_restore(record, &made.local, &(struct endpoint){made.remote, made.port},
                        !made.failed);
@@ -152,7 +152,7 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
     if (born && born <= end) {
         record->has |= SOCKET_AGE;
         record->socket.age =
-            (struct age){.ms = (end - born) / CLOCK_MILLISECOND, .at_least = !noted};
+            (struct age){.ms = (end - born) / CLOCK_MILLISECOND, .at_least = !noted || made.sent};
     }
     record->has |= SOCKET_ORIGIN;
     record->socket.origin = (struct text){(const char *)origin, sizeof *origin};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The origin of sockets that have ended: who connected, or which listener accepted. */
+/* The origin of sockets that have ended: who connected or sent first, or which listener accepted.
+ */
 #ifndef BACKEND_SOCKET_ORIGIN_H
 #define BACKEND_SOCKET_ORIGIN_H
 

@@ -16,8 +16,10 @@
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "backend/socket/decode.h"
+#include "backend/socket/netns_events.h"
 #include "backend/socket/origin.h"
 #include "backend/socket/sock_diag.h"
+#include "backend/socket/socket_pass.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
 #include "fastnet/hash.h"
@@ -67,6 +69,7 @@ struct events_reading {
      * its event was read. */
     struct hash_table now, before;
     struct hash_table listeners; /* listeners of the last sample (origin.h) */
+    struct netns_events *all;    /* all network namespaces, with listeners of their own; or NULL */
     uint64_t sampled;            /* start of the last sample: CLOCK_MONOTONIC, nanoseconds */
     bool appeared;               /* the last sample has a new socket with an owner */
     uint64_t next_search;        /* time of the next sample: CLOCK_MONOTONIC, nanoseconds */
@@ -80,6 +83,12 @@ struct events_reading {
 static const struct known_socket *events_find(const struct hash_table *table, uint64_t cookie)
 {
     return hash_table_find_number(table, hash_word(0, cookie), cookie);
+}
+
+static struct hash_table *events_listeners(struct events_reading *reading)
+{
+    return reading->all ? &heard_netns_at(reading->all, reading->all->current)->listeners
+                        : &reading->listeners;
 }
 
 /* Remembers a socket. A closed socket that still sends has no inode: it keeps its old inode. */
@@ -106,12 +115,13 @@ static int events_remember(const struct record *record, void *arg)
                                        {old ? old->before.seen : reading->sampled,
                                         record->socket.local.address, record->socket.remote}};
     reading->appeared |= known->inode && (!old || !old->inode);
-    return listeners_add(&reading->listeners, record);
+    return listeners_add(events_listeners(reading), record);
 }
 
-/* Lists the sockets of two groups of events: IPv4 and IPv6. */
-static int events_list(struct events_reading *reading, const struct table *table,
-                       const struct table *table6)
+/* Lists the sockets of two groups of events: IPv4 and IPv6. netns: the network namespace, or NULL:
+ * that of reading->query->netlink. */
+static int events_list(struct events_reading *reading, const struct heard_netns *netns,
+                       const struct table *table, const struct table *table6)
 {
     const unsigned kinds = reading->query->events->kinds;
     const bool wants[] = {kinds & socket_end_kind(AF_INET, table->protocol),
@@ -126,12 +136,39 @@ static int events_list(struct events_reading *reading, const struct table *table
     query.where = NULL;
     query.exclusive = true;
     query.report = &report;
+    query.pass = netns ? reading->all->pass : NULL;
+    if (netns) {
+        query.netlink = netns->netlink;
+        query.netns = netns->of.cookie;
+    }
     for (size_t i = 0; i < COUNT(tables) && result == 0; i++) {
         query.table = tables[i];
         if (wants[i] && !(i && both))
-            result = inet_diag_dump(&query, events_remember, reading);
+            result = query.pass ? socket_pass_list(&query, events_remember, reading)
+                                : inet_diag_dump(&query, events_remember, reading);
     }
     return result;
+}
+
+static int events_list_netns(const struct heard_netns *netns, void *arg)
+{
+    int result;
+
+    hash_table_finish(events_listeners(arg));
+    result = events_list(arg, netns, &table_tcp, &table_tcp6);
+    return result < 0 ? result : events_list(arg, netns, &table_udp, &table_udp6);
+}
+
+static int events_list_all(struct events_reading *reading)
+{
+    struct socket_pass *pass = reading->all ? reading->all->pass : NULL;
+    int result = pass ? socket_pass_begin(pass) : 0;
+
+    if (!reading->all)
+        return events_list_netns(NULL, reading);
+    if (!result && pass)
+        result = socket_pass_end(pass);
+    return result < 0 ? result : netns_events_each(reading->all, events_list_netns, reading);
 }
 
 /* Lists the sockets once a second, or earlier if a connection came to an unknown listener. This
@@ -146,12 +183,9 @@ static void events_sample(struct events_reading *reading)
     hash_table_finish(&reading->before);
     reading->before = reading->now;
     reading->now = (struct hash_table){.count = 0};
-    hash_table_finish(&reading->listeners);
     reading->sampled = begun;
     reading->appeared = false;
-    result = events_list(reading, &table_tcp, &table_tcp6);
-    if (result >= 0)
-        result = events_list(reading, &table_udp, &table_udp6);
+    result = events_list_all(reading);
     if (result < 0 && !reading->failed)
         report_note(reading->query->report, "%s: users and owners are unknown: %s",
                     reading->query->table->name, strerror(-result));
@@ -201,8 +235,8 @@ static void events_complete(struct events_reading *reading, struct record *recor
         sock->cgroup = known->cgroup;
     }
     if (reading->query->needs & FIELDS_ORIGIN &&
-        !origin_take(reading->query->connects, &reading->listeners, known ? &known->before : NULL,
-                     record, origin))
+        !origin_take(reading->query->connects, events_listeners(reading),
+                     known ? &known->before : NULL, record, origin))
         reading->next_search = reading->soonest;
 }
 
@@ -252,9 +286,62 @@ static int events_idle(void *arg)
     return result;
 }
 
+unsigned socket_end_notes(unsigned kinds)
+{
+    const unsigned tcp =
+        socket_end_kind(AF_INET, IPPROTO_TCP) | socket_end_kind(AF_INET6, IPPROTO_TCP);
+    const unsigned udp =
+        socket_end_kind(AF_INET, IPPROTO_UDP) | socket_end_kind(AF_INET6, IPPROTO_UDP);
+
+    return (kinds & tcp ? NOTE_CONNECTS : 0) | (kinds & udp ? NOTE_SENDS : 0);
+}
+
+/* Starts the programs that note who connects and who sends. Reports which owners stay unknown
+ * without them. */
+static void events_begin_notes(const struct query *query)
+{
+    const uint64_t netns = query->events->netns ? 0 : namespace_own_id();
+    const unsigned what = socket_end_notes(query->events->kinds);
+    struct bpf_refusal refusal;
+    const bool is_refused = connects_begin(query->connects, what, netns, &refusal) < 0;
+
+    if (!(query->needs & (SOCKET_ORIGIN | SOCKET_AGE)))
+        return;
+    if (is_refused)
+        report_note(query->report,
+                    "owners are searched only once a second (%s): connections that last less than "
+                    "a second have no owner, and are missing if their program resets them",
+                    refusal.reason);
+    else if (what & NOTE_SENDS && !connects_note_sends(query->connects))
+        report_note(query->report,
+                    "owners of UDP sockets are searched only once a second (this kernel has no "
+                    "tracepoint sock_send_length: Linux 6.3): sockets that last less than a second "
+                    "have no owner");
+}
+
+/* Listens in all network namespaces. Returns 0 at the end, -errno, or fn's negative value. */
+static int events_listen_everywhere(struct events_reading *reading,
+                                    const struct netlink_listening *listening)
+{
+    struct netns_events all;
+    int result = netns_events_begin(&all, reading->query, listening);
+
+    reading->all = &all;
+    if (!result && remembers(reading->query))
+        events_sample(reading);
+    while (result == 0) {
+        result = events_idle(reading);
+        if (result == 0)
+            result = netns_events_read(&all, remembers(reading->query) ? reading->next_search
+                                                                       : UINT64_MAX);
+    }
+    netns_events_finish(&all);
+    return result < 0 ? result : 0;
+}
+
 static int events_dump(const struct query *query, record_fn fn, void *arg)
 {
-    enum { SECOND = 1000 };
+    enum { SECOND = 1000, AT_ONCE = 256 };
     struct events_reading reading = {.query = query, .fn = fn, .arg = arg};
     const struct netlink_listening listening = {
         .protocol = NETLINK_SOCK_DIAG,
@@ -262,23 +349,19 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
         .buffer_size = query->events->buffer_size,
         .stop = query->events->stop,
         .interval = remembers(query) ? SECOND : query->events->interval,
+        .most = AT_ONCE,
         .fn = events_take_event,
         .idle = events_idle,
         .arg = &reading,
     };
-    struct bpf_refusal refusal;
     int result;
 
-    if (query->needs & FIELDS_ORIGIN && query->connects &&
-        connects_begin(query->connects, namespace_own_id(), &refusal) < 0 &&
-        query->needs & (SOCKET_ORIGIN | SOCKET_AGE))
-        report_note(query->report,
-                    "owners are searched only once a second (%s): connections that last less than "
-                    "a second have no owner, and are missing if their program resets them",
-                    refusal.reason);
-    if (remembers(query))
+    if (query->needs & FIELDS_ORIGIN && query->connects)
+        events_begin_notes(query);
+    if (remembers(query) && !query->events->netns)
         events_sample(&reading);
-    result = netlink_listen(query->netlink, &listening, query->report);
+    result = query->events->netns ? events_listen_everywhere(&reading, &listening)
+                                  : netlink_listen(query->netlink, &listening, query->report);
     hash_table_finish(&reading.now);
     hash_table_finish(&reading.before);
     hash_table_finish(&reading.listeners);

@@ -53,7 +53,6 @@ static const struct refused refused[] = {
     {"backend", "auto netlink", "connections are only seen as they end"},
     {"exact", NULL, "it reads a table twice, but an event comes only once"},
     {"output", NULL, "the file is replaced at the end, but events never end (try >FILE)"},
-    {"all-netns", NULL, "events come from one network namespace only (try --netns=NAME)"},
     {NULL, NULL, NULL},
 };
 
@@ -70,7 +69,7 @@ const struct grammar closed_grammar = {
              "process." FILTERS_WORD_HELP,
     .important = "for u a port host process where columns limit json",
     .examples = examples,
-    .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state",
+    .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state, sock_send_length",
 };
 
 /* True if the predicate compares ports or protocols. */

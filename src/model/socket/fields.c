@@ -667,8 +667,8 @@ static const struct field fields[] = {
     GROUP(container_name, container, NEED_CONTAINERS, "name of that container"),
     GROUP(pod_name, pod, NEED_CONTAINERS, "namespace and name of that pod in Kubernetes"),
     COMPUTED(owner_by, VALUE_TEXT, owner_by, SOCKET_INODE,
-             "how the processes are known: they hold the socket (socket), connected it (connect), "
-             "or hold its listener (listener)",
+             "how the processes are known: socket (hold it), connect (connected it), listener "
+             "(hold its listener), send (sent first on it)",
              .word = owner_by_word, .lookups = NEED_OWNERS),
     MILLISECONDS(age, socket.age.ms, SOCKET_AGE,
                  "in fastnet closed and top: seconds since the connection was made, or first seen",
@@ -781,6 +781,8 @@ const struct kind kind_socket = {
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, socket.inode),
+    .origin = offsetof(struct record, socket.origin),
+    .has_origin = SOCKET_ORIGIN,
     .cgroup = SOCKET_CGROUP,
     EVENTS(socket.received, SOCKET_RECEIVED),
     .lasting = &lasting,

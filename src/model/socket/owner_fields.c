@@ -2,6 +2,7 @@
 #include "model/socket/owner_fields.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 
 #include "fastnet/cgroups.h"
 #include "fastnet/owners.h"
@@ -26,12 +27,14 @@ static uint64_t owner_inode_of(const struct cell *cell)
 /* Returns the origin of a socket; zeroes are unknown. */
 static struct socket_origin origin_of(const struct record *record)
 {
-    const struct text *text = &record->socket.origin;
     struct socket_origin origin = {.pid = 0};
+    struct text text;
 
-    if (record->kind == &kind_socket && record->has & SOCKET_ORIGIN &&
-        text->length == sizeof origin)
-        memcpy(&origin, text->data, sizeof origin);
+    if (!(record->has & record->kind->has_origin))
+        return origin;
+    memcpy(&text, (const char *)record + record->kind->origin, sizeof text);
+    if (text.length == sizeof origin)
+        memcpy(&origin, text.data, sizeof origin);
     return origin;
 }
 
@@ -68,7 +71,9 @@ static size_t owner_find_owners(const struct cell *cell, const struct owner **fi
         return count;
     const struct socket_origin origin = origin_of(cell->record);
     if (origin.pid) {
-        *by = OWNER_BY_CONNECT;
+        *by = cell->record->kind == &kind_socket && cell->record->socket.protocol == IPPROTO_UDP
+                  ? OWNER_BY_SEND
+                  : OWNER_BY_CONNECT;
         *first = owners_creator(owners, (pid_t)origin.pid, origin.name);
         return 1;
     }
@@ -90,7 +95,7 @@ static bool is_ownerless(const struct cell *cell)
 }
 
 WORDS(owner_by_word, [OWNER_BY_SOCKET] = "socket", [OWNER_BY_CONNECT] = "connect",
-      [OWNER_BY_LISTENER] = "listener");
+      [OWNER_BY_LISTENER] = "listener", [OWNER_BY_SEND] = "send");
 
 struct value owner_by(const struct cell *cell)
 {

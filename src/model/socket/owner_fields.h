@@ -12,7 +12,7 @@
 enum { OWN_END, OTHER_END };
 
 /* How the owners are known: they hold the socket, they connected it, or they hold its listener. */
-enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER };
+enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER, OWNER_BY_SEND };
 word_fn owner_by_word, connect_error_name;
 field_fn owner_by, origin_error;
 

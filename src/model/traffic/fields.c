@@ -158,6 +158,8 @@ static const struct named_address hosts[] = {
     NAMED_ADDRESS(traffic.dst, TRAFFIC_ADDRESSES),
 };
 
+static const struct borrowed borrowed[] = {BORROWED_TEXT(traffic.origin, TRAFFIC_ORIGIN)};
+
 const struct kind kind_traffic = {
     .name = "packets",
     .count_by = "protocol,dst",
@@ -166,4 +168,8 @@ const struct kind kind_traffic = {
     VIEWS(views),
     HOSTS(hosts),
     .inode = offsetof(struct record, traffic.inode),
+    .origin = offsetof(struct record, traffic.origin),
+    .has_origin = TRAFFIC_ORIGIN,
+    .borrowed = borrowed,
+    .borrowed_count = COUNT(borrowed),
 };
