@@ -3,25 +3,11 @@
 #ifndef BACKEND_SOCKET_SOCKET_PASS_H
 #define BACKEND_SOCKET_SOCKET_PASS_H
 
+#include "fastnet/held_sockets.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/query.h"
 #include "fastnet/socket_pass.h"
 #include <linux/bpf.h>
-
-/* The numbers that the program writes for each socket. */
-struct pass_socket {
-    uint64_t cookie, inode, cgroup;
-    uint32_t netns; /* inode of the network namespace */
-    uint32_t uid, mark, interface;
-    /* A queue is the first number minus the second. For a TCP listener the four numbers are:
-     * connections that wait to be accepted, 0, the limit for these, and half-open connections. */
-    uint32_t received[2], sent[2];
-    uint8_t local[16], remote[16]; /* IPv4: the first 4 bytes */
-    uint16_t family, type, protocol;
-    uint16_t local_port;  /* host byte order */
-    uint16_t remote_port; /* network byte order */
-    uint8_t state, shutdown, retransmits, probes, v6only, unused;
-};
 
 /* Kernel types and members that the program reads, in its context and where pointers lead. */
 struct pass_layout {

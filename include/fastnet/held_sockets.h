@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* Sockets that processes hold and that no table of the kernel lists: sockets that are not bound,
+ * were reset by the peer and not closed, or belong to a family without a table. Only a descriptor
+ * of a process shows that such a socket exists. */
+#ifndef FASTNET_HELD_SOCKETS_H
+#define FASTNET_HELD_SOCKETS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The numbers that the BPF program of the kernel writes for each socket (socket_pass.h). */
+struct pass_socket {
+    uint64_t cookie, inode, cgroup;
+    uint32_t netns; /* inode of the network namespace */
+    uint32_t uid, mark, interface;
+    /* A queue is the first number minus the second. For a TCP listener the four numbers are:
+     * connections that wait to be accepted, 0, the limit for these, and half-open connections. */
+    uint32_t received[2], sent[2];
+    uint8_t local[16], remote[16]; /* IPv4: the first 4 bytes */
+    uint16_t family, type, protocol;
+    uint16_t local_port;  /* host byte order */
+    uint16_t remote_port; /* network byte order */
+    uint8_t state, shutdown, retransmits, probes, v6only, unused;
+};
+
+/* How a process holds a socket. */
+enum held_by {
+    HELD_BY_DESCRIPTOR,
+    HELD_IN_FLIGHT,   /* it is on its way to another process (SCM_RIGHTS of unix(7)) */
+    HELD_BY_IO_URING, /* only io_uring(7) of the process holds it */
+};
+
+/* A held socket. pid, fd and socket.inode are always known. Of the other members of `socket`, 0 is
+ * unknown in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
+ * HELD_PROTOCOL_UNKNOWN. The bits in `has` say whether these are known: SOCKET_STATE,
+ * SOCKET_ADDRESSES (both ends), SOCKET_UID, SOCKET_CGROUP, SOCKET_QUEUES, SOCKET_SHUTDOWN,
+ * SOCKET_MARK, SOCKET_INTERFACE, SOCKET_RETRANSMITS, SOCKET_V6ONLY (record/socket.h). */
+enum { HELD_PROTOCOL_UNKNOWN = UINT16_MAX };
+struct held_socket {
+    struct pass_socket socket;
+    uint64_t has;
+    pid_t pid; /* a process that holds it */
+    int fd;    /* the descriptor in that process; -1: none */
+    enum held_by by;
+};
+
+/* For sockets of which only pid, fd and inode are known: asks for the rest, as far as the user may
+ * know it, and fills it in. All `has` are 0 before the call. A socket that its process no longer
+ * holds gets inode 0. proc_root: the directory with the processes. Returns 0 or -errno; -errno of
+ * single sockets are no errors: the numbers stay unknown. */
+int held_sockets_ask(struct held_socket *sockets, size_t count, const char *proc_root);
+
+#endif
