@@ -72,7 +72,7 @@ int held_sockets_load(struct held_sockets *held, struct bpf_refusal *refusal);
 struct held_query {
     struct held_sockets *sockets;
     struct owners *owners;
-    /* Whether a table of the listing had the socket with this inode. */
+    /* Whether the listing has the socket with this inode already, or cannot want it. */
     bool (*is_listed)(const void *arg, uint64_t inode);
     const void *arg;
     bool others; /* also list held sockets of tables that the listing does not have */

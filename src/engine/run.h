@@ -104,6 +104,7 @@ struct limits {
 /* Sockets that no table lists (unlisted.c). */
 struct unlisted {
     bool wanted;          /* the lane notes the inode of each row */
+    bool of_process;      /* the filter names processes that hold a wanted socket */
     bool by_bpf;          /* BPF finds them; else they are among the descriptors of owners */
     uint64_t ended, took; /* end and duration of the last reading: CLOCK_MONOTONIC, ns; 0: none */
     const struct held_query *query; /* while table_unlisted is read */

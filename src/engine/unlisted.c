@@ -12,9 +12,12 @@
 #include "fastnet/owners.h"
 #include "fastnet/rights.h"
 
-static bool is_noted(const void *arg, uint64_t inode)
+/* True if this comparison names a process that holds the socket. */
+static bool compares_process(const struct predicate *where)
 {
-    return seen_has(arg, inode);
+    return where->field && where->field->type == VALUE_OWNERS &&
+           !(where->field->lookups & NEED_PEERS) && where->operation == PREDICATE_EQUAL &&
+           where->constant.type == VALUE_NUMBER;
 }
 
 /* True if a row passes the filter only if one of certain processes holds its socket. */
@@ -26,8 +29,7 @@ static bool requires_process(const struct predicate *where)
     if (!where || where->operation == PREDICATE_NOT)
         return false;
     if (where->field)
-        return where->operation == PREDICATE_EQUAL && where->constant.type == VALUE_NUMBER &&
-               where->field->type == VALUE_OWNERS && !(where->field->lookups & NEED_PEERS);
+        return compares_process(where);
     for (; part; part = part->next) {
         const bool one = requires_process(part);
         any |= one;
@@ -39,14 +41,38 @@ static bool requires_process(const struct predicate *where)
 /* True if the filter names a process whose descriptors this user may not see. */
 static bool names_denied_process(const struct predicate *where, const struct owners *owners)
 {
-    bool found = where && where->field && where->field->type == VALUE_OWNERS &&
-                 where->operation == PREDICATE_EQUAL && where->constant.type == VALUE_NUMBER &&
-                 owners_deny(owners, (pid_t)where->constant.number);
+    bool found =
+        where && compares_process(where) && owners_deny(owners, (pid_t)where->constant.number);
 
     for (const struct predicate *part = where ? where->parts : NULL; part && !found;
          part = part->next)
         found = names_denied_process(part, owners);
     return found;
+}
+
+static bool names_process(const struct predicate *where, pid_t pid)
+{
+    bool found = compares_process(where) && where->constant.number == (uint64_t)pid;
+
+    for (const struct predicate *part = where->parts; part && !found; part = part->next)
+        found = names_process(part, pid);
+    return found;
+}
+
+/* True if the listing does not need the socket with this inode: a table has it, or it would be
+ * asked for although the filter names other processes. */
+static bool is_unneeded(const void *arg, uint64_t inode)
+{
+    const struct run *run = arg;
+    struct owners *owners = run->engine->context.owners;
+    const struct owner *first;
+    bool is_of_other = run->unlisted.of_process && !run->unlisted.by_bpf && owners;
+
+    if (seen_has(run->engine->noted, inode))
+        return true;
+    for (size_t i = 0, count = is_of_other ? owners_find(owners, inode, &first) : 0; i < count; i++)
+        is_of_other &= !names_process(run->listing->where, first[i].process->pid);
+    return is_of_other;
 }
 
 static bool are_unlisted_wanted(const struct run *run)
@@ -87,6 +113,7 @@ int run_prepare_unlisted(struct run *run)
     if (!engine->noted && !(engine->noted = seen_create()))
         return -ENOMEM;
     seen_start(engine->noted, true);
+    run->unlisted.of_process = requires_process(run->listing->where);
     run->unlisted.wanted = true;
     run->unlisted.by_bpf = load_held_sockets(engine, run->listing) == 0;
     run->needs.fields |= SOCKET_INODE;
@@ -154,8 +181,8 @@ void run_list_unlisted(struct run *run, const struct listing_table *table)
 {
     struct unlisted *unlisted = &run->unlisted;
     struct held_query query = {.sockets = run->engine->held,
-                               .is_listed = is_noted,
-                               .arg = run->engine->noted,
+                               .is_listed = is_unneeded,
+                               .arg = run,
                                .others = run->listing->unlisted == UNLISTED_ALL};
     struct owners *own = NULL;
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);

@@ -257,10 +257,10 @@ static uint16_t protocol_of(const struct held_socket *held)
     return is_of_ip(held) ? sock->protocol : (uint16_t)(PROTOCOL_OF_FAMILY + sock->family);
 }
 
-static void held_decode(const struct held_socket *held, enum held_place place,
-                        struct record *record)
+void held_socket_row(const struct held_socket *held, struct record *record)
 {
     struct socket_record *sock = &record->socket;
+    const struct table *table;
     const uint64_t of_all =
         SOCKET_STATE | SOCKET_UID | SOCKET_INODE | SOCKET_COOKIE | SOCKET_CGROUP | SOCKET_SHUTDOWN;
 
@@ -278,7 +278,7 @@ static void held_decode(const struct held_socket *held, enum held_place place,
         sock->send_q = 0; /* its numbers of sent bytes are old */
     sock->type = held->socket.type;
     record->has |= sock->type ? SOCKET_TYPE : 0;
-    sock->listed = place == HELD_SOMEWHERE ? LISTED_UNKNOWN : LISTED_NOT;
+    sock->listed = held_socket_place(held, &table) == HELD_SOMEWHERE ? LISTED_UNKNOWN : LISTED_NOT;
 }
 
 /* A listing of held sockets. */
@@ -393,7 +393,7 @@ static int held_dump(const struct query *query, record_fn fn, void *arg)
         struct record record;
         if (place == HELD_ELSEWHERE || one->found || !is_missing_here(&listing, one))
             continue;
-        held_decode(one, place, &record);
+        held_socket_row(one, &record);
         listing.result = fn(&record, arg);
     }
     return listing.result;

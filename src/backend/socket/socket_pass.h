@@ -46,6 +46,9 @@ const struct table *held_socket_table(const struct pass_socket *held);
 /* Fills the record of a socket that is a row. */
 void held_socket_decode(const struct pass_socket *held, struct record *record);
 
+/* Fills the record of a held socket that no table has. */
+void held_socket_row(const struct held_socket *held, struct record *record);
+
 /* Makes a pass without a program, for socket_pass_take(). Returns NULL if memory is short. */
 struct socket_pass *socket_pass_create_empty(void);
 
