@@ -5,9 +5,15 @@
 #ifndef FASTNET_HELD_SOCKETS_H
 #define FASTNET_HELD_SOCKETS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+struct bpf_refusal;
+struct owners;
+struct predicate;
+struct table;
 
 /* The numbers that the BPF program of the kernel writes for each socket (socket_pass.h). */
 struct pass_socket {
@@ -43,6 +49,7 @@ struct held_socket {
     pid_t pid; /* a process that holds it */
     int fd;    /* the descriptor in that process; -1: none */
     enum held_by by;
+    bool found; /* a table that was asked for it has it */
 };
 
 /* For sockets of which only pid, fd and inode are known: asks for the rest, as far as the user may
@@ -50,5 +57,40 @@ struct held_socket {
  * holds gets inode 0. proc_root: the directory with the processes. Returns 0 or -errno; -errno of
  * single sockets are no errors: the numbers stay unknown. */
 int held_sockets_ask(struct held_socket *sockets, size_t count, const char *proc_root);
+
+/* Held sockets that may be in no table, each once. They are found by BPF or, if that cannot be
+ * used, among the descriptors of owners. */
+struct held_sockets;
+struct held_sockets *held_sockets_create(void); /* NULL: memory is short */
+void held_sockets_destroy(struct held_sockets *held);
+/* Loads the BPF program. Returns 0, or -errno with the refusal, which every later call returns,
+ * too. Needs the rights of socket_pass_create(). */
+int held_sockets_load(struct held_sockets *held, struct bpf_refusal *refusal);
+
+/* How to find them. owners: NULL if the program is loaded. The functions may be called in any
+ * order. */
+struct held_query {
+    struct held_sockets *sockets;
+    struct owners *owners;
+    /* Whether the listing has the socket with this inode already, or cannot want it. */
+    bool (*is_listed)(const void *arg, uint64_t inode);
+    const void *arg;
+    bool others; /* also list held sockets of tables that the listing does not have */
+};
+/* Reads them, in all network namespaces. Sockets of earlier calls are dropped. Returns 0, or
+ * -errno: then there are no sockets. */
+int held_sockets_read(const struct held_query *query, const char *proc_root);
+
+/* True if a row of table_unlisted may pass the filter. others: as in struct held_query. */
+bool held_sockets_may_pass(const struct predicate *where, bool others);
+
+/* Where a held socket belongs that no table of the listing had. */
+enum held_place {
+    HELD_NOWHERE,   /* no table lists it */
+    HELD_ELSEWHERE, /* a table has it now: it is new */
+    HELD_SOMEWHERE, /* nobody knows, because its family or state is unknown */
+    HELD_IN_TABLE,  /* *table may have it, if the kernel can list that table */
+};
+enum held_place held_socket_place(const struct held_socket *held, const struct table **table);
 
 #endif

@@ -491,6 +491,27 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
     return owners->last.past ? 0 : count;
 }
 
+int owners_each_socket(const struct owners *owners,
+                       int (*fn)(uint64_t inode, pid_t pid, int fd, void *arg), void *arg)
+{
+    const struct holding *items = owners->holdings.items;
+    int result = 0;
+
+    for (size_t i = 0; i < owners->holdings.count && !result; i++)
+        if (items[i].inode && !(items[i].holder & HOLDER_PAST) &&
+            (i == 0 || items[i].inode != items[i - 1].inode))
+            result = fn(items[i].inode, (pid_t)(items[i].holder >> HOLDER_PROCESS_SHIFT),
+                        owners->items[i].fd, arg);
+    return result;
+}
+
+bool owners_deny(const struct owners *owners, pid_t pid)
+{
+    const struct process *process = processes_find(&owners->processes, pid);
+
+    return process ? process->denied : owners->summary.hidden;
+}
+
 /* --- Whether they are still the owners -------------------------------------------------------- */
 
 /* Moves the owners that still hold the socket to the front. Returns their number. */

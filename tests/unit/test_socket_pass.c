@@ -200,7 +200,7 @@ static void run(struct scene *scene)
     size_t count;
 
     assert_int_equal(layout_of(make_types(), &layout), 0);
-    count = pass_program_make(&layout, program);
+    count = pass_program_make(&layout, false, program);
     assert_true(count <= PASS_PROGRAM_MAX);
     processor_run(&processor, program, count, scene->context);
 }
@@ -791,7 +791,7 @@ static void without_rights_there_is_no_pass(void **state)
     struct socket_pass *pass = NULL;
 
     (void)state; /* rights_init() was not called: no right can be raised */
-    assert_int_equal(socket_pass_create(&pass, &refusal), -EPERM);
+    assert_int_equal(socket_pass_create(&pass, false, &refusal), -EPERM);
     assert_null(pass);
     assert_int_equal(refusal.error, -EPERM);
     assert_non_null(strstr(refusal.reason, "CAP_BPF"));

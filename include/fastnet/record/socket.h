@@ -129,7 +129,12 @@ enum {
     PROTOCOL_VSOCK,
     PROTOCOL_XDP,
     PROTOCOL_TIPC,
+    /* Plus the family: a socket of a family without tables. */
+    PROTOCOL_OF_FAMILY = 0x9000,
 };
+
+/* Whether a table of the kernel has the socket. Only held_sockets.h knows sockets in no table. */
+enum socket_listed { LISTED, LISTED_NOT, LISTED_UNKNOWN };
 
 /* The origin of a socket. Zeroes are unknown. */
 struct socket_origin {
@@ -152,6 +157,7 @@ struct socket_record {
     uint16_t type;       /* SOCK_STREAM ..., only sockets other than IP */
     uint8_t timer_count; /* how often this timer has fired without success; only by sock_diag */
     uint8_t event;       /* enum live_event */
+    uint8_t listed;      /* enum socket_listed */
     uint64_t timer_ms;   /* milliseconds until the timer fires */
     uint32_t retransmits;
     uint32_t probes;

@@ -397,6 +397,12 @@ size_t socket_pass_count(const struct socket_pass *pass)
     return pass->count;
 }
 
+const struct pass_socket *socket_pass_written(const struct socket_pass *pass, size_t *count)
+{
+    *count = pass->length / sizeof(struct pass_socket);
+    return (const struct pass_socket *)(const void *)pass->bytes;
+}
+
 /* --- Reading ---------------------------------------------------------------------------------- */
 
 static int read_once(struct socket_pass *pass)
@@ -454,7 +460,7 @@ void socket_pass_destroy(struct socket_pass *pass)
     free(pass);
 }
 
-static int pass_load(struct socket_pass *pass, struct bpf_refusal *refusal)
+static int pass_load(struct socket_pass *pass, bool unlisted, struct bpf_refusal *refusal)
 {
     struct bpf_insn code[PASS_PROGRAM_MAX];
     struct kernel_types types;
@@ -466,12 +472,12 @@ static int pass_load(struct socket_pass *pass, struct bpf_refusal *refusal)
     kernel_types_finish(&types);
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
-    pass->program = bpf_program_load(code, pass_program_make(&layout, code), BPF_TRACE_ITER,
-                                     layout.function, "fastnet_sockets");
+    pass->program = bpf_program_load(code, pass_program_make(&layout, unlisted, code),
+                                     BPF_TRACE_ITER, layout.function, "fastnet_sockets");
     return bpf_refuse_step(refusal, pass->program, "bpf(2)");
 }
 
-int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
+int socket_pass_create(struct socket_pass **pass, bool unlisted, struct bpf_refusal *refusal)
 {
     struct socket_pass *made;
     int status = bpf_check_rights(refusal, NULL);
@@ -483,7 +489,7 @@ int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
     made = socket_pass_create_empty();
     if (!made)
         return bpf_refuse_step(refusal, -ENOMEM, "memory");
-    status = pass_load(made, refusal);
+    status = pass_load(made, unlisted, refusal);
     if (status < 0)
         socket_pass_destroy(made);
     else
