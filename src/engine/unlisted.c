@@ -197,6 +197,11 @@ void run_list_unlisted(struct run *run, const struct listing_table *table)
         unlisted->ended = clock_nanoseconds(CLOCK_MONOTONIC);
         unlisted->took = unlisted->ended - began;
     }
+    if (run->listing->exact)
+        report_note(run->report,
+                    "%s: --exact may miss a socket while it moves from one process to "
+                    "another",
+                    table->table->name);
     if (status == 0) {
         unlisted->query = &query;
         run_table(run, table);

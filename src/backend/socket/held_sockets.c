@@ -4,11 +4,14 @@
 #include "fastnet/held_sockets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "backend/socket/sock_diag.h"
 #include "backend/socket/socket_pass.h"
@@ -18,6 +21,7 @@
 #include "fastnet/owners.h"
 #include "fastnet/predicate.h"
 #include "fastnet/rights.h"
+#include "lookup/processes.h"
 
 const struct table table_unlisted = {
     .name = "unlisted sockets",
@@ -158,9 +162,35 @@ static int held_by_inode(const void *a, const void *b)
     return (one->socket.inode > other->socket.inode) - (one->socket.inode < other->socket.inode);
 }
 
-/* Sorts them, and keeps each once. Drops sockets without inode. */
+static struct held_socket *held_find(const struct held_sockets *held, uint64_t inode)
+{
+    const struct held_socket wanted = {.socket.inode = inode};
+
+    return held->count ? bsearch(&wanted, held->items, held->count, sizeof wanted, held_by_inode)
+                       : NULL;
+}
+
+/* Forgets a socket that this program opened itself: unlike inherited descriptors, such a descriptor
+ * is closed by execve(2). */
+static int held_forget_own(const char *name, void *arg)
+{
+    struct held_sockets *held = arg;
+    const int fd = atoi(name), flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+    struct held_socket *own;
+    struct stat status;
+
+    if (flags < 0 || !(flags & FD_CLOEXEC) || fstat(fd, &status) < 0 || !S_ISSOCK(status.st_mode))
+        return 0;
+    own = held_find(held, status.st_ino);
+    if (own)
+        memmove(own, own + 1, (size_t)(held->items + --held->count - own) * sizeof *own);
+    return 0;
+}
+
+/* Sorts them, and keeps each once. Drops sockets without inode, and sockets of this program. */
 static void held_arrange(struct held_sockets *held)
 {
+    const int own = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     size_t kept = 0;
 
     if (held->count)
@@ -171,6 +201,10 @@ static void held_arrange(struct held_sockets *held)
             held->items[kept++] = held->items[i];
     }
     held->count = kept;
+    if (own < 0)
+        return;
+    (void)directory_each(own, held_forget_own, held);
+    close(own);
 }
 
 static int read_by_bpf(struct held_sockets *held)
@@ -296,14 +330,6 @@ static bool is_missing_here(const struct held_listing *listing, const struct hel
 
     return (!held->socket.netns || held->socket.netns == (uint32_t)listing->query->netns) &&
            !query->is_listed(query->arg, held->socket.inode);
-}
-
-static struct held_socket *held_find(const struct held_sockets *held, uint64_t inode)
-{
-    const struct held_socket wanted = {.socket.inode = inode};
-
-    return held->count ? bsearch(&wanted, held->items, held->count, sizeof wanted, held_by_inode)
-                       : NULL;
 }
 
 static int take_row_of_table(const struct record *record, void *arg)

@@ -347,7 +347,7 @@ static const struct field fields[] = {
     GAUGE(probes, socket.probes, SOCKET_RETRANSMITS,
           "keepalive or window probes that the peer has not answered yet"),
     WORD(type, socket.type, type_name, SOCKET_TYPE,
-         "type of a socket that is not of IP: stream, dgram, raw, rdm or seqpacket"),
+         "type of a socket that is not of IP or not listed: stream, dgram, raw, rdm, seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
            "for a unix, packet or netlink socket: references to it in the kernel"),
     COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
