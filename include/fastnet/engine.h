@@ -49,6 +49,7 @@ enum unlisted_choice {
     UNLISTED_OF_PROCESS, /* if the filter names processes by number */
     UNLISTED_ALL,        /* and all other held sockets, of tables that the listing does not have */
     UNLISTED_ONLY,       /* rows of other tables are not shown */
+    UNLISTED_COUNTED,    /* only table_summary counts them; there is no table_unlisted */
 };
 
 /* Functions that the owner of a listing adds to its runs; the engine calls them with `arg`. */

@@ -81,6 +81,9 @@ struct held_query {
  * -errno: then there are no sockets. */
 int held_sockets_read(const struct held_query *query, const char *proc_root);
 
+/* Returns the sockets that held_sockets_read() found last, borrowed. */
+const struct held_socket *held_sockets_all(const struct held_sockets *held, size_t *count);
+
 /* True if a row of table_unlisted may pass the filter. others: as in struct held_query. */
 bool held_sockets_may_pass(const struct predicate *where, bool others);
 

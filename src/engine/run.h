@@ -7,6 +7,7 @@
 #include "engine/rows.h"
 #include "engine/seen.h"
 #include "fastnet/engine.h"
+#include "fastnet/held_sockets.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 
@@ -107,7 +108,8 @@ struct unlisted {
     bool of_process;      /* the filter names processes that hold a wanted socket */
     bool by_bpf;          /* BPF finds them; else they are among the descriptors of owners */
     uint64_t ended, took; /* end and duration of the last reading: CLOCK_MONOTONIC, ns; 0: none */
-    const struct held_query *query; /* while table_unlisted is read */
+    const struct held_query *query; /* while table_unlisted is read, or `counted` */
+    struct held_query counted;      /* for table_summary */
 };
 
 struct run {

@@ -79,7 +79,8 @@ static bool are_unlisted_wanted(const struct run *run)
 {
     const struct listing *listing = run->listing;
 
-    if (!listing->unlisted || run_is_captured(run) || listing->diag_file)
+    if (!listing->unlisted || listing->unlisted == UNLISTED_COUNTED || run_is_captured(run) ||
+        listing->diag_file)
         return false;
     if (listing->unlisted == UNLISTED_OF_PROCESS && !requires_process(listing->where))
         return false;
@@ -108,6 +109,11 @@ int run_prepare_unlisted(struct run *run)
 {
     struct engine *engine = run->engine;
 
+    if (run->listing->unlisted == UNLISTED_COUNTED && !run_is_captured(run) &&
+        load_held_sockets(engine, run->listing) == 0) {
+        run->unlisted.counted.sockets = engine->held;
+        run->unlisted.query = &run->unlisted.counted;
+    }
     if (!are_unlisted_wanted(run))
         return 0;
     if (!engine->noted && !(engine->noted = seen_create()))

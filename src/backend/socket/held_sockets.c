@@ -275,6 +275,12 @@ int held_sockets_read(const struct held_query *query, const char *proc_root)
     return status;
 }
 
+const struct held_socket *held_sockets_all(const struct held_sockets *held, size_t *count)
+{
+    *count = held->count;
+    return held->items;
+}
+
 /* --- Rows ------------------------------------------------------------------------------------- */
 
 /* Without a cookie the inode identifies the socket. Cookies are smaller. */
