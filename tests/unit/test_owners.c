@@ -135,6 +135,49 @@ static void socket_is_found_by_its_inode(void **state)
     owners_destroy(owners);
 }
 
+/* The inodes that were passed on, and the number of calls that are allowed. */
+struct passed {
+    uint64_t inodes[4];
+    pid_t pids[4];
+    size_t count, most;
+};
+
+static int pass_socket_on(uint64_t inode, pid_t pid, int fd, void *arg)
+{
+    struct passed *passed = arg;
+
+    assert_int_equal(fd, 3);
+    passed->inodes[passed->count] = inode;
+    passed->pids[passed->count] = pid;
+    return ++passed->count == passed->most ? -ECANCELED : 0;
+}
+
+static void each_held_socket_is_passed_on_once(void **state)
+{
+    struct passed passed = {.most = 4}, first = {.most = 1};
+
+    (void)state;
+    add_process(42, "sshd\n");
+    add_process(43, "child\n");
+    add_process(44, "other\n");
+    add_socket(42, 3, 124);
+    add_socket(43, 3, 124);
+    add_socket(43, 5, 124);
+    add_socket(44, 3, 123);
+    struct owners *owners = walk(false, 1);
+    assert_int_equal(owners_each_socket(owners, pass_socket_on, &passed), 0);
+    assert_int_equal(passed.count, 2);
+    assert_int_equal(passed.inodes[0], 123);
+    assert_int_equal(passed.pids[0], 44);
+    assert_int_equal(passed.inodes[1], 124);
+    assert_int_equal(passed.pids[1], 42);
+    assert_int_equal(owners_each_socket(owners, pass_socket_on, &first), -ECANCELED);
+    assert_int_equal(first.count, 1);
+    assert_false(owners_deny(owners, 42));
+    assert_false(owners_deny(owners, 99));
+    owners_destroy(owners);
+}
+
 static void old_kernels_link_is_understood(void **state)
 {
     (void)state;
@@ -967,6 +1010,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         OVER_TREE(socket_is_found_by_its_inode),
+        OVER_TREE(each_held_socket_is_passed_on_once),
         OVER_TREE(old_kernels_link_is_understood),
         OVER_TREE(only_sockets_count),
         OVER_TREE(names_that_are_no_numbers_are_passed_over),
