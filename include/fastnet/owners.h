@@ -64,6 +64,7 @@ struct owners_options {
     /* For listings that continue: read all names at once, because the processes may have ended when
      * a caller asks. owners_refresh() then forgets processes that no longer hold the socket. */
     bool names_at_once;
+    bool rings; /* a walk also finds sockets that io_uring(7) of a process holds; their fd is -1 */
 };
 
 /* Runs the program, or walks over PROC_ROOT/PID/fd, and for tasks over PROC_ROOT/TID/fd. Returns 0,

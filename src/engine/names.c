@@ -76,6 +76,7 @@ int run_search_owners(struct run *run, struct owners **owners)
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &refusal),
         .names_at_once = run->listing->events || run->listing->live,
+        .rings = run->unlisted.wanted,
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->new_searches)

@@ -113,6 +113,8 @@ static void fill_owners(struct owners *owners)
             .tid = owners->walk.tasks ? pid : 0,
             .fd = (int)(uint32_t)(holder & ~HOLDER_PAST),
         };
+        if (owners->items[i].fd == HOLDER_RING)
+            owners->items[i].fd = -1;
     }
 }
 
@@ -354,6 +356,7 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     created->walk.names =
         (struct process_names){options->commands, options->cgroups, options->pids_inside};
     created->walk.tasks = options->tasks;
+    created->walk.rings = options->rings;
     created->walk.threads = options->threads;
     created->program = options->program;
     created->names_at_once = options->names_at_once;
