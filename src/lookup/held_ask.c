@@ -138,8 +138,11 @@ static uint64_t copy_ends(int copy, struct pass_socket *socket)
         socket->state = connected ? TCP_ESTABLISHED : TCP_CLOSE;
         has |= SOCKET_STATE;
     } else if (socket->protocol == IPPROTO_TCP &&
-               copy_option(copy, IPPROTO_TCP, TCP_INFO, &socket->state, sizeof socket->state))
+               copy_option(copy, IPPROTO_TCP, TCP_INFO, &socket->state, sizeof socket->state)) {
         has |= SOCKET_STATE; /* tcpi_state is the first byte */
+        if (socket->state == TCP_CLOSE) /* getsockname(2) still has the port, which is free again */
+            socket->local_port = 0;
+    }
     return has;
 }
 
@@ -233,7 +236,7 @@ static void copier_begin(const struct proc_tree *tree)
     if (rights_elevated()) {
         rights_drop();
     } else {
-        rights_raise(RIGHT_NAMESPACE_FILES);
+        rights_raise(RIGHT_OWNERS);
         rights_raise(RIGHT_BUFFERS);
     }
     if (fchdir(tree->fd) < 0) /* for getxattr(2), which takes no directory */

@@ -27,7 +27,7 @@ const struct table table_unlisted = {
     .name = "unlisted sockets",
     .kind = &kind_socket,
     .protocol = HELD_PROTOCOL_UNKNOWN,
-    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_BPF,
+    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_BPF | 1u << RIGHT_BUFFERS,
 };
 
 /* --- Where a held socket belongs -------------------------------------------------------------- */
