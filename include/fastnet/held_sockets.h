@@ -67,10 +67,12 @@ void held_sockets_destroy(struct held_sockets *held);
  * too. Needs the rights of socket_pass_create(). */
 int held_sockets_load(struct held_sockets *held, struct bpf_refusal *refusal);
 
-/* How to find them. owners: NULL if the program is loaded. The functions may be called in any
- * order. */
+/* How to find them. */
 struct held_query {
     struct held_sockets *sockets;
+    bool by_bpf; /* the program is loaded */
+    /* Without BPF their descriptors are the sockets. With BPF only processes are read that hold a
+     * socket which the listing does not have; NULL: all processes. */
     struct owners *owners;
     /* Whether the listing has the socket with this inode already, or cannot want it. */
     bool (*is_listed)(const void *arg, uint64_t inode);

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "fastnet/bpf_refusal.h"
 
@@ -37,6 +38,8 @@ void socket_pass_destroy(struct socket_pass *pass);
  * Need the same rights. Return 0, or -errno: then no sockets are kept. */
 int socket_pass_begin(struct socket_pass *pass);
 int socket_pass_end(struct socket_pass *pass);
+/* As socket_pass_begin(), but reads only the sockets of these processes (Linux 6.1). */
+int socket_pass_begin_of(struct socket_pass *pass, const pid_t *processes, size_t count);
 
 /* Reads the numbers of sockets of the network namespace that this thread is in. netns: its inode.
  * Returns 0 or -errno: then its tables are listed by dumps. */

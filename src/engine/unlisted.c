@@ -155,10 +155,15 @@ static void report_unseen(struct run *run, const struct owners *owners)
 static int read_held_sockets(struct run *run, struct held_query *query, struct owners **own)
 {
     struct unlisted *unlisted = &run->unlisted;
-    int status = unlisted->by_bpf ? held_sockets_read(query, run_processes(run)) : -ENOTSUP;
+    int status = -ENOTSUP;
 
+    query->by_bpf = unlisted->by_bpf;
+    query->owners = run->listing->exact ? NULL : run->engine->context.owners;
+    if (query->by_bpf)
+        status = held_sockets_read(query, run_processes(run));
     if (status == 0)
         return 0;
+    query->by_bpf = false;
     if (run->owners.deferred) {
         run->owners.deferred = false;
         run_walk_owners(run);

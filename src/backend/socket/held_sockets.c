@@ -207,20 +207,53 @@ static void held_arrange(struct held_sockets *held)
     close(own);
 }
 
+/* Processes to read. A walk over one process takes 50 microseconds, more than its descriptors if
+ * they are few. */
+enum { PROCESSES_READ = 64 };
+struct held_processes {
+    const struct held_query *query;
+    pid_t pids[PROCESSES_READ];
+    size_t count;
+};
+
+static int take_process(uint64_t inode, pid_t pid, int fd, void *arg)
+{
+    struct held_processes *processes = arg;
+    const struct held_query *query = processes->query;
+    size_t i = 0;
+
+    (void)fd;
+    if (query->is_listed(query->arg, inode))
+        return 0;
+    while (i < processes->count && processes->pids[i] != pid)
+        i++;
+    if (i == PROCESSES_READ)
+        return -ENOSPC;
+    processes->pids[i] = pid;
+    processes->count += i == processes->count;
+    return 0;
+}
+
 static int read_by_bpf(struct held_sockets *held)
 {
-    const int status = socket_pass_begin(held->pass);
+    struct held_processes processes = {.query = held->query};
     const struct pass_socket *written;
+    int status = held->query->owners
+                     ? owners_each_socket(held->query->owners, take_process, &processes)
+                     : -ENOENT;
     size_t count;
-    int error = 0;
 
+    if (status == 0)
+        status = socket_pass_begin_of(held->pass, processes.pids, processes.count);
+    if (status < 0)
+        status = socket_pass_begin(held->pass);
     if (status < 0)
         return status;
     written = socket_pass_written(held->pass, &count);
-    for (size_t i = 0; i < count && !error; i++)
-        error = held_add(held, &(struct held_socket){
-                                   .socket = written[i], .has = UINT64_MAX, .pid = -1, .fd = -1});
-    return error;
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = held_add(held, &(struct held_socket){
+                                    .socket = written[i], .has = UINT64_MAX, .pid = -1, .fd = -1});
+    return status;
 }
 
 static int take_holding(uint64_t inode, pid_t pid, int fd, void *arg)
@@ -269,9 +302,7 @@ int held_sockets_read(const struct held_query *query, const char *proc_root)
 
     held->count = 0;
     held->query = query;
-    status = query->owners ? read_by_owners(held, proc_root)
-             : held->pass  ? read_by_bpf(held)
-                           : -EINVAL;
+    status = query->by_bpf ? read_by_bpf(held) : read_by_owners(held, proc_root);
     if (status < 0)
         held->count = 0;
     held_arrange(held);
@@ -391,7 +422,8 @@ static bool held_ask_tables(struct held_listing *listing)
         if (wanted[i])
             held_ask_table(listing, homes[i].table);
     for (size_t i = 0; i < held->count && !lacking; i++)
-        lacking += home_of(&held->items[i].socket) && !held->items[i].found;
+        lacking += home_of(&held->items[i].socket) && !held->items[i].found &&
+                   is_missing_here(listing, &held->items[i]);
     return lacking;
 }
 
@@ -401,7 +433,7 @@ static void held_confirm(const struct held_query *query)
 {
     struct held_sockets *held = query->sockets;
     struct held_sockets now = {.pass = held->pass, .query = query};
-    const int status = query->owners ? 0 : read_by_bpf(&now);
+    const int status = query->by_bpf ? read_by_bpf(&now) : 0;
 
     held_arrange(&now);
     for (size_t i = 0; i < held->count && status == 0; i++) {

@@ -405,9 +405,9 @@ const struct pass_socket *socket_pass_written(const struct socket_pass *pass, si
 
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static int read_once(struct socket_pass *pass)
+/* Reads all that the program writes, and closes its descriptor. fd: -errno if there is none. */
+static int read_once(struct socket_pass *pass, int fd)
 {
-    const int fd = bpf_iterator_start(pass->program, 0);
     ssize_t length = fd < 0 ? fd : 1;
 
     while (length > 0) {
@@ -427,14 +427,24 @@ int socket_pass_begin(struct socket_pass *pass)
     int status;
 
     pass_forget(pass);
-    status = read_once(pass);
+    status = read_once(pass, bpf_iterator_start(pass->program, 0));
     socket_pass_halve(pass);
+    return status;
+}
+
+int socket_pass_begin_of(struct socket_pass *pass, const pid_t *processes, size_t count)
+{
+    int status = 0;
+
+    pass_forget(pass);
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = read_once(pass, bpf_iterator_start_process(pass->program, (uint32_t)processes[i]));
     return status;
 }
 
 int socket_pass_end(struct socket_pass *pass)
 {
-    const int status = read_once(pass);
+    const int status = read_once(pass, bpf_iterator_start(pass->program, 0));
 
     return status < 0 ? status : socket_pass_settle(pass);
 }
