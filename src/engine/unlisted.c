@@ -112,6 +112,7 @@ int run_prepare_unlisted(struct run *run)
     if (run->listing->unlisted == UNLISTED_COUNTED && !run_is_captured(run) &&
         load_held_sockets(engine, run->listing) == 0) {
         run->unlisted.counted.sockets = engine->held;
+        run->unlisted.counted.by_bpf = true;
         run->unlisted.query = &run->unlisted.counted;
     }
     if (!are_unlisted_wanted(run))
