@@ -30,13 +30,6 @@ struct pass_socket {
     uint8_t state, shutdown, retransmits, probes, v6only, unused;
 };
 
-/* How a process holds a socket. */
-enum held_by {
-    HELD_BY_DESCRIPTOR,
-    HELD_IN_FLIGHT,   /* it is on its way to another process (SCM_RIGHTS of unix(7)) */
-    HELD_BY_IO_URING, /* only io_uring(7) of the process holds it */
-};
-
 /* A held socket. pid, fd and socket.inode are always known. Of the other members of `socket`, 0 is
  * unknown in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
  * HELD_PROTOCOL_UNKNOWN. The bits in `has` say whether these are known: SOCKET_STATE,
@@ -47,8 +40,7 @@ struct held_socket {
     struct pass_socket socket;
     uint64_t has;
     pid_t pid; /* a process that holds it */
-    int fd;    /* the descriptor in that process; -1: none */
-    enum held_by by;
+    int fd;    /* the descriptor in that process; -1: unknown, or only io_uring(7) holds it */
     bool found; /* a table that was asked for it has it */
 };
 

@@ -262,8 +262,7 @@ static int take_holding(uint64_t inode, pid_t pid, int fd, void *arg)
     const struct held_socket one = {
         .socket = {.inode = inode, .protocol = HELD_PROTOCOL_UNKNOWN},
         .pid = pid,
-        .fd = fd,
-        .by = fd < 0 ? HELD_BY_IO_URING : HELD_BY_DESCRIPTOR};
+        .fd = fd};
 
     return held->query->is_listed(held->query->arg, inode) ? 0 : held_add(held, &one);
 }
