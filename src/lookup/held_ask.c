@@ -139,7 +139,7 @@ static uint64_t copy_ends(int copy, struct pass_socket *socket)
         has |= SOCKET_STATE;
     } else if (socket->protocol == IPPROTO_TCP &&
                copy_option(copy, IPPROTO_TCP, TCP_INFO, &socket->state, sizeof socket->state)) {
-        has |= SOCKET_STATE; /* tcpi_state is the first byte */
+        has |= SOCKET_STATE;            /* tcpi_state is the first byte */
         if (socket->state == TCP_CLOSE) /* getsockname(2) still has the port, which is free again */
             socket->local_port = 0;
     }
@@ -271,7 +271,8 @@ static bool await_child(const struct copying *copying, int pipe)
     do {
         before = atomic_load(&copying->next);
         ready = poll(&end, 1, STALLED);
-    } while ((ready < 0 && errno == EINTR) || (ready == 0 && before != atomic_load(&copying->next)));
+    } while ((ready < 0 && errno == EINTR) ||
+             (ready == 0 && before != atomic_load(&copying->next)));
     return ready > 0;
 }
 

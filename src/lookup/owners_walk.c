@@ -128,8 +128,8 @@ bool ring_line_decode(const char *line, uint64_t *inode)
 }
 
 /* Adds the sockets that are registered in a ring. A file that cannot be read has none. */
-static int read_ring(struct walk_worker *worker, const struct directory *directory, int fd,
-                     struct tally *tally)
+static int owners_walk_read_ring(struct walk_worker *worker, const struct directory *directory,
+                                 int fd, struct tally *tally)
 {
     const struct walk *walk = worker->walk;
     const uint64_t process = directory->process;
@@ -147,8 +147,8 @@ static int read_ring(struct walk_worker *worker, const struct directory *directo
         if (!ring_line_decode(line, &inode))
             continue;
         tally->sockets++;
-        status = holdings_add(&worker->found,
-                              (struct holding){inode, process << HOLDER_PROCESS_SHIFT | HOLDER_RING});
+        status = holdings_add(
+            &worker->found, (struct holding){inode, process << HOLDER_PROCESS_SHIFT | HOLDER_RING});
     }
     free(line);
     if (file)
@@ -169,7 +169,9 @@ static int owners_walk_read_link(struct walk_worker *worker, const struct direct
             owners_walk_note_error(worker->walk, error_to_report(status));
     }
     if (status <= 0)
-        return is_ring && worker->walk->options->rings ? read_ring(worker, directory, fd, tally) : 0;
+        return is_ring && worker->walk->options->rings
+                   ? owners_walk_read_ring(worker, directory, fd, tally)
+                   : 0;
     tally->sockets++;
     const uint64_t process = directory->process;
     return holdings_add(&worker->found,

@@ -307,8 +307,8 @@ static void the_last_copy_of_a_socket_does_not_wait_for_its_peer(void **state)
         const struct connected connected = connected_make();
         while (send(connected.owner, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
             continue;
-        assert_int_equal(
-            setsockopt(connected.owner, SOL_SOCKET, SO_LINGER, &minute, sizeof minute), 0);
+        assert_int_equal(setsockopt(connected.owner, SOL_SOCKET, SO_LINGER, &minute, sizeof minute),
+                         0);
         rounds += closed_while_asked(connected, i * 100, NULL);
     }
 }

@@ -260,9 +260,7 @@ static int take_holding(uint64_t inode, pid_t pid, int fd, void *arg)
 {
     struct held_sockets *held = arg;
     const struct held_socket one = {
-        .socket = {.inode = inode, .protocol = HELD_PROTOCOL_UNKNOWN},
-        .pid = pid,
-        .fd = fd};
+        .socket = {.inode = inode, .protocol = HELD_PROTOCOL_UNKNOWN}, .pid = pid, .fd = fd};
 
     return held->query->is_listed(held->query->arg, inode) ? 0 : held_add(held, &one);
 }

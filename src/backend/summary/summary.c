@@ -228,7 +228,8 @@ static void add_uncounted(struct summary_reading *reading, const struct socket_r
     if (i == COUNT(reading->uncounted))
         return; /* part of "other" */
     if (i == reading->uncounted_count)
-        reading->uncounted[reading->uncounted_count++] = (struct uncounted){sock->protocol, bound, 0};
+        reading->uncounted[reading->uncounted_count++] =
+            (struct uncounted){sock->protocol, bound, 0};
     reading->uncounted[i].sockets++;
 }
 
