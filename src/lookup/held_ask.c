@@ -276,7 +276,8 @@ static bool await_child(const struct copying *copying, int pipe)
     return ready > 0;
 }
 
-/* Asks with one child. A child that not even SIGKILL ends is left behind. Returns 0 or -errno. */
+/* Asks with one child. Does not wait for a child that not even SIGKILL ends. Returns 0 or
+ * -errno. */
 static int copying_run(struct copying *copying, size_t count, struct copier *copier)
 {
     int ends[2];
