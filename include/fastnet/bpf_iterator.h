@@ -14,6 +14,8 @@
  * thread id, or 0 for all. Returns a descriptor to read from, or -errno. Needs the rights of
  * bpf_program_load(). */
 int bpf_iterator_start(int program, uint32_t task);
+/* The same for all threads of one process that have descriptors of their own. */
+int bpf_iterator_start_process(int program, uint32_t process);
 
 /* Reads output of the program once, like read(2). Returns the number of bytes, 0 at the end, or
  * -errno. The kernel returns at most BPF_ITERATOR_AT_ONCE bytes: whole writes of the program. */

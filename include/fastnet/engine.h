@@ -43,6 +43,16 @@ struct sort_key {
 struct byte_counts;
 struct listing;
 
+/* Whether a listing has sockets that no table lists (held_sockets.h). Its last table is
+ * table_unlisted then. */
+enum unlisted_choice {
+    UNLISTED_NO,
+    UNLISTED_OF_PROCESS, /* if the filter names processes by number */
+    UNLISTED_ALL,        /* and all other held sockets, of tables that the listing does not have */
+    UNLISTED_ONLY,       /* rows of other tables are not shown */
+    UNLISTED_COUNTED,    /* only table_summary counts them; there is no table_unlisted */
+};
+
 /* Functions that the owner of a listing adds to its runs; the engine calls them with `arg`. */
 struct listing_hooks {
     uint64_t fields; /* fields that row() fills, and no backend */
@@ -106,6 +116,7 @@ struct listing {
     const int *maps;       /* descriptors of BPF maps: list only their storages (query.h) */
     size_t map_count;
     bool exact;
+    enum unlisted_choice unlisted;
     /* Order of rows if `sort` is empty. NULL: the order in which they arrive. */
     int (*compare)(const struct record *a, const struct record *b);
     /* Shows counters as changes per second since the run before (delta.h). The first run writes

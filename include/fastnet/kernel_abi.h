@@ -44,6 +44,12 @@ struct kernel_task_iterator {             /* Linux 6.1 */
 #endif
 
 /* include/uapi/asm-generic/unistd.h */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434 /* Linux 5.3 */
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438 /* Linux 5.6 */
+#endif
 #ifndef SYS_openat2
 #define SYS_openat2 437 /* Linux 5.6; the C library may be older than the headers */
 #endif

@@ -64,6 +64,7 @@ struct owners_options {
     /* For listings that continue: read all names at once, because the processes may have ended when
      * a caller asks. owners_refresh() then forgets processes that no longer hold the socket. */
     bool names_at_once;
+    bool rings; /* a walk also finds sockets that io_uring(7) of a process holds; their fd is -1 */
 };
 
 /* Runs the program, or walks over PROC_ROOT/PID/fd, and for tasks over PROC_ROOT/TID/fd. Returns 0,
@@ -86,6 +87,14 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
 /* Finds owners of a socket that may be gone: if no process holds it now, the processes that held it
  * last. */
 size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owner **first);
+
+/* Passes each held socket once, with one descriptor of it, to fn until fn returns other than 0.
+ * Returns that value, or 0. Nothing is checked in /proc. */
+int owners_each_socket(const struct owners *owners,
+                       int (*fn)(uint64_t inode, pid_t pid, int fd, void *arg), void *arg);
+
+/* True if the user may not see the descriptors of this process, or not all of them. */
+bool owners_deny(const struct owners *owners, pid_t pid);
 
 /* Checks whether the known owners still hold the socket, by one link of /proc for each, and reads
  * their names again, because execve(2) changes them. Owners that no longer hold it are dropped.

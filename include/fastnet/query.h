@@ -14,6 +14,7 @@ struct interface;
 struct cgroups;
 struct socket_pass;
 struct connects;
+struct held_query;
 struct netns;
 
 /* A table of the kernel: the rows of one dump. Tables are constants, compared by address. */
@@ -52,6 +53,9 @@ struct table {
 extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_udplite,
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both, table_mptcp, table_mptcp6,
     table_sctp, table_sctp6, table_packet, table_netlink, table_vsock, table_xdp, table_tipc;
+
+/* Sockets that processes hold and that no table of the kernel lists (held_sockets.h). */
+extern const struct table table_unlisted;
 
 /* Counts of the sockets of table_tcp_both, by state. */
 extern const struct table table_tcp_states;
@@ -143,7 +147,8 @@ struct query {
     struct connects *connects;         /* for table_socket_events; NULL: BPF is not used */
     const struct maker *maker;         /* for BACKEND_MADE */
     const struct socket_pass *pass;    /* for BACKEND_PASS, or NULL */
-    uint64_t netns; /* for BACKEND_PASS: inode of the network namespace to list */
+    const struct held_query *held;     /* for table_unlisted */
+    uint64_t netns; /* for BACKEND_PASS and table_unlisted: inode of the network namespace to list */
 };
 
 /* What the engine does with the network namespaces whose events a backend reads. `arg` is
@@ -181,7 +186,7 @@ struct query_events {
 
 /* Where a backend reads. BACKEND_NETLINK and BACKEND_PROC are the choices of --backend. A backend
  * of BACKEND_AUTO reads both netlink and /proc, and is used only without --backend. The other three
- * cannot be chosen: BACKEND_MADE reads nothing, query.maker makes its rows. BACKEND_FILE reads
+ * cannot be chosen: BACKEND_MADE reads no table, query.maker or query.held makes its rows. BACKEND_FILE reads
  * query.diag_file; if there is such a file, no other backend is asked for its tables. BACKEND_PASS
  * reads query.pass, and is asked first if it has all needed fields. */
 enum backend_choice {
@@ -256,7 +261,7 @@ extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, b
     backend_proc_softnet, backend_proc_igmp, backend_route, backend_proc_route, backend_link,
     backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states, backend_made,
     backend_drops, backend_traffic, backend_summary, backend_proc_summary, backend_socket_pass,
-    backend_references;
+    backend_references, backend_held_sockets;
 
 /* Passes every interface to `fn`, not as a row, but to complete rows. Makes one netlink dump
  * (RTM_GETLINK, rtnetlink(7)). Returns 0, -errno, or fn's negative value. */

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "fastnet/bpf_refusal.h"
 
@@ -25,9 +26,10 @@ struct socket_pass;
 struct table;
 
 /* Loads the program. Needs CAP_BPF and CAP_PERFMON that were not lent (RIGHT_BPF), the first pid
- * and user namespace, and Linux 5.16. Returns 0, or -errno with the refusal (may be NULL): then the
- * caller lists each network namespace by dumps. */
-int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal);
+ * and user namespace, and Linux 5.16. unlisted: the pass leaves out sockets that are certainly in a
+ * table (held_sockets.h). Returns 0, or -errno with the refusal (may be NULL): then the caller lists
+ * each network namespace by dumps. */
+int socket_pass_create(struct socket_pass **pass, bool unlisted, struct bpf_refusal *refusal);
 void socket_pass_destroy(struct socket_pass *pass);
 
 /* Each of the two functions reads all sockets. The sockets of earlier calls are dropped. Between
@@ -36,6 +38,8 @@ void socket_pass_destroy(struct socket_pass *pass);
  * Need the same rights. Return 0, or -errno: then no sockets are kept. */
 int socket_pass_begin(struct socket_pass *pass);
 int socket_pass_end(struct socket_pass *pass);
+/* As socket_pass_begin(), but reads only the sockets of these processes (Linux 6.1). */
+int socket_pass_begin_of(struct socket_pass *pass, const pid_t *processes, size_t count);
 
 /* Reads the numbers of sockets of the network namespace that this thread is in. netns: its inode.
  * Returns 0 or -errno: then its tables are listed by dumps. */

@@ -26,6 +26,7 @@ const struct backend *const backends[] = {
     &backend_diag_file,
     &backend_socket_events,
     &backend_socket_states,
+    &backend_held_sockets,
     &backend_made,
     &backend_drops,
     &backend_traffic,

@@ -19,7 +19,7 @@ static bool put_names(const struct listing *listing, const char *verb, char text
         const struct record record = {
             .kind = table->kind, .socket = {.family = table->family, .protocol = table->protocol}};
         const char *name = field_named(&kind_socket, "protocol")->word(table->protocol);
-        if (table->protocol == IPPROTO_TCP || name == last ||
+        if (!name || table->protocol == IPPROTO_TCP || name == last ||
             (listing->where && !predicate_may_hold(listing->where, &record, KNOWN_ALWAYS)))
             continue;
         message_append(text, COUNTS_TEXT, "%s%s", last ? ", " : verb, name);

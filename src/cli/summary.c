@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "fastnet/layouts.h"
+#include "fastnet/rights.h"
 
 int summary_list(const struct common *common, bool chosen)
 {
@@ -16,7 +17,8 @@ int summary_list(const struct common *common, bool chosen)
     struct listing_command command = {
         .common = common,
         .kind = &kind_summary,
-        .listing = {.tables = &table, .table_count = 1},
+        .listing = {.tables = &table, .table_count = 1, .unlisted = UNLISTED_COUNTED},
+        .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_BPF,
         .layout_ops = columns ? NULL : &sink_summary,
         .layout = &layout,
         .layout_needs.fields = UINT64_MAX,

@@ -9,6 +9,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/connects.h"
+#include "fastnet/held_sockets.h"
 #include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
@@ -51,6 +52,8 @@ void engine_destroy(struct engine *engine)
     owners_program_destroy(engine->owners_program);
     connects_destroy(engine->connects);
     socket_pass_destroy(engine->pass);
+    held_sockets_destroy(engine->held);
+    seen_destroy(engine->noted);
     users_destroy(engine->context.users);
     services_destroy(engine->context.services);
     rpc_programs_destroy(engine->context.rpc_programs);
@@ -308,8 +311,8 @@ static bool must_keep_all(const struct run *run)
     return listing->sort->field || listing->compare || (lookups & NEED_HOSTS) ||
            ((lookups & (NEED_OWNERS | NEED_OWNERS_CGROUPS)) && (late || run->groups) &&
             !listing->events) ||
-           (late && (listing->own_netns || listing->all_netns || run_is_captured(run) ||
-                     (privileged && rights_any())));
+           (late && (run->unlisted.wanted || listing->own_netns || listing->all_netns ||
+                     run_is_captured(run) || (privileged && rights_any())));
 }
 
 static int carry_out(struct run *run)
@@ -386,7 +389,7 @@ static int engine_prepare_run(struct run *run)
     const struct predicate *only =
         predicate_requires(listing->where, offsetof(struct record, identity), PREDICATE_EQUAL);
     run->limits.identity = only ? only->constant.number : 0;
-    if (run_read_cgroups(run) < 0)
+    if (run_read_cgroups(run) < 0 || run_prepare_unlisted(run) < 0)
         return -ENOMEM;
     need_stand_ins(run);
     if (listing->sockets && run->needs.fields & listing->sockets->fields)
@@ -433,8 +436,11 @@ int engine_explain(struct engine *engine, const struct listing *listing, struct 
     struct explained explained;
 
     for (size_t i = 0; result == 0 && i < listing->table_count;) {
+        const bool is_unwanted =
+            listing->tables[i].table == &table_unlisted && !run.unlisted.wanted;
         i += run_explain(&run, i, &explained);
-        fn(&explained, arg);
+        if (!is_unwanted)
+            fn(&explained, arg);
     }
     engine_finish(&run);
     return result;

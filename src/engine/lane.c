@@ -266,6 +266,21 @@ static bool must_wait_for_others(const struct lane *first, const struct lane *la
     return lane->follows || (first->kept->count && !first->at_once && !lane->run->listing->live);
 }
 
+/* Notes that a table has the socket. Returns 0 or -ENOMEM. */
+static int note_socket(const struct run *run, const struct record *record)
+{
+    const uint64_t inode = record->socket.inode;
+
+    return !run->unlisted.query && inode && seen_before(run->engine->noted, inode) < 0 ? -ENOMEM
+                                                                                       : 0;
+}
+
+/* True if the listing shows only rows of table_unlisted, and this is no such row. */
+static bool is_only_noted(const struct run *run)
+{
+    return run->listing->unlisted == UNLISTED_ONLY && !run->unlisted.query;
+}
+
 int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
@@ -280,7 +295,10 @@ int lane_take(const struct record *record, void *arg)
         record = complete_row(lane, record, &completed);
     if (lane != first && !lane->follows)
         lane_make_room(first, lane);
-    result = is_listed(lane, record);
+    result = lane->run->unlisted.wanted ? note_socket(lane->run, record) : 0;
+    if (result == 0 && lane->run->unlisted.wanted && is_only_noted(lane->run))
+        return 0;
+    result = result ? result : is_listed(lane, record);
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
         if (taken == 0)

@@ -55,6 +55,7 @@ void engine_prepare(struct engine *engine, const struct listing *listing)
 {
     if (listing->needs.lookups & NEED_OWNERS)
         (void)load_program(engine, listing, NULL);
+    engine_prepare_unlisted(engine, listing);
 }
 
 struct owners_program *run_owners_program(const struct run *run)
@@ -64,7 +65,7 @@ struct owners_program *run_owners_program(const struct run *run)
     return load_program(run->engine, run->listing, NULL);
 }
 
-static int names_search_owners(struct run *run, struct owners **owners)
+int run_search_owners(struct run *run, struct owners **owners)
 {
     struct bpf_refusal refusal;
     const struct owners_options options = {
@@ -75,6 +76,7 @@ static int names_search_owners(struct run *run, struct owners **owners)
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &refusal),
         .names_at_once = run->listing->events || run->listing->live,
+        .rings = run->unlisted.wanted,
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->new_searches)
@@ -104,7 +106,7 @@ void run_walk_owners(struct run *run)
     owners_destroy(run->engine->context.owners);
     run->engine->context.owners = NULL;
     begin_owner_search(&run->engine->owner_searches);
-    error = names_search_owners(run, &owners);
+    error = run_search_owners(run, &owners);
     end_owner_search(&run->engine->owner_searches);
     if (error < 0)
         report_note(run->report, "owners: %s: %s", run_processes(run), strerror(-error));
@@ -260,7 +262,7 @@ void run_search_new_owners(struct run *run)
     if (++search->refreshes < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
-        (void)names_search_owners(run, &owners);
+        (void)run_search_owners(run, &owners);
         search->refreshes = 0;
     }
     end_owner_search(search);

@@ -98,7 +98,7 @@ static int read_pass(struct run *run)
         listing->owners == OWNERS_PROC || !does_pass_pay(run) ||
         (run->netns_walk.count < PASS_MIN && !run_owners_program(run)))
         return 0;
-    if (!engine->pass && socket_pass_create(&engine->pass, &refusal) < 0) {
+    if (!engine->pass && socket_pass_create(&engine->pass, false, &refusal) < 0) {
         report_detail(run->report, "cannot use BPF to read all namespaces at once: %s",
                       refusal.reason);
         return 0;

@@ -7,6 +7,7 @@
 #include "engine/rows.h"
 #include "engine/seen.h"
 #include "fastnet/engine.h"
+#include "fastnet/held_sockets.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 
@@ -31,7 +32,9 @@ struct engine {
     struct owners_program *owners_program;
     struct connects *connects;
     struct socket_pass *pass;
-    unsigned new_searches; /* searches for owners of new rows */
+    struct held_sockets *held; /* NULL until a listing has unlisted sockets; the next, too */
+    struct seen *noted;        /* inodes of the sockets that the tables of the run have */
+    unsigned new_searches;     /* searches for owners of new rows */
     struct owner_searches owner_searches;
     bool owners_reported;           /* listing.live: missing owners were reported */
     uint64_t walked_at, walked_for; /* listing.time and lookups of the last search */
@@ -104,6 +107,16 @@ struct limits {
     bool ended;        /* a missing table ended the listing (MISSING_ENDS) */
 };
 
+/* Sockets that no table lists (unlisted.c). */
+struct unlisted {
+    bool wanted;          /* the lane notes the inode of each row */
+    bool of_process;      /* the filter names processes that hold a wanted socket */
+    bool by_bpf;          /* BPF finds them; else they are among the descriptors of owners */
+    uint64_t ended, took; /* end and duration of the last reading: CLOCK_MONOTONIC, ns; 0: none */
+    const struct held_query *query; /* while table_unlisted is read, or `counted` */
+    struct held_query counted;      /* for table_summary */
+};
+
 struct run {
     struct engine *engine;
     const struct listing *listing;
@@ -115,6 +128,7 @@ struct run {
     struct limits limits;
     /* listing.sockets if a needed field is its; else NULL */
     const struct listing_sockets *sockets;
+    struct unlisted unlisted;
     uint32_t unused;  /* parts that waiting rows do not keep (struct rows) */
     bool silent;      /* first run with --delta: rows are only remembered */
     bool keep_all;    /* rows are kept until all rows have come */
@@ -178,6 +192,15 @@ size_t run_tables(struct run *run, size_t i);
 
 /* Describes how run_tables() would read table i. Returns the number of tables it would read. */
 size_t run_explain(struct run *run, size_t i, struct explained *explained);
+
+/* tables.c: reads this table alone. */
+void run_table(struct run *run, const struct listing_table *table);
+
+/* unlisted.c: sockets that no table lists. The first decides whether the run has them; returns 0 or
+ * -ENOMEM. The second lists them. The third loads what the runs of an engine need. */
+int run_prepare_unlisted(struct run *run);
+void run_list_unlisted(struct run *run, const struct listing_table *table);
+void engine_prepare_unlisted(struct engine *engine, const struct listing *listing);
 
 /* True if the first backend of a table does not report the rows' control groups (kind.cgroup). */
 bool run_lacks_groups(const struct run *run, const struct table *table);
@@ -272,6 +295,8 @@ bool run_is_ownerless(const struct run *run, const struct record *record);
 /* The BPF program that finds owners; NULL: /proc is walked, or no owners are needed. */
 struct owners_program *run_owners_program(const struct run *run);
 void run_walk_owners(struct run *run);
+/* Finds owners that only the caller uses. Returns 0 or -errno. */
+int run_search_owners(struct run *run, struct owners **owners);
 /* Searches for owners now, or later if the filter may leave few rows. */
 void run_need_owners(struct run *run);
 /* If a filter may leave few rows, the search is deferred until these are known. Then run_walk_for()

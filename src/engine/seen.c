@@ -157,3 +157,10 @@ int seen_before(struct seen *seen, uint64_t identity)
     seen->newer.count++;
     return 0;
 }
+
+bool seen_has(const struct seen *seen, uint64_t identity)
+{
+    const uint64_t key = identity * seen->factor;
+
+    return *set_find(&seen->newer, key) || (seen->older.count && *set_find(&seen->older, key));
+}

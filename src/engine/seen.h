@@ -22,4 +22,7 @@ void seen_start(struct seen *seen, bool all);
 /* Remembers identity (not 0). Returns 1 if it was known already, 0 if not, or -ENOMEM. */
 int seen_before(struct seen *seen, uint64_t identity);
 
+/* True if the identity is remembered. */
+bool seen_has(const struct seen *seen, uint64_t identity);
+
 #endif

@@ -141,7 +141,9 @@ static struct query query_for(struct run *run, const struct listing_table *table
     return (struct query){
         .table = table->table,
         .needs = run->needs.fields,
-        .where = predicate_of(both),
+        /* without BPF, each row must come, or its socket would be asked for as unlisted */
+        .where = run->unlisted.wanted && !run->unlisted.by_bpf ? NULL : predicate_of(both),
+        .held = run->unlisted.query,
         /* without the groups of sockets, compare only the groups of owners */
         .cgroups = cgroups && cgroups_identify(cgroups_summary(cgroups)) && !run->owners.stand_ins
                        ? cgroups
@@ -149,7 +151,10 @@ static struct query query_for(struct run *run, const struct listing_table *table
         .key = listing->key,
         .maker = listing->maker,
         .pass = run->netns_walk.pass,
-        .netns = run->netns_walk.pass ? run->netns_walk.found.list[run->netns_walk.current].id : 0,
+        .netns = run->netns_walk.found.count
+                     ? run->netns_walk.found.list[run->netns_walk.current].id
+                 : run->unlisted.query ? namespace_own_id()
+                                       : 0,
         .proc_root = listing->proc_root,
         .diag_file = listing->diag_file,
         .maps = listing->maps,
@@ -345,7 +350,7 @@ static bool tables_read_table(struct run *run, const struct listing_table *table
     return *by < answers->count;
 }
 
-static void run_table(struct run *run, const struct listing_table *table)
+void run_table(struct run *run, const struct listing_table *table)
 {
     struct answers answers;
     size_t by;
@@ -369,7 +374,7 @@ static bool may_be_counted(const struct run *run, const struct table *table)
     const uint64_t known = table->counted ? backends_fields(table->counted) : 0;
 
     if (!run->groups || listing->where || listing->sum_count || listing->exact || listing->delta ||
-        is_saved(run, table))
+        run->unlisted.wanted || is_saved(run, table))
         return false;
     for (size_t i = 0; i < listing->count_by_count; i++) {
         const uint64_t fields = listing->count_by[i]->fields; /* 0: no backend fills it */
@@ -416,10 +421,16 @@ size_t run_tables(struct run *run, size_t i)
     struct answers answers;
     size_t by;
 
+    if (run->listing->unlisted == UNLISTED_ONLY && !run->unlisted.wanted &&
+        i + 1 < run->listing->table_count)
+        return 1; /* nothing of this table is shown */
     for (size_t j = 0; j < both.count; j++)
         if (tables_read_table(run, &both.tables[j], &answers, &by))
             return 2;
-    run_table(run, &run->listing->tables[i]);
+    if (run->listing->tables[i].table == &table_unlisted)
+        run_list_unlisted(run, &run->listing->tables[i]);
+    else
+        run_table(run, &run->listing->tables[i]);
     return 1;
 }
 

@@ -113,6 +113,8 @@ static void fill_owners(struct owners *owners)
             .tid = owners->walk.tasks ? pid : 0,
             .fd = (int)(uint32_t)(holder & ~HOLDER_PAST),
         };
+        if (owners->items[i].fd == HOLDER_RING)
+            owners->items[i].fd = -1;
     }
 }
 
@@ -354,6 +356,7 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     created->walk.names =
         (struct process_names){options->commands, options->cgroups, options->pids_inside};
     created->walk.tasks = options->tasks;
+    created->walk.rings = options->rings;
     created->walk.threads = options->threads;
     created->program = options->program;
     created->names_at_once = options->names_at_once;
@@ -489,6 +492,27 @@ size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **f
     const size_t count = owners_find_last(owners, inode, first);
 
     return owners->last.past ? 0 : count;
+}
+
+int owners_each_socket(const struct owners *owners,
+                       int (*fn)(uint64_t inode, pid_t pid, int fd, void *arg), void *arg)
+{
+    const struct holding *items = owners->holdings.items;
+    int result = 0;
+
+    for (size_t i = 0; i < owners->holdings.count && !result; i++)
+        if (items[i].inode && !(items[i].holder & HOLDER_PAST) &&
+            (i == 0 || items[i].inode != items[i - 1].inode))
+            result = fn(items[i].inode, (pid_t)(items[i].holder >> HOLDER_PROCESS_SHIFT),
+                        owners->items[i].fd, arg);
+    return result;
+}
+
+bool owners_deny(const struct owners *owners, pid_t pid)
+{
+    const struct process *process = processes_find(&owners->processes, pid);
+
+    return process ? process->denied : owners->summary.hidden;
 }
 
 /* --- Whether they are still the owners -------------------------------------------------------- */

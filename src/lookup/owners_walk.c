@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fastnet/array.h"
@@ -114,19 +116,62 @@ struct tally {
     size_t sockets, entries; /* entries: includes "." and ".." */
 };
 
+bool ring_line_decode(const char *line, uint64_t *inode)
+{
+    const size_t blanks = strspn(line, " "), digits = strspn(line + blanks, "0123456789");
+    const char *link = line + blanks + digits;
+
+    if (!digits || strncmp(link, ": socket:", 9) != 0)
+        return false;
+    link += 2;
+    return link_inode(link, strcspn(link, "\n"), inode);
+}
+
+/* Adds the sockets that are registered in a ring. A file that cannot be read has none. */
+static int owners_walk_read_ring(struct walk_worker *worker, const struct directory *directory,
+                                 int fd, struct tally *tally)
+{
+    const struct walk *walk = worker->walk;
+    const uint64_t process = directory->process;
+    char path[PROCESS_PATH_MAX + 16], *line = NULL;
+    size_t capacity = 0;
+    int status = 0;
+
+    snprintf(path, sizeof path, "%d/fdinfo/%d", (int)walk->processes->items[process].pid, fd);
+    const int descriptor = proc_tree_open(&walk->options->tree, path);
+    FILE *file = descriptor < 0 ? NULL : fdopen(descriptor, "r");
+    if (descriptor >= 0 && !file)
+        close(descriptor);
+    while (file && status == 0 && getline(&line, &capacity, file) >= 0) {
+        uint64_t inode;
+        if (!ring_line_decode(line, &inode))
+            continue;
+        tally->sockets++;
+        status = holdings_add(
+            &worker->found, (struct holding){inode, process << HOLDER_PROCESS_SHIFT | HOLDER_RING});
+    }
+    free(line);
+    if (file)
+        fclose(file);
+    return status;
+}
+
 static int owners_walk_read_link(struct walk_worker *worker, const struct directory *directory,
                                  const char *name, struct tally *tally)
 {
     uint64_t inode;
     int fd;
-    const int status = descriptor_read(directory->fd, name, &fd, &inode);
+    bool is_ring = false;
+    const int status = descriptor_read_any(directory->fd, name, &fd, &inode, &is_ring);
     if (status < 0) {
         tally->denied |= error_is_denial(status);
         if (status != -EINVAL) /* not a link: a captured tree may contain other files */
             owners_walk_note_error(worker->walk, error_to_report(status));
     }
     if (status <= 0)
-        return 0;
+        return is_ring && worker->walk->options->rings
+                   ? owners_walk_read_ring(worker, directory, fd, tally)
+                   : 0;
     tally->sockets++;
     const uint64_t process = directory->process;
     return holdings_add(&worker->found,

@@ -15,7 +15,10 @@ struct holding {
     uint64_t holder;
 };
 
-enum { HOLDER_PROCESS_SHIFT = 32 };
+enum {
+    HOLDER_PROCESS_SHIFT = 32,
+    HOLDER_RING = INT32_MAX, /* in place of a descriptor: io_uring(7) of the process holds it */
+};
 
 struct holdings {
     struct holding *items;
@@ -26,8 +29,13 @@ struct walk_options {
     struct proc_tree tree;
     struct process_names names;
     bool tasks;
+    bool rings;       /* also read the files that are registered in io_uring(7) */
     unsigned threads; /* number of threads; 0: depends on the work */
 };
+
+/* Takes the inode from a line of PROC_ROOT/PID/fdinfo/FD that names a registered file of a ring
+ * (io_uring/fdinfo.c of the kernel): "    3: socket:[4711]". Returns false for any other line. */
+bool ring_line_decode(const char *line, uint64_t *inode);
 
 /* Adds the sockets among the descriptors of all processes to `found`, in no order, and reads the
  * names of processes that hold a socket. Leaves out processes that vanish before that. Returns 0,

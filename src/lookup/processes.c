@@ -107,7 +107,7 @@ static bool name_parse(const char *name, int *number)
 }
 
 /* Returns whether a link is "socket:[N]", or "[0000]:N" as before Linux 2.6. *inode is N. */
-static bool link_inode(const char *target, size_t length, uint64_t *inode)
+bool link_inode(const char *target, size_t length, uint64_t *inode)
 {
     static const char now[] = "socket:[", once[] = "[0000]:";
     const size_t now_length = sizeof now - 1, once_length = sizeof once - 1;
@@ -120,8 +120,9 @@ static bool link_inode(const char *target, size_t length, uint64_t *inode)
            number_parse(target + once_length, end, UINT64_MAX, inode) && *inode != 0;
 }
 
-int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode)
+int descriptor_read_any(int directory, const char *name, int *fd, uint64_t *inode, bool *is_ring)
 {
+    static const char ring[] = "anon_inode:[io_uring]";
     char target[LINK_MAX_LENGTH];
     ssize_t length;
 
@@ -130,7 +131,16 @@ int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode)
     do
         length = readlinkat(directory, name, target, sizeof target);
     while (length < 0 && errno == EINTR);
-    return length < 0 ? -errno : link_inode(target, (size_t)length, inode);
+    if (length < 0)
+        return -errno;
+    if (is_ring)
+        *is_ring = length == sizeof ring - 1 && memcmp(target, ring, sizeof ring - 1) == 0;
+    return link_inode(target, (size_t)length, inode);
+}
+
+int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode)
+{
+    return descriptor_read_any(directory, name, fd, inode, NULL);
 }
 
 bool process_is_open(const struct proc_tree *tree, pid_t pid)

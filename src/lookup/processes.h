@@ -113,8 +113,13 @@ const char *directory_next(const char *buffer, size_t length, size_t *offset);
 /* Passes each name to fn until fn returns other than 0. Returns that value, 0, or -errno. */
 int directory_each(int directory, int (*fn)(const char *name, void *arg), void *arg);
 
-/* Reads the link of a descriptor. Returns 1 and the inode, which is never 0, if the link is a
- * socket; 0 for other links, and for names that are not numbers; or -errno of readlinkat(2). */
+/* Takes the inode, which is never 0, from "socket:[INODE]". Returns false for any other text. */
+bool link_inode(const char *target, size_t length, uint64_t *inode);
+
+/* Reads the link of a descriptor. Returns 1 and the inode if it is a socket; 0 for other links, and
+ * for names that are not numbers; or -errno of readlinkat(2). *is_ring (may be NULL): the link is
+ * an io_uring(7). */
+int descriptor_read_any(int directory, const char *name, int *fd, uint64_t *inode, bool *is_ring);
 int descriptor_read(int directory, const char *name, int *fd, uint64_t *inode);
 
 /* Kinds of errors (-errno). Absence: a process ended during the walk, or a tree differs from

@@ -458,18 +458,17 @@ int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t
 
 /* A kernel that cannot limit the walk to one task refuses its number: E2BIG. The iterator keeps the
  * program, so the link can be closed. */
-int bpf_iterator_start(int program, uint32_t task)
+static int iterator_start(int program, const struct kernel_task_iterator *info)
 {
-    const struct kernel_task_iterator info = {.tid = task};
     union bpf_attr attributes;
     int link, fd;
 
     memset(&attributes, 0, sizeof attributes);
     attributes.link_create.prog_fd = (uint32_t)program;
     attributes.link_create.attach_type = BPF_TRACE_ITER;
-    if (task) {
-        attributes.link_create.iter_info = (uintptr_t)&info;
-        attributes.link_create.iter_info_len = sizeof info;
+    if (info) {
+        attributes.link_create.iter_info = (uintptr_t)info;
+        attributes.link_create.iter_info_len = sizeof *info;
     }
     link = bpf_call_raised(RIGHT_BPF, BPF_LINK_CREATE, &attributes);
     if (link < 0)
@@ -479,6 +478,20 @@ int bpf_iterator_start(int program, uint32_t task)
     fd = bpf_call_raised(RIGHT_BPF, BPF_ITER_CREATE, &attributes);
     close(link);
     return fd;
+}
+
+int bpf_iterator_start(int program, uint32_t task)
+{
+    const struct kernel_task_iterator info = {.tid = task};
+
+    return iterator_start(program, task ? &info : NULL);
+}
+
+int bpf_iterator_start_process(int program, uint32_t process)
+{
+    const struct kernel_task_iterator info = {.pid = process};
+
+    return iterator_start(program, &info);
 }
 
 /* After a million objects without output the kernel returns EAGAIN; the next read continues. */

@@ -87,7 +87,7 @@ static void look_for_sockets(const struct btf *btf)
         return;
     require(layout.netns.offset >= 0 && layout.deficit.offset >= 0 && layout.local6.offset >= 0);
     require(layout.v6only.shift < 8 && layout.netns.size == BPF_W && layout.probes.size == BPF_B);
-    require(pass_program_make(&layout, program) <= PASS_PROGRAM_MAX);
+    require(pass_program_make(&layout, true, program) <= PASS_PROGRAM_MAX);
 }
 
 /* Every jump leads into the program. */

@@ -98,7 +98,7 @@ static int list(const struct backend *backend, struct query *query, struct repor
 
     if (backend == &backend_socket_pass) {
         query->netlink = NULL; /* listeners, too, are those of the pass */
-        status = socket_pass_create(&pass, &refusal);
+        status = socket_pass_create(&pass, false, &refusal);
         if (status < 0)
             report_note(report, "not read by BPF: %s", refusal.reason);
         if (status == 0)

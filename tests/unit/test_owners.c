@@ -116,6 +116,34 @@ static void assert_single_name(int pid, uint64_t inode, const char *name)
     owners_destroy(owners);
 }
 
+static void sockets_of_a_ring_have_an_owner_if_that_is_asked_for(void **state)
+{
+    static const char ring[] = "pos:\t0\nUserFiles:\t3\n    0: socket:[501]\n    1: /dev/null\n"
+                               "    2: socket:[502]\nsocket:[503]\n   3: x socket:[504]\n";
+    struct owners_options options = {.proc_root = root, .threads = 1, .rings = true};
+    struct owners *owners = NULL;
+    const struct owner *first;
+    char path[PATH_LENGTH + 64];
+
+    (void)state;
+    add_process(42, "uring\n");
+    add_link(42, 5, "anon_inode:[io_uring]");
+    add_link(42, 6, "anon_inode:[eventpoll]");
+    snprintf(path, sizeof path, "%s/42/fdinfo", root);
+    assert_int_equal(mkdir(path, 0755), 0);
+    add_file(42, "fdinfo/5", ring, sizeof ring - 1);
+    add_file(42, "fdinfo/6", "    0: socket:[505]\n", 20);
+    for (int rings = 1; rings >= 0; rings--) {
+        options.rings = rings;
+        assert_int_equal(owners_create(&owners, &options), 0);
+        for (uint64_t inode = 501; inode <= 505; inode++)
+            assert_int_equal(owners_find(owners, inode, &first), rings && inode <= 502);
+        if (rings && owners_find(owners, 502, &first))
+            assert_owner(first, 42, -1, "uring");
+        owners_destroy(owners);
+    }
+}
+
 static void socket_is_found_by_its_inode(void **state)
 {
     (void)state;
@@ -132,6 +160,49 @@ static void socket_is_found_by_its_inode(void **state)
     assert_int_equal(owners_find(owners, 0, &first), 0);
     assert_true(owners_summary(owners)->any);
     assert_int_equal(owners_summary(owners)->denied, 0);
+    owners_destroy(owners);
+}
+
+/* The inodes that were passed on, and the number of calls that are allowed. */
+struct passed {
+    uint64_t inodes[4];
+    pid_t pids[4];
+    size_t count, most;
+};
+
+static int pass_socket_on(uint64_t inode, pid_t pid, int fd, void *arg)
+{
+    struct passed *passed = arg;
+
+    assert_int_equal(fd, 3);
+    passed->inodes[passed->count] = inode;
+    passed->pids[passed->count] = pid;
+    return ++passed->count == passed->most ? -ECANCELED : 0;
+}
+
+static void each_held_socket_is_passed_on_once(void **state)
+{
+    struct passed passed = {.most = 4}, first = {.most = 1};
+
+    (void)state;
+    add_process(42, "sshd\n");
+    add_process(43, "child\n");
+    add_process(44, "other\n");
+    add_socket(42, 3, 124);
+    add_socket(43, 3, 124);
+    add_socket(43, 5, 124);
+    add_socket(44, 3, 123);
+    struct owners *owners = walk(false, 1);
+    assert_int_equal(owners_each_socket(owners, pass_socket_on, &passed), 0);
+    assert_int_equal(passed.count, 2);
+    assert_int_equal(passed.inodes[0], 123);
+    assert_int_equal(passed.pids[0], 44);
+    assert_int_equal(passed.inodes[1], 124);
+    assert_int_equal(passed.pids[1], 42);
+    assert_int_equal(owners_each_socket(owners, pass_socket_on, &first), -ECANCELED);
+    assert_int_equal(first.count, 1);
+    assert_false(owners_deny(owners, 42));
+    assert_false(owners_deny(owners, 99));
     owners_destroy(owners);
 }
 
@@ -966,7 +1037,9 @@ static void vanishing_processes_are_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        OVER_TREE(sockets_of_a_ring_have_an_owner_if_that_is_asked_for),
         OVER_TREE(socket_is_found_by_its_inode),
+        OVER_TREE(each_held_socket_is_passed_on_once),
         OVER_TREE(old_kernels_link_is_understood),
         OVER_TREE(only_sockets_count),
         OVER_TREE(names_that_are_no_numbers_are_passed_over),

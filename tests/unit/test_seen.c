@@ -75,6 +75,19 @@ static void a_new_start_forgets(void **state)
     assert_int_equal(seen_before(seen, 3000), 0);
 }
 
+static void to_ask_remembers_nothing(void **state)
+{
+    struct seen *seen = *state;
+
+    assert_false(seen_has(seen, 5));
+    assert_int_equal(seen_before(seen, 5), 0);
+    assert_true(seen_has(seen, 5));
+    for (uint64_t i = 6; i < 6 + TWO_DATAGRAMS; i++)
+        seen_before(seen, i);
+    assert_true(seen_has(seen, 5)); /* in the older set, too */
+    assert_false(seen_has(seen, 4));
+}
+
 static int begin(void **state)
 {
     *state = seen_create();
@@ -99,6 +112,7 @@ int main(void)
         TEST(the_last_rows_take_constant_memory),
         TEST(two_passes_remember_everything),
         TEST(a_new_start_forgets),
+        TEST(to_ask_remembers_nothing),
     };
 
     return cmocka_run_group_tests_name("seen", tests, NULL, NULL);

@@ -107,6 +107,7 @@ struct scene {
     char sock[1200];
     uint64_t context[4];
     bool is_socket, is_tcp;
+    bool only_unlisted; /* for pass_program_make() */
     struct pass_socket said;
     size_t count; /* of these */
 };
@@ -200,7 +201,7 @@ static void run(struct scene *scene)
     size_t count;
 
     assert_int_equal(layout_of(make_types(), &layout), 0);
-    count = pass_program_make(&layout, program);
+    count = pass_program_make(&layout, scene->only_unlisted, program);
     assert_true(count <= PASS_PROGRAM_MAX);
     processor_run(&processor, program, count, scene->context);
 }
@@ -223,6 +224,45 @@ static void assert_endpoint(const struct endpoint *endpoint, const char *address
         inet_ntop(endpoint->address.family, endpoint->address.bytes, text, sizeof text));
     assert_string_equal(text, address);
     assert_int_equal(endpoint->port, port);
+}
+
+/* Returns whether the program for unlisted sockets writes a socket of IPv4. */
+static bool is_written(uint16_t type, uint16_t protocol, char state, uint16_t port)
+{
+    struct scene scene;
+
+    make_scene(&scene);
+    scene.only_unlisted = true;
+    place_u16(scene.sock + MADE_TYPE, type);
+    place_u16(scene.sock + MADE_PROTOCOL, protocol);
+    scene.sock[MADE_STATE] = state;
+    place_u16(scene.sock + MADE_LOCAL_PORT, port);
+    run(&scene);
+    return scene.count;
+}
+
+static void a_pass_may_leave_out_listed_sockets(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    assert_false(is_written(SOCK_STREAM, IPPROTO_TCP, TCP_ESTABLISHED, 80));
+    assert_false(is_written(SOCK_STREAM, IPPROTO_TCP, TCP_LISTEN, 80));
+    assert_true(is_written(SOCK_STREAM, IPPROTO_TCP, TCP_CLOSE, 0));
+    assert_true(is_written(SOCK_STREAM, IPPROTO_TCP, TCP_CLOSE, 80));
+    assert_false(is_written(SOCK_DGRAM, IPPROTO_UDP, TCP_CLOSE, 53));
+    assert_false(is_written(SOCK_DGRAM, IPPROTO_UDPLITE, TCP_ESTABLISHED, 53));
+    assert_true(is_written(SOCK_DGRAM, IPPROTO_UDP, TCP_CLOSE, 0));
+    assert_true(is_written(SOCK_DGRAM, IPPROTO_UDPLITE, TCP_CLOSE, 0));
+    assert_false(is_written(SOCK_RAW, IPPROTO_ICMP, TCP_CLOSE, 1));
+    assert_true(is_written(SOCK_STREAM, PROTOCOL_MPTCP, TCP_ESTABLISHED, 80));
+    for (uint16_t family = AF_UNIX; family <= AF_NETLINK; family++) {
+        make_scene(&scene);
+        scene.only_unlisted = true;
+        place_u16(scene.sock + MADE_FAMILY, family);
+        run(&scene);
+        assert_int_equal(scene.count, family != AF_UNIX && family != AF_INET && family != AF_INET6);
+    }
 }
 
 static void a_connection_is_a_row(void **state)
@@ -791,7 +831,7 @@ static void without_rights_there_is_no_pass(void **state)
     struct socket_pass *pass = NULL;
 
     (void)state; /* rights_init() was not called: no right can be raised */
-    assert_int_equal(socket_pass_create(&pass, &refusal), -EPERM);
+    assert_int_equal(socket_pass_create(&pass, false, &refusal), -EPERM);
     assert_null(pass);
     assert_int_equal(refusal.error, -EPERM);
     assert_non_null(strstr(refusal.reason, "CAP_BPF"));
@@ -809,6 +849,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(offsets_are_those_of_the_kernels_types),
         cmocka_unit_test(every_part_is_needed),
+        cmocka_unit_test(a_pass_may_leave_out_listed_sockets),
         cmocka_unit_test(a_connection_is_a_row),
         cmocka_unit_test(a_listener_has_its_queue_of_connections),
         cmocka_unit_test(an_address_of_ipv6_has_16_bytes),

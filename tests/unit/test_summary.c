@@ -85,7 +85,8 @@ static void counters_alone_make_rows_without_limits(void **state)
         stage->text,
         "all.sockets=153 tcp.sockets=7 tcp.ESTABLISHED=4 tcp.TIME_WAIT=7 *tcp.allocated=90 "
         "*tcp.orphans=3 *tcp.memory=9p udp.sockets=7 *udp.memory=2p udplite.sockets=1 "
-        "raw.sockets=3 frag.datagrams=6 frag.memory=1p frag6.datagrams=0 frag6.memory=0p ");
+        "raw.sockets=3 other.sockets=135 frag.datagrams=6 frag.memory=1p frag6.datagrams=0 "
+        "frag6.memory=0p ");
     assert_int_equal(stage->report.count, 0);
 }
 
@@ -106,7 +107,8 @@ static void limits_are_beside_the_numbers_that_they_limit(void **state)
         stage->text,
         "all.sockets=153 tcp.sockets=7 tcp.ESTABLISHED=4 tcp.TIME_WAIT=7/100 *tcp.allocated=90 "
         "*tcp.orphans=3/200 *tcp.memory=9p/30p!20p udp.sockets=7 *udp.memory=2p/60p!50p "
-        "udplite.sockets=1 raw.sockets=3 frag.datagrams=6 frag.memory=1p/2p frag6.datagrams=0 "
+        "udplite.sockets=1 raw.sockets=3 other.sockets=135 frag.datagrams=6 frag.memory=1p/2p "
+        "frag6.datagrams=0 "
         "frag6.memory=0p flows.tracked=12/99 *files.open=1000/5000 ");
 }
 
@@ -142,7 +144,8 @@ static void sockets_of_other_families_are_counted_by_name(void **state)
         "NETLINK   1096     -1      -1   NI       0   no   kernel      n  n  n  n\n"
         "XDP       1088\n");
     assert_int_equal(list_files(stage), 0);
-    assert_non_null(strstr(stage->text, " raw.sockets=3 unix.sockets=22 packet.sockets=3 frag."));
+    assert_non_null(strstr(
+        stage->text, " raw.sockets=3 unix.sockets=22 packet.sockets=3 other.sockets=110 frag."));
     assert_null(strstr(stage->text, "netlink"));
     assert_null(strstr(stage->text, "xdp"));
     assert_int_equal(stage->report.count, 0);
@@ -313,6 +316,7 @@ static void people_see_values_beside_limits(void **state)
         ROW("tcp", "memory", .bytes = 2048, .limit_bytes = 4096, .pressure_bytes = 2048,
             .machine = true),
         ROW("xdp", "sockets", .value = 0),
+        ROW("other", "sockets", .value = 3, .unnamed = true),
         ROW("frag", "memory", .bytes = 5000),
     };
 
@@ -332,6 +336,7 @@ static void people_see_values_beside_limits(void **state)
         "  orphans                  100         100 100.0 %  whole machine  at its limit\n"
         "  memory               2.0 KiB     4.0 KiB  50.0 %  pressure from 2.0 KiB  whole machine"
         "  under pressure\n"
+        "other sockets                3                      in no table, or of other families\n"
         "frag memory            4.9 KiB\n");
     records[4].summary.value = 89;
     assert_string_equal(shown(&(struct summary_layout){.colour = true}, &records[4], 2),

@@ -21,7 +21,7 @@ enum { SOCKET_MEMORY_BIT = 17, SOCKET_AUTOBOUND_BIT = 57, SOCKET_DROPS_BIT = 53 
 #define SOCKET_UID       (UINT64_C(1) << 3)
 #define SOCKET_INODE     (UINT64_C(1) << 4)
 #define SOCKET_INTERFACE (UINT64_C(1) << 8)
-#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* not for IP sockets */
+#define SOCKET_TYPE      (UINT64_C(1) << 9)  /* for IP only if unlisted */
 #define SOCKET_REFCOUNT  (UINT64_C(1) << 10) /* unix, packet, netlink; only by /proc */
 #define SOCKET_COOKIE    (UINT64_C(1) << 15) /* identity is the socket cookie (sock_diag(7)) */
 #define SOCKET_MEMORY    (UINT64_C(1) << SOCKET_MEMORY_BIT)
@@ -129,7 +129,12 @@ enum {
     PROTOCOL_VSOCK,
     PROTOCOL_XDP,
     PROTOCOL_TIPC,
+    /* Plus the family: a socket of a family without tables. */
+    PROTOCOL_OF_FAMILY = 0x9000,
 };
+
+/* Whether a table of the kernel has the socket. Only held_sockets.h knows sockets in no table. */
+enum socket_listed { LISTED, LISTED_NOT, LISTED_UNKNOWN };
 
 /* The origin of a socket. Zeroes are unknown. */
 struct socket_origin {
@@ -149,9 +154,10 @@ struct socket_record {
     uint16_t protocol;   /* IPPROTO_*, PROTOCOL_*; raw sockets: IPPROTO_RAW */
     uint8_t timer;       /* enum socket_timer, or a later number of the kernel */
     uint8_t shutdown;    /* bits RCV_SHUTDOWN 1 and SEND_SHUTDOWN 2 of the kernel's net/sock.h */
-    uint16_t type;       /* SOCK_STREAM ..., only sockets other than IP */
+    uint16_t type;       /* SOCK_STREAM ...; of IP only unlisted sockets */
     uint8_t timer_count; /* how often this timer has fired without success; only by sock_diag */
     uint8_t event;       /* enum live_event */
+    uint8_t listed;      /* enum socket_listed */
     uint64_t timer_ms;   /* milliseconds until the timer fires */
     uint32_t retransmits;
     uint32_t probes;

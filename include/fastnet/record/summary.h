@@ -30,6 +30,7 @@ struct summary_record {
     uint64_t
         pressure_bytes; /* from this number of bytes on, the kernel gives sockets less memory */
     bool machine;       /* the value is about all network namespaces together */
+    bool unnamed;       /* these sockets were not looked for among the descriptors of processes */
 };
 
 /* Sets *thousandths to the used part of the limit in thousandths of a percent. Returns false if the

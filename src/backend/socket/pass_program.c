@@ -134,6 +134,32 @@ static void pass_program_put_conditions(struct assembly *to, const struct pass_l
     assembly_load(to, FAMILY, SOCK, layout->family);
 }
 
+/* Ends the program for sockets that are certainly in a table: all of unix, raw sockets, TCP except
+ * closed sockets, and UDP with a port. */
+static void put_end_of_listed(struct assembly *to, const struct pass_layout *layout)
+{
+    size_t is_v4, is_other, is_not_tcp, is_udp, is_not_udp;
+
+    assembly_end_if(to, BPF_JEQ, FAMILY, AF_UNIX);
+    is_v4 = assembly_skip_if(to, BPF_JEQ, FAMILY, AF_INET);
+    is_other = assembly_skip_if(to, BPF_JNE, FAMILY, AF_INET6);
+    assembly_land(to, is_v4);
+    assembly_load(to, BPF_FIRST, SOCK, layout->type);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, SOCK_RAW);
+    assembly_load(to, BPF_FIRST, SOCK, layout->protocol);
+    assembly_load(to, BPF_SECOND, SOCK, layout->state);
+    is_not_tcp = assembly_skip_if(to, BPF_JNE, BPF_FIRST, IPPROTO_TCP);
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, TCP_CLOSE);
+    assembly_land(to, is_not_tcp);
+    assembly_load(to, BPF_SECOND, SOCK, layout->local_port);
+    is_udp = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, IPPROTO_UDP);
+    is_not_udp = assembly_skip_if(to, BPF_JNE, BPF_FIRST, IPPROTO_UDPLITE);
+    assembly_land(to, is_udp);
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, 0);
+    assembly_land(to, is_not_udp);
+    assembly_land(to, is_other);
+}
+
 /* Skips addresses and queues, unless the socket is of IP or SMC. Returns the jump to land. */
 static size_t skip_unless_row(struct assembly *to)
 {
@@ -243,7 +269,7 @@ static void pass_program_put_tcp(struct assembly *to, const struct pass_layout *
 
 /* The program reads the cookie of each socket. If the socket has no cookie yet, the kernel creates
  * it, as it does for sock_diag(7). */
-size_t pass_program_make(const struct pass_layout *layout,
+size_t pass_program_make(const struct pass_layout *layout, bool unlisted,
                          struct bpf_insn program[PASS_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
@@ -251,6 +277,8 @@ size_t pass_program_make(const struct pass_layout *layout,
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     pass_program_put_conditions(&to, layout);
+    if (unlisted)
+        put_end_of_listed(&to, layout);
     pass_program_put_numbers(&to, layout);
     is_other = skip_unless_row(&to);
     put_addresses(&to, layout);

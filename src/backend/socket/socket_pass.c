@@ -397,11 +397,17 @@ size_t socket_pass_count(const struct socket_pass *pass)
     return pass->count;
 }
 
+const struct pass_socket *socket_pass_written(const struct socket_pass *pass, size_t *count)
+{
+    *count = pass->length / sizeof(struct pass_socket);
+    return (const struct pass_socket *)(const void *)pass->bytes;
+}
+
 /* --- Reading ---------------------------------------------------------------------------------- */
 
-static int read_once(struct socket_pass *pass)
+/* Reads all that the program writes, and closes its descriptor. fd: -errno if there is none. */
+static int read_once(struct socket_pass *pass, int fd)
 {
-    const int fd = bpf_iterator_start(pass->program, 0);
     ssize_t length = fd < 0 ? fd : 1;
 
     while (length > 0) {
@@ -421,14 +427,24 @@ int socket_pass_begin(struct socket_pass *pass)
     int status;
 
     pass_forget(pass);
-    status = read_once(pass);
+    status = read_once(pass, bpf_iterator_start(pass->program, 0));
     socket_pass_halve(pass);
+    return status;
+}
+
+int socket_pass_begin_of(struct socket_pass *pass, const pid_t *processes, size_t count)
+{
+    int status = 0;
+
+    pass_forget(pass);
+    for (size_t i = 0; i < count && status == 0; i++)
+        status = read_once(pass, bpf_iterator_start_process(pass->program, (uint32_t)processes[i]));
     return status;
 }
 
 int socket_pass_end(struct socket_pass *pass)
 {
-    const int status = read_once(pass);
+    const int status = read_once(pass, bpf_iterator_start(pass->program, 0));
 
     return status < 0 ? status : socket_pass_settle(pass);
 }
@@ -454,7 +470,7 @@ void socket_pass_destroy(struct socket_pass *pass)
     free(pass);
 }
 
-static int pass_load(struct socket_pass *pass, struct bpf_refusal *refusal)
+static int pass_load(struct socket_pass *pass, bool unlisted, struct bpf_refusal *refusal)
 {
     struct bpf_insn code[PASS_PROGRAM_MAX];
     struct kernel_types types;
@@ -466,12 +482,12 @@ static int pass_load(struct socket_pass *pass, struct bpf_refusal *refusal)
     kernel_types_finish(&types);
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
-    pass->program = bpf_program_load(code, pass_program_make(&layout, code), BPF_TRACE_ITER,
-                                     layout.function, "fastnet_sockets");
+    pass->program = bpf_program_load(code, pass_program_make(&layout, unlisted, code),
+                                     BPF_TRACE_ITER, layout.function, "fastnet_sockets");
     return bpf_refuse_step(refusal, pass->program, "bpf(2)");
 }
 
-int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
+int socket_pass_create(struct socket_pass **pass, bool unlisted, struct bpf_refusal *refusal)
 {
     struct socket_pass *made;
     int status = bpf_check_rights(refusal, NULL);
@@ -483,7 +499,7 @@ int socket_pass_create(struct socket_pass **pass, struct bpf_refusal *refusal)
     made = socket_pass_create_empty();
     if (!made)
         return bpf_refuse_step(refusal, -ENOMEM, "memory");
-    status = pass_load(made, refusal);
+    status = pass_load(made, unlisted, refusal);
     if (status < 0)
         socket_pass_destroy(made);
     else

@@ -3,25 +3,11 @@
 #ifndef BACKEND_SOCKET_SOCKET_PASS_H
 #define BACKEND_SOCKET_SOCKET_PASS_H
 
+#include "fastnet/held_sockets.h"
 #include "fastnet/kernel_types.h"
 #include "fastnet/query.h"
 #include "fastnet/socket_pass.h"
 #include <linux/bpf.h>
-
-/* The numbers that the program writes for each socket. */
-struct pass_socket {
-    uint64_t cookie, inode, cgroup;
-    uint32_t netns; /* inode of the network namespace */
-    uint32_t uid, mark, interface;
-    /* A queue is the first number minus the second. For a TCP listener the four numbers are:
-     * connections that wait to be accepted, 0, the limit for these, and half-open connections. */
-    uint32_t received[2], sent[2];
-    uint8_t local[16], remote[16]; /* IPv4: the first 4 bytes */
-    uint16_t family, type, protocol;
-    uint16_t local_port;  /* host byte order */
-    uint16_t remote_port; /* network byte order */
-    uint8_t state, shutdown, retransmits, probes, v6only, unused;
-};
 
 /* Kernel types and members that the program reads, in its context and where pointers lead. */
 struct pass_layout {
@@ -46,11 +32,12 @@ struct pass_layout {
 /* Returns 0, or -ENOTSUP: the kernel lacks the iterator, or has other types. */
 int pass_layout_init(struct pass_layout *layout, const struct btf *btf);
 
-enum { PASS_PROGRAM_MAX = 160 };
+enum { PASS_PROGRAM_MAX = 192 };
 
 /* The program writes a struct pass_socket for each descriptor that is a socket. For families other
- * than IP and SMC it leaves out addresses and queues. Returns the number of instructions. */
-size_t pass_program_make(const struct pass_layout *layout,
+ * than IP and SMC it leaves out addresses and queues. unlisted: it leaves out sockets that are
+ * certainly in a table of IP or unix. Returns the number of instructions. */
+size_t pass_program_make(const struct pass_layout *layout, bool unlisted,
                          struct bpf_insn program[PASS_PROGRAM_MAX]);
 
 /* Returns the table that the socket is a row of; NULL: it is no row of the pass. */
@@ -58,6 +45,9 @@ const struct table *held_socket_table(const struct pass_socket *held);
 
 /* Fills the record of a socket for which held_socket_table() returns a table. */
 void held_socket_decode(const struct pass_socket *held, struct record *record);
+
+/* Fills the record of a held socket that no table has. */
+void held_socket_row(const struct held_socket *held, struct record *record);
 
 /* Makes a pass without a program, for socket_pass_take(). Returns NULL if memory is short. */
 struct socket_pass *socket_pass_create_empty(void);
@@ -82,6 +72,9 @@ struct socket_numbers {
 
 /* Adds the numbers of one namespace. Returns 0 or -ENOMEM. */
 int socket_pass_count_as(struct socket_pass *pass, const struct socket_numbers *numbers);
+
+/* Returns the sockets as the program wrote them, a socket for each descriptor. */
+const struct pass_socket *socket_pass_written(const struct socket_pass *pass, size_t *count);
 
 /* Call it after the last bytes. Sorts the sockets that both readings found, without repeats, and
  * compares their counts with those of socket_pass_count_as(). Returns 0, -ENOMEM, or -EIO if a

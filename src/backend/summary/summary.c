@@ -13,15 +13,19 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "backend/proc/proc_file.h"
 #include "backend/proc/scan.h"
+#include "backend/socket/socket_pass.h"
 #include "fastnet/array.h"
 #include "fastnet/field.h"
+#include "fastnet/held_sockets.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/predicate.h"
 #include "fastnet/report.h"
+#include "model/socket/view_fields.h"
 
 const struct table table_summary = {.name = "summary", .file = "sockstat", .kind = &kind_summary};
 
@@ -34,41 +38,59 @@ static const struct summary_row {
     enum kernel_number numbers[2]; /* the numbers are added; the first has the limit and the unit */
     uint8_t state;                 /* a state of TCP; 0: sockets of all states */
     bool machine;
+    /* BOUND, UNLISTED: sockets of `protocols` that the kernel does not count by protocol. OTHER:
+     * the difference of `all sockets` and the sum of the rows before. */
+    enum { COUNTED, BOUND, UNLISTED, OTHER } part;
+    uint16_t protocols[2]; /* COUNTED: the kernel counts none of their sockets */
 } rows[] = {
-    {"all", "sockets", {SOCKETS_USED}, 0, false},
-    {"tcp", "sockets", {TCP_IN_USE, TCP6_IN_USE}, 0, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_LISTEN, false},
-    {"tcp", NULL, {TCP_CONNECTIONS}, TCP_ESTABLISHED, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_SYN_SENT, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_SYN_RECV, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_FIN_WAIT1, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_FIN_WAIT2, false},
-    {"tcp", NULL, {TCP_WAITING}, TCP_TIME_WAIT, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_CLOSE_WAIT, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_LAST_ACK, false},
-    {"tcp", NULL, {NO_NUMBER}, TCP_CLOSING, false},
-    {"tcp", "allocated", {TCP_ALLOCATED}, 0, true},
-    {"tcp", "orphans", {TCP_ORPHANS}, 0, true},
-    {"tcp", "memory", {TCP_PAGES}, 0, true},
-    {"udp", "sockets", {UDP_IN_USE, UDP6_IN_USE}, 0, false},
-    {"udp", "memory", {UDP_PAGES}, 0, true},
-    {"udplite", "sockets", {UDPLITE_IN_USE, UDPLITE6_IN_USE}, 0, false},
-    {"raw", "sockets", {RAW_IN_USE, RAW6_IN_USE}, 0, false},
-    {"ping", "sockets", {PING_SOCKETS, PING6_SOCKETS}, 0, false},
-    {"mptcp", "sockets", {MPTCP_SOCKETS, MPTCP6_SOCKETS}, 0, false},
-    {"sctp", "sockets", {SCTP_SOCKETS, SCTP6_SOCKETS}, 0, false},
-    {"unix", "sockets", {UNIX_SOCKETS, UNIX_STREAMS}, 0, false},
-    {"packet", "sockets", {PACKET_SOCKETS}, 0, false},
-    {"netlink", "sockets", {NETLINK_SOCKETS}, 0, false},
-    {"vsock", "sockets", {VSOCK_SOCKETS}, 0, false},
-    {"xdp", "sockets", {XDP_SOCKETS}, 0, false},
-    {"tipc", "sockets", {TIPC_SOCKETS}, 0, false},
-    {"frag", "datagrams", {FRAGMENTS}, 0, false},
-    {"frag", "memory", {FRAGMENTS_BYTES}, 0, false},
-    {"frag6", "datagrams", {FRAGMENTS6}, 0, false},
-    {"frag6", "memory", {FRAGMENTS6_BYTES}, 0, false},
-    {"flows", "tracked", {FLOWS_TRACKED}, 0, false},
-    {"files", "open", {FILES_OPEN}, 0, true},
+    {"all", "sockets", .numbers = {SOCKETS_USED}},
+    {"tcp", "sockets", .numbers = {TCP_IN_USE, TCP6_IN_USE}},
+    {"tcp", NULL, .state = TCP_LISTEN},
+    {"tcp", NULL, .numbers = {TCP_CONNECTIONS}, .state = TCP_ESTABLISHED},
+    {"tcp", NULL, .state = TCP_SYN_SENT},
+    {"tcp", NULL, .state = TCP_SYN_RECV},
+    {"tcp", NULL, .state = TCP_FIN_WAIT1},
+    {"tcp", NULL, .state = TCP_FIN_WAIT2},
+    {"tcp", NULL, .numbers = {TCP_WAITING}, .state = TCP_TIME_WAIT},
+    {"tcp", NULL, .state = TCP_CLOSE_WAIT},
+    {"tcp", NULL, .state = TCP_LAST_ACK},
+    {"tcp", NULL, .state = TCP_CLOSING},
+    {"tcp", "bound", .part = BOUND, .protocols = {IPPROTO_TCP}},
+    {"tcp", "unlisted", .part = UNLISTED, .protocols = {IPPROTO_TCP}},
+    {"tcp", "allocated", .numbers = {TCP_ALLOCATED}, .machine = true},
+    {"tcp", "orphans", .numbers = {TCP_ORPHANS}, .machine = true},
+    {"tcp", "memory", .numbers = {TCP_PAGES}, .machine = true},
+    {"udp", "sockets", .numbers = {UDP_IN_USE, UDP6_IN_USE}},
+    {"udp", "unlisted", .part = UNLISTED, .protocols = {IPPROTO_UDP}},
+    {"udp", "memory", .numbers = {UDP_PAGES}, .machine = true},
+    {"udplite", "sockets", .numbers = {UDPLITE_IN_USE, UDPLITE6_IN_USE}},
+    {"udplite", "unlisted", .part = UNLISTED, .protocols = {IPPROTO_UDPLITE}},
+    {"raw", "sockets", .numbers = {RAW_IN_USE, RAW6_IN_USE}},
+    {"ping", "sockets", .numbers = {PING_SOCKETS, PING6_SOCKETS}},
+    {"ping", "unlisted", .part = UNLISTED, .protocols = {IPPROTO_ICMP, IPPROTO_ICMPV6}},
+    {"mptcp", "sockets", .numbers = {MPTCP_SOCKETS, MPTCP6_SOCKETS}},
+    {"mptcp", "unlisted", .part = UNLISTED, .protocols = {PROTOCOL_MPTCP}},
+    {"sctp", "sockets", .numbers = {SCTP_SOCKETS, SCTP6_SOCKETS}},
+    {"unix", "sockets", .numbers = {UNIX_SOCKETS, UNIX_STREAMS}},
+    {"packet", "sockets", .numbers = {PACKET_SOCKETS}},
+    {"netlink", "sockets", .numbers = {NETLINK_SOCKETS}},
+    {"vsock", "sockets", .numbers = {VSOCK_SOCKETS}, .protocols = {PROTOCOL_VSOCK}},
+    {"xdp", "sockets", .numbers = {XDP_SOCKETS}},
+    {"tipc", "sockets", .numbers = {TIPC_SOCKETS}, .protocols = {PROTOCOL_TIPC}},
+    {"other", "sockets", .numbers = {SOCKETS_USED}, .part = OTHER},
+    {"frag", "datagrams", .numbers = {FRAGMENTS}},
+    {"frag", "memory", .numbers = {FRAGMENTS_BYTES}},
+    {"frag6", "datagrams", .numbers = {FRAGMENTS6}},
+    {"frag6", "memory", .numbers = {FRAGMENTS6_BYTES}},
+    {"flows", "tracked", .numbers = {FLOWS_TRACKED}},
+    {"files", "open", .numbers = {FILES_OPEN}, .machine = true},
+};
+
+/* Sockets of one protocol that processes hold, and that the kernel does not count by protocol. */
+struct uncounted {
+    uint16_t protocol;
+    bool bound; /* TCP sockets with a port */
+    uint64_t sockets;
 };
 
 struct summary_reading {
@@ -76,6 +98,9 @@ struct summary_reading {
     struct kernel_counts counts;
     uint64_t states[TCP_STATES];
     bool has_states;
+    bool has_uncounted; /* the descriptors of processes were read */
+    size_t uncounted_count;
+    struct uncounted uncounted[64];
 };
 
 /* Reports a file that could not be read. lost: a row is missing, else only a limit. A file that
@@ -165,6 +190,88 @@ static void read_states(struct summary_reading *reading)
                     strerror(-error));
 }
 
+/* --- Sockets that the kernel does not count by protocol -------------------------------------- */
+
+/* True if a socket is in the counts of its protocol (sock_prot_inuse_add() of the kernel). TCP, UDP
+ * and ping sockets count while they are in a hash table, sockets of some families always. */
+static bool is_counted(const struct socket_record *sock)
+{
+    if (sock->family == AF_UNIX || sock->type == SOCK_RAW)
+        return sock->family != AF_CAN && sock->family != AF_BLUETOOTH && sock->family != AF_KEY;
+    switch (sock->protocol) {
+    case IPPROTO_TCP:
+    case PROTOCOL_MPTCP:
+        return sock->state != TCP_CLOSE && sock->state != STATE_BOUND_INACTIVE;
+    case IPPROTO_UDP:
+    case IPPROTO_UDPLITE:
+    case IPPROTO_ICMP:
+    case IPPROTO_ICMPV6:
+        return sock->local.port;
+    case IPPROTO_SCTP:
+    case PROTOCOL_PACKET:
+    case PROTOCOL_NETLINK:
+    case PROTOCOL_XDP:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void add_uncounted(struct summary_reading *reading, const struct socket_record *sock)
+{
+    const bool bound = sock->protocol == IPPROTO_TCP && sock->local.port;
+    size_t i = 0;
+
+    while (i < reading->uncounted_count && (reading->uncounted[i].protocol != sock->protocol ||
+                                            reading->uncounted[i].bound != bound))
+        i++;
+    if (i == COUNT(reading->uncounted))
+        return; /* part of "other" */
+    if (i == reading->uncounted_count)
+        reading->uncounted[reading->uncounted_count++] =
+            (struct uncounted){sock->protocol, bound, 0};
+    reading->uncounted[i].sockets++;
+}
+
+/* Reads the descriptors of all processes if BPF can do that. */
+static void read_uncounted(struct summary_reading *reading)
+{
+    const struct query *query = reading->query;
+    const struct held_socket *held;
+    size_t count;
+
+    if (!query->held || held_sockets_read(query->held, query->proc_root) < 0)
+        return;
+    reading->has_uncounted = true;
+    held = held_sockets_all(query->held->sockets, &count);
+    for (size_t i = 0; i < count; i++) {
+        struct record record;
+        if (held[i].socket.netns != (uint32_t)query->netns)
+            continue;
+        held_socket_row(&held[i], &record);
+        if (!is_counted(&record.socket))
+            add_uncounted(reading, &record.socket);
+    }
+}
+
+static bool has_protocol(const struct summary_row *row, uint16_t protocol)
+{
+    return protocol == row->protocols[0] || protocol == row->protocols[1];
+}
+
+/* Returns how many sockets of the row's protocols the kernel does not count. */
+static uint64_t uncounted_of(const struct summary_reading *reading, const struct summary_row *row)
+{
+    uint64_t sockets = 0;
+
+    for (size_t i = 0; i < reading->uncounted_count; i++) {
+        const struct uncounted *one = &reading->uncounted[i];
+        if (has_protocol(row, one->protocol) && one->bound == (row->part == BOUND))
+            sockets += one->sockets;
+    }
+    return sockets;
+}
+
 /* --- Flows, and files ------------------------------------------------------------------------ */
 
 /* row: without the file a row is missing, and not only a limit. */
@@ -225,7 +332,9 @@ static bool find_value(const struct summary_reading *reading, const struct summa
 {
     const bool counted = row->state && reading->has_states;
 
-    *value = counted ? reading->states[row->state] : 0;
+    *value = counted ? reading->states[row->state] : uncounted_of(reading, row);
+    if (row->part == BOUND || row->part == UNLISTED)
+        return reading->has_uncounted;
     for (size_t i = 0; i < COUNT(row->numbers) && !counted; i++)
         if (__builtin_add_overflow(*value, reading->counts.numbers[row->numbers[i]], value))
             *value = UINT64_MAX;
@@ -242,6 +351,7 @@ static void make_row(const struct summary_reading *reading, const struct summary
     summary->subject = as_text(row->subject);
     summary->name = as_text(row->name ? row->name : socket_state_name(row->state));
     summary->machine = row->machine;
+    summary->unnamed = row->part == OTHER && !reading->has_uncounted;
     if (number->unit == IN_ROWS)
         summary_set(record, &summary->value, SUMMARY_VALUE, value);
     else
@@ -249,15 +359,52 @@ static void make_row(const struct summary_reading *reading, const struct summary
     set_limits(reading, number, record);
 }
 
+/* Makes a row for each protocol that has no row in `rows`. */
+static int dump_unnamed_protocols(const struct summary_reading *reading, uint64_t *named,
+                                  record_fn fn, void *arg)
+{
+    int result = 0;
+
+    for (size_t i = 0; i < reading->uncounted_count && result >= 0; i++) {
+        const struct uncounted *one = &reading->uncounted[i];
+        const struct summary_row row = {.subject = socket_protocol_name(one->protocol),
+                                        .name = "sockets",
+                                        .numbers = {SOCKETS_USED}};
+        struct record record;
+        size_t j = 0;
+        while (j < COUNT(rows) && !has_protocol(&rows[j], one->protocol))
+            j++;
+        if (j < COUNT(rows) || !row.subject)
+            continue;
+        *named += one->sockets;
+        make_row(reading, &row, one->sockets, &record);
+        result = fn(&record, arg);
+    }
+    return result;
+}
+
+/* True if the row is a part of `all sockets`. */
+static bool is_part_of_all(const struct summary_row *row)
+{
+    return row->part || (row->name && !strcmp(row->name, "sockets") && strcmp(row->subject, "all"));
+}
+
 static int summary_dump_rows(const struct summary_reading *reading, record_fn fn, void *arg)
 {
+    uint64_t named = 0; /* sum of the parts of `all sockets` */
     int result = 0;
 
     for (size_t i = 0; i < COUNT(rows) && result >= 0; i++) {
         struct record record;
         uint64_t value;
-        if (!find_value(reading, &rows[i], &value))
+        if (rows[i].part == OTHER)
+            result = dump_unnamed_protocols(reading, &named, fn, arg);
+        if (result < 0 || !find_value(reading, &rows[i], &value))
             continue;
+        if (rows[i].part == OTHER)
+            value = value > named ? value - named : 0;
+        else if (is_part_of_all(&rows[i]))
+            named += value;
         make_row(reading, &rows[i], value, &record);
         result = fn(&record, arg);
     }
@@ -279,6 +426,7 @@ static int summary_dump_by(const struct query *query, bool by_netlink, record_fn
     read_protocols(&reading); /* first, because a netlink socket of our own would be counted */
     if (by_netlink)
         read_states(&reading);
+    read_uncounted(&reading);
     for (size_t i = 0; i < COUNT(rows); i++) {
         const enum kernel_number number = *rows[i].numbers;
         if (kernel_numbers[number].file)

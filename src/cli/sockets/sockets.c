@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* fastnet sockets lists sockets for people: owners first, as many columns as fit the terminal. */
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
@@ -16,7 +18,7 @@ enum { COMMAND_MAX = 512 };
 struct sockets_options {
     struct common common; /* must be first */
     struct which which;
-    bool listening, summary, no_bytes;
+    bool all, listening, unlisted, summary, no_bytes;
     bool names, extended, timers, info, memory; /* -r -e -o -i -m: add columns */
 };
 
@@ -32,8 +34,10 @@ static const struct option options_table[] = {
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
     OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
-    OPTION('a', "all", WHICH, "all these types (default: all but unix)", SETS(which.all)),
+    OPTION('a', "all", WHICH, "all sockets (default: all but unix)", SETS(which.all)),
     OPTION('l', "listening", WHICH, "only listening sockets", SETS(listening)),
+    LONG(THIS_ROW, "unlisted", WHICH, "only sockets that no table of the kernel lists",
+         SETS(unlisted), .newer = true),
     LONG(THIS_ROW, "attention", WHICH, "only sockets that need attention, and why",
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
@@ -123,22 +127,69 @@ static const char *command_for_attention(const struct sockets_options *options,
     return *at ? NULL : command;
 }
 
+/* True if the listing may have sockets that no table lists: with -a, and of a process. */
+static bool may_have_unlisted(const struct sockets_options *options)
+{
+    const struct filters *filters = &options->common.filters;
+    bool may = options->all || options->unlisted;
+
+    for (size_t i = 0; i < filters->count && !may; i++)
+        may = text_has_word(filters->typed[i].text, "pid") ||
+              text_has_word(filters->typed[i].text, "processes") ||
+              text_has_word(filters->typed[i].option->columns, "pid");
+    return may && !options->listening;
+}
+
+/* Adds the table of sockets that no other table lists, restricted to the types and families that
+ * options name. */
+static void add_unlisted(const struct sockets_options *options, struct listing *listing,
+                         struct listing_table *table, struct predicate_tree *where)
+{
+    const struct which *which = &options->which;
+    const struct field *protocol = field_named(&kind_socket, "protocol"),
+                       *family = field_named(&kind_socket, "family");
+    const struct predicate any = {.operation = PREDICATE_OR};
+
+    *where = (struct predicate_tree){.count = 0};
+    if (which_is_named(which)) {
+        struct predicate *either = predicate_tree_add(where, &where->whole, any);
+        if (which->tcp)
+            predicate_tree_add(where, either, predicate_number(protocol, IPPROTO_TCP));
+        if (which->udp)
+            predicate_tree_add(where, either, predicate_number(protocol, IPPROTO_UDP));
+        if (which->udp)
+            predicate_tree_add(where, either, predicate_number(protocol, IPPROTO_UDPLITE));
+    }
+    if (which->inet != which->inet6)
+        predicate_tree_refuse(where, &where->whole,
+                              predicate_number(family, which->inet ? AF_INET6 : AF_INET));
+    *table = (struct listing_table){
+        .table = &table_unlisted, .where = predicate_of(where), .unnamed = true};
+    listing->unlisted = options->unlisted ? UNLISTED_ONLY
+                        : options->all    ? UNLISTED_ALL
+                                          : UNLISTED_OF_PROCESS;
+    listing->table_count++;
+}
+
 /* Lists the sockets. Programs get numbers and addresses. People get views, without columns that are
- * empty in all rows, and users only for listeners: rows wait in memory for names of users. */
-static int sockets_list(const struct sockets_options *options)
+ * empty in all rows, and users only for listeners: rows wait in memory for names of users. Not
+ * inlined, because both functions have large frames. */
+static __attribute__((noinline)) int sockets_list(const struct sockets_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct which *which = &options->which;
     const bool local = which->unix_sockets || which->all;
     const bool internet = which->all || which->tcp || which->udp || which->raw || !local;
     const bool connected = internet && !options->listening;
+    const bool active = connected && !options->unlisted;
     const bool tcp = which->all || which->tcp || !which_is_named(which);
     const char *chosen = options->common.columns; /* instead of default columns, or added to them */
     const bool uses_containers = plain && !options->common.proc_root && !options->common.count_by &&
                                  (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
-    struct listing_table tables[WHICH_TABLES];
+    struct listing_table tables[WHICH_TABLES + 1];
+    struct predicate_tree unlisted;
     struct predicate where[WHICH_TABLES][2]; /* filters of the tables */
     char attention[COMMAND_MAX] = "";
     struct listing_command command = {
@@ -158,13 +209,15 @@ static int sockets_list(const struct sockets_options *options)
                                  named.pods ? "pod_name" : NULL,
                                  named.containers ? "container_name" : NULL,
                                  "proto",
-                                 local && !internet ? "type" : NULL,
+                                 options->unlisted    ? "family type"
+                                 : local && !internet ? "type"
+                                                      : NULL,
                                  "local",
                                  connected ? "remote" : NULL,
                                  local ? "peer" : NULL,
                                  "state recv",
                                  options->listening ? NULL : "send",
-                                 connected && tcp ? "rtt resent activity" : NULL,
+                                 active && tcp ? "rtt resent activity" : NULL,
                                  internet ? "drops" : NULL,
                                  options->listening ? "user" : NULL};
     static const char *const columns[] = {
@@ -177,6 +230,8 @@ static int sockets_list(const struct sockets_options *options)
     which_require(which, options->common.proc_root, tables, command.listing.table_count);
     netstat_choose_rows(tables, command.listing.table_count, where,
                         options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);
+    if (may_have_unlisted(options))
+        add_unlisted(options, &command.listing, &tables[command.listing.table_count], &unlisted);
     if (local && !options->listening)
         command.listing.needs.fields |= SOCKET_PENDING; /* otherwise netlink omits some sockets */
     if (options->common.delta && !options->no_bytes && !options->common.proc_root &&
@@ -226,6 +281,10 @@ int sockets_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (!options.summary) {
+        if (options.unlisted && options.listening)
+            return common_misuse(&options.common, "--unlisted: cannot be combined with -l");
+        options.all = options.which.all;
+        options.which.all |= options.unlisted;       /* a socket of any table is not unlisted */
         options.which.all &= !which_is_named(which); /* people type -tan to see all states of TCP */
         return list_with_letters(options);
     }

@@ -23,8 +23,17 @@
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
+/* AF_* of linux/socket.h without the prefix. Families that are newer than this list are numbers. */
+static WORDS(family_of_socket, [AF_UNIX] = "unix", "inet", "ax25", "ipx", "appletalk", "netrom",
+             "bridge", "atmpvc", "x25", "inet6", "rose", "decnet", "netbeui", "security", "key",
+             "netlink", "packet", "ash", "econet", "atmsvc", "rds", "sna", "irda", "pppox",
+             "wanpipe", "llc", "ib", "mpls", "can", "tipc", "bluetooth", "iucv", "rxrpc", "isdn",
+             "phonet", "ieee802154", "caif", "alg", "nfc", "vsock", "kcm", "qipcrtr", "smc", "xdp",
+             "mctp", "46", "47", "48", "49", "50");
+
 static WORDS(protocol_of_ip,
-             "unix", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
+             "unix", [IPPROTO_ICMP] = "icmp", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp",
+             [IPPROTO_DCCP] = "dccp", [IPPROTO_ICMPV6] = "icmp6", [IPPROTO_UDPLITE] = "udplite",
              [IPPROTO_RAW] = "raw", [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
 
 /* Names from PROTOCOL_PACKET on, which are not IPPROTO_*. */
@@ -32,8 +41,9 @@ static WORDS(other_protocol, "packet", "netlink", "vsock", "xdp", "tipc");
 
 const char *socket_protocol_name(uint64_t protocol)
 {
-    return protocol < PROTOCOL_PACKET ? protocol_of_ip(protocol)
-                                      : other_protocol(protocol - PROTOCOL_PACKET);
+    return protocol < PROTOCOL_PACKET      ? protocol_of_ip(protocol)
+           : protocol < PROTOCOL_OF_FAMILY ? other_protocol(protocol - PROTOCOL_PACKET)
+                                           : family_of_socket(protocol - PROTOCOL_OF_FAMILY);
 }
 
 /* The order of netinet/tcp.h, then of the kernel's include/net/tcp_states.h. */
@@ -52,6 +62,14 @@ static struct value unix_flags(const struct cell *cell)
     const uint64_t bits = cell->record->socket.flags / UNIX_ACCEPTCON % 8;
 
     return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {bits}}};
+}
+
+/* Whether a table of the kernel has it. */
+static struct value listed(const struct cell *cell)
+{
+    const uint8_t listed = cell->record->socket.listed;
+
+    return listed == LISTED_UNKNOWN ? unknown : boolean(listed == LISTED);
 }
 
 static WORDS(event_name, "", "opened", "changed", "closed", "lost");
@@ -280,9 +298,9 @@ struct memory {
  * release. */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, socket_protocol_name, 0,
-         "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
-    WORD(family, socket.family, family_name, 0,
-         "inet, inet6, unix, packet, netlink, vsock, xdp or tipc"),
+         "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp, tipc, ..."),
+    WORD(family, socket.family, family_of_socket, 0,
+         "inet, inet6, unix, packet, netlink, vsock, xdp, tipc, alg, can, ..."),
     WORD(state, socket.state, socket_state_name, SOCKET_STATE,
          "the kernel's name of the state: ESTABLISHED, LISTEN, CLOSE, ...", .coloured = true),
     GAUGE(recv_q, socket.recv_q, SOCKET_QUEUES,
@@ -329,7 +347,7 @@ static const struct field fields[] = {
     GAUGE(probes, socket.probes, SOCKET_RETRANSMITS,
           "keepalive or window probes that the peer has not answered yet"),
     WORD(type, socket.type, type_name, SOCKET_TYPE,
-         "type of a socket that is not of IP: stream, dgram, raw, rdm or seqpacket"),
+         "type of a socket that is not of IP or not listed: stream, dgram, raw, rdm, seqpacket"),
     NUMBER(references, socket.refcount, SOCKET_REFCOUNT,
            "for a unix, packet or netlink socket: references to it in the kernel"),
     COMPUTED(flags, VALUE_FLAGS, unix_flags, SOCKET_UNIX_FLAGS,
@@ -691,6 +709,9 @@ static const struct field fields[] = {
     COMPUTED(interfaces, VALUE_NAMES, interfaces, SOCKET_ADDRESSES,
              "interfaces whose packets reach the socket", .optional = SOCKET_INTERFACE,
              .lookups = NEED_ADDRESSES | NEED_INTERFACES),
+    COMPUTED(listed, VALUE_BOOLEAN, listed, 0,
+             "false if only a process shows the socket, and no table of the kernel has it",
+             MEMBER(socket.listed)),
 };
 
 static const char *const views[][2] = {
