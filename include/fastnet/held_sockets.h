@@ -37,8 +37,8 @@ enum held_by {
     HELD_BY_IO_URING, /* only io_uring(7) of the process holds it */
 };
 
-/* A held socket. pid, fd and socket.inode are always known. Of the other members of `socket`, 0 is
- * unknown in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
+/* A held socket. pid, fd and socket.inode are always known. In other members of `socket`, 0 is
+ * unknown: in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
  * HELD_PROTOCOL_UNKNOWN. The bits in `has` say whether these are known: SOCKET_STATE,
  * SOCKET_ADDRESSES (both ends), SOCKET_UID, SOCKET_CGROUP, SOCKET_QUEUES, SOCKET_SHUTDOWN,
  * SOCKET_MARK, SOCKET_INTERFACE, SOCKET_RETRANSMITS, SOCKET_V6ONLY (record/socket.h). */
@@ -49,7 +49,7 @@ struct held_socket {
     pid_t pid; /* a process that holds it */
     int fd;    /* the descriptor in that process; -1: none */
     enum held_by by;
-    bool found; /* a table that was asked for it has it */
+    bool found; /* a table that was asked for it lists it */
 };
 
 /* For sockets of which only pid, fd and inode are known: asks for the rest, as far as the user may
@@ -89,7 +89,7 @@ bool held_sockets_may_pass(const struct predicate *where, bool others);
 /* Where a held socket belongs that no table of the listing had. */
 enum held_place {
     HELD_NOWHERE,   /* no table lists it */
-    HELD_ELSEWHERE, /* a table has it now: it is new */
+    HELD_ELSEWHERE, /* a table lists it now: it is new */
     HELD_SOMEWHERE, /* nobody knows, because its family or state is unknown */
     HELD_IN_TABLE,  /* *table may have it, if the kernel can list that table */
 };

@@ -59,7 +59,7 @@ static bool names_process(const struct predicate *where, pid_t pid)
     return found;
 }
 
-/* True if the listing does not need the socket with this inode: a table has it, or it would be
+/* True if the listing does not need the socket with this inode: a table lists it, or it would be
  * asked for although the filter names other processes. */
 static bool is_unneeded(const void *arg, uint64_t inode)
 {
