@@ -30,8 +30,8 @@ struct pass_socket {
     uint8_t state, shutdown, retransmits, probes, v6only, unused;
 };
 
-/* A held socket. pid, fd and socket.inode are always known. Of the other members of `socket`, 0 is
- * unknown in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
+/* A held socket. pid, fd and socket.inode are always known. In other members of `socket`, 0 is
+ * unknown: in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
  * HELD_PROTOCOL_UNKNOWN. The bits in `has` say whether these are known: SOCKET_STATE,
  * SOCKET_ADDRESSES (both ends), SOCKET_UID, SOCKET_CGROUP, SOCKET_QUEUES, SOCKET_SHUTDOWN,
  * SOCKET_MARK, SOCKET_INTERFACE, SOCKET_RETRANSMITS, SOCKET_V6ONLY (record/socket.h). */
@@ -39,9 +39,9 @@ enum { HELD_PROTOCOL_UNKNOWN = UINT16_MAX };
 struct held_socket {
     struct pass_socket socket;
     uint64_t has;
-    pid_t pid; /* a process that holds it */
-    int fd;    /* the descriptor in that process; -1: unknown, or only io_uring(7) holds it */
-    bool found; /* a table that was asked for it has it */
+    pid_t pid;  /* a process that holds it */
+    int fd;     /* the descriptor in that process; -1: unknown, or only io_uring(7) holds it */
+    bool found; /* a table that was asked for it lists it */
 };
 
 /* For sockets of which only pid, fd and inode are known: asks for the rest, as far as the user may
@@ -84,7 +84,7 @@ bool held_sockets_may_pass(const struct predicate *where, bool others);
 /* Where a held socket belongs that no table of the listing had. */
 enum held_place {
     HELD_NOWHERE,   /* no table lists it */
-    HELD_ELSEWHERE, /* a table has it now: it is new */
+    HELD_ELSEWHERE, /* a table lists it now: it is new */
     HELD_SOMEWHERE, /* nobody knows, because its family or state is unknown */
     HELD_IN_TABLE,  /* *table may have it, if the kernel can list that table */
 };

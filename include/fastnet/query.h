@@ -148,7 +148,8 @@ struct query {
     const struct maker *maker;         /* for BACKEND_MADE */
     const struct socket_pass *pass;    /* for BACKEND_PASS, or NULL */
     const struct held_query *held;     /* for table_unlisted */
-    uint64_t netns; /* for BACKEND_PASS and table_unlisted: inode of the network namespace to list */
+    uint64_t
+        netns; /* for BACKEND_PASS and table_unlisted: inode of the network namespace to list */
 };
 
 /* What the engine does with the network namespaces whose events a backend reads. `arg` is
@@ -186,9 +187,9 @@ struct query_events {
 
 /* Where a backend reads. BACKEND_NETLINK and BACKEND_PROC are the choices of --backend. A backend
  * of BACKEND_AUTO reads both netlink and /proc, and is used only without --backend. The other three
- * cannot be chosen: BACKEND_MADE reads no table, query.maker or query.held makes its rows. BACKEND_FILE reads
- * query.diag_file; if there is such a file, no other backend is asked for its tables. BACKEND_PASS
- * reads query.pass, and is asked first if it has all needed fields. */
+ * cannot be chosen: BACKEND_MADE reads no table, query.maker or query.held makes its rows.
+ * BACKEND_FILE reads query.diag_file; if there is such a file, no other backend is asked for its
+ * tables. BACKEND_PASS reads query.pass, and is asked first if it has all needed fields. */
 enum backend_choice {
     BACKEND_AUTO,
     BACKEND_NETLINK,

@@ -27,8 +27,8 @@ struct table;
 
 /* Loads the program. Needs CAP_BPF and CAP_PERFMON that were not lent (RIGHT_BPF), the first pid
  * and user namespace, and Linux 5.16. unlisted: the pass leaves out sockets that are certainly in a
- * table (held_sockets.h). Returns 0, or -errno with the refusal (may be NULL): then the caller lists
- * each network namespace by dumps. */
+ * table (held_sockets.h). Returns 0, or -errno with the refusal (may be NULL): then the caller
+ * lists each network namespace by dumps. */
 int socket_pass_create(struct socket_pass **pass, bool unlisted, struct bpf_refusal *refusal);
 void socket_pass_destroy(struct socket_pass *pass);
 

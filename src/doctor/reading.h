@@ -82,12 +82,12 @@ struct half_open_queue {
 };
 
 /* A socket whose owner a rule looks for. */
-struct held_socket {
+struct doctor_socket {
     uint64_t inode;
     struct endpoint remote;
 };
-struct held_sockets {
-    struct held_socket *list;
+struct doctor_sockets {
+    struct doctor_socket *list;
     size_t count, capacity;
 };
 
@@ -113,9 +113,9 @@ struct sockets_reading {
     uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */
     uint64_t heard[HEARD_BITS / 64];       /* bit n: an address with the hash n was heard lately */
-    struct held_sockets unclosed;          /* connections that the peer closed long ago */
-    struct held_sockets queries;           /* sockets that still wait for DNS */
-    struct held_sockets resolvers;         /* UDP sockets that are bound to port 53 */
+    struct doctor_sockets unclosed;        /* connections that the peer closed long ago */
+    struct doctor_sockets queries;         /* sockets that still wait for DNS */
+    struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
     bool only_queries;                     /* only remember the sockets that ask DNS */
     struct busy *busiest;                  /* destinations that use most ports: BUSIEST_SLOTS */
     struct busy refused[REFUSED_SLOTS];    /* addresses that refuse most since this reading */

@@ -23,7 +23,7 @@ enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
 struct holder {
     const struct owner_process *process;
     uint64_t count;
-    const struct held_socket *socket;
+    const struct doctor_socket *socket;
 };
 
 static void emit_unclosed(struct examination *examination, const struct holder *holder)
@@ -62,7 +62,7 @@ static int processes_by_process(const void *one, const void *other)
 /* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
  * number of processes. The caller frees *found. If `least` or more of the sockets belong to
  * processes that are not visible, reports this, and calls the sockets `what`; NULL: no message. */
-static size_t find_holders(struct examination *examination, const struct held_sockets *held,
+static size_t find_holders(struct examination *examination, const struct doctor_sockets *held,
                            const char *what, size_t least, struct holder **found)
 {
     struct owners *owners = held->count ? owners_of(examination) : NULL;
@@ -93,7 +93,7 @@ static size_t find_holders(struct examination *examination, const struct held_so
 
 void rule_close_wait(struct examination *examination)
 {
-    const struct held_sockets *unclosed = &examination->now->sockets.unclosed;
+    const struct doctor_sockets *unclosed = &examination->now->sockets.unclosed;
     struct holder *holders = NULL;
     size_t count;
 

@@ -205,12 +205,12 @@ static int take_unread(struct reading *reading, const struct record *record)
     return sockets_remember(&reading->sockets, record->identity, read);
 }
 
-static int held_sockets_add(struct held_sockets *held, const struct socket_record *socket)
+static int held_sockets_add(struct doctor_sockets *held, const struct socket_record *socket)
 {
-    struct held_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
+    struct doctor_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
     if (added)
-        *added = (struct held_socket){socket->inode, socket->remote};
+        *added = (struct doctor_socket){socket->inode, socket->remote};
     return added ? 0 : -ENOMEM;
 }
 

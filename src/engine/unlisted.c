@@ -59,7 +59,7 @@ static bool names_process(const struct predicate *where, pid_t pid)
     return found;
 }
 
-/* True if the listing does not need the socket with this inode: a table has it, or it would be
+/* True if the listing does not need the socket with this inode: a table lists it, or it would be
  * asked for although the filter names other processes. */
 static bool is_unneeded(const void *arg, uint64_t inode)
 {
@@ -127,14 +127,17 @@ int run_prepare_unlisted(struct run *run)
     return engine->held ? 0 : -ENOMEM;
 }
 
-/* Reports, once, that descriptors of some processes cannot be seen. */
+/* Reports, once, that descriptors of some processes cannot be seen. Processes of other pid
+ * namespaces are not reported: they hardly ever hold sockets of this network namespace. */
 static void report_unseen(struct run *run, const struct owners *owners)
 {
     const struct owners_summary *summary = owners_summary(owners);
-    const bool lost = run->listing->unlisted == UNLISTED_ONLY ||
-                      names_denied_process(run->listing->where, owners);
+    const bool is_denied = names_denied_process(run->listing->where, owners);
+    const bool lost = run->listing->unlisted == UNLISTED_ONLY || is_denied;
     const enum report_line line = lost ? REPORT_LOSS : REPORT_NOTE;
 
+    if (run->unlisted.of_process && !is_denied)
+        return; /* all descriptors of the processes that the filter names were seen */
     if (summary->denied)
         report_add(run->report, line, "sockets without a table of %zu process%s cannot be seen%s",
                    summary->denied, summary->denied == 1 ? "" : "es", rights_advice());
@@ -142,10 +145,6 @@ static void report_unseen(struct run *run, const struct owners *owners)
         report_add(run->report, line,
                    "sockets without a table of processes that %s does not list cannot be seen%s",
                    run_processes(run), rights_advice());
-    else if (summary->partial)
-        report_add(run->report, line,
-                   "sockets without a table of processes outside of this pid namespace cannot be "
-                   "seen");
     else if (summary->error)
         report_add(run->report, line, "some sockets without a table cannot be seen: %s",
                    strerror(summary->error));

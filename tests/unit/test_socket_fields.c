@@ -304,6 +304,7 @@ static const char *const promised[] = {
     "event",
     "whose",
     "interfaces",
+    "listed",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

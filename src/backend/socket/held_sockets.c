@@ -357,7 +357,7 @@ struct held_listing {
     const struct query *query;
     record_fn fn;
     void *arg;
-    int result; /* of fn */
+    int result; /* the last result of fn */
 };
 
 /* True if the socket belongs to this network namespace, and the listing does not have it yet. */

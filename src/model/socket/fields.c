@@ -64,7 +64,7 @@ static struct value unix_flags(const struct cell *cell)
     return (struct value){.type = VALUE_FLAGS, .flags = {cell->field->flags, {bits}}};
 }
 
-/* Whether a table of the kernel has it. */
+/* Whether a table of the kernel lists it. */
 static struct value listed(const struct cell *cell)
 {
     const uint8_t listed = cell->record->socket.listed;
@@ -710,7 +710,7 @@ static const struct field fields[] = {
              "interfaces whose packets reach the socket", .optional = SOCKET_INTERFACE,
              .lookups = NEED_ADDRESSES | NEED_INTERFACES),
     COMPUTED(listed, VALUE_BOOLEAN, listed, 0,
-             "false if only a process shows the socket, and no table of the kernel has it",
+             "false if only a process shows the socket, and no table of the kernel lists it",
              MEMBER(socket.listed)),
 };
 
