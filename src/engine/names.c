@@ -15,6 +15,7 @@
 #include "fastnet/networks.h"
 #include "fastnet/owners.h"
 #include "fastnet/peers.h"
+#include "fastnet/profiles.h"
 #include "fastnet/rights.h"
 #include "fastnet/rpc_programs.h"
 #include "fastnet/senders.h"
@@ -75,6 +76,7 @@ static int names_search_owners(struct run *run, struct owners **owners)
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &refusal),
         .names_at_once = run->listing->events || run->listing->live,
+        .profiles = run->engine->context.profiles,
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->new_searches)
@@ -234,6 +236,8 @@ void run_search_new_owners(struct run *run)
     if (++search->refreshes < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
+        if (run->engine->context.profiles)
+            profiles_forget(run->engine->context.profiles);
         (void)names_search_owners(run, &owners);
         search->refreshes = 0;
     }

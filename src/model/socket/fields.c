@@ -691,6 +691,7 @@ static const struct field fields[] = {
     COMPUTED(interfaces, VALUE_NAMES, interfaces, SOCKET_ADDRESSES,
              "interfaces whose packets reach the socket", .optional = SOCKET_INTERFACE,
              .lookups = NEED_ADDRESSES | NEED_INTERFACES),
+    FIELDS_OF_PROFILE(SOCKET_INODE, command, NEED_OWNERS),
 };
 
 static const char *const views[][2] = {
