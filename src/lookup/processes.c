@@ -426,14 +426,6 @@ int process_read_stat(const struct proc_tree *tree, const char *path, struct pro
     return process_stat_parse(line, stat) ? 0 : -EBADMSG;
 }
 
-static int process_stat(const struct proc_tree *tree, pid_t pid, struct process_stat *stat)
-{
-    char path[PROCESS_PATH_MAX];
-
-    snprintf(path, sizeof path, "%d/stat", (int)pid);
-    return process_read_stat(tree, path, stat);
-}
-
 bool process_cut_deleted(char *path, const char *name, const char *argument)
 {
     static const char sign[] = " (deleted)";
@@ -454,9 +446,11 @@ bool process_cut_deleted(char *path, const char *name, const char *argument)
 /* Whether the first thread has ended. */
 static bool has_ended(const struct proc_tree *tree, pid_t pid)
 {
-    struct process_stat stat;
+    char stat[1024] = "";
 
-    return process_stat(tree, pid, &stat) == 0 && stat.state == 'Z';
+    (void)process_read_file(tree, pid, "stat", stat, sizeof stat);
+    const char *name_end = strrchr(stat, ')');
+    return name_end && strncmp(name_end, ") Z", 3) == 0;
 }
 
 bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t inode)
@@ -481,9 +475,11 @@ bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t ino
 
 bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
 {
+    char path[PROCESS_PATH_MAX];
     struct process_stat stat;
 
-    return process_stat(tree, process->pid, &stat) == 0 &&
+    snprintf(path, sizeof path, "%d/stat", (int)process->pid);
+    return process_read_stat(tree, path, &stat) == 0 &&
            stat.start > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
