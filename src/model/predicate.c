@@ -305,6 +305,14 @@ static struct value predicate_value_of(const struct predicate *predicate, const 
     return value;
 }
 
+/* Whether the predicate compares the value of each owner. Greater and smaller are about the first
+ * owner, whose value is shown: "not smaller" would be about no owner. */
+static bool compares_each_owner(const struct predicate *predicate, const struct view *view)
+{
+    return predicate->field->each_owner && view->context && view->record->kind->inode &&
+           predicate->operation != PREDICATE_BELOW && predicate->operation != PREDICATE_ABOVE;
+}
+
 /* Compares the value of each owner: a row passes if an owner passes. Otherwise the result is
  * unknown if the value of an owner is unknown. */
 static NOT_INLINE unsigned compared_by_owner(const struct predicate *predicate,
@@ -365,9 +373,8 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
                    ? 0
                    : decided(number_passes(predicate, number));
     }
-    return field->each_owner && view->context && view->record->kind->inode
-               ? compared_by_owner(predicate, view)
-               : compared_by_value(predicate, view);
+    return compares_each_owner(predicate, view) ? compared_by_owner(predicate, view)
+                                                : compared_by_value(predicate, view);
 }
 
 enum { MILLION = 1000000, THOUSAND = 1000 };
