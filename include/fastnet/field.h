@@ -37,6 +37,8 @@
 #define NEED_CONNECTS       (UINT64_C(1) << 20) /* when a connection was made, and by whom */
 #define NEED_RPC_PROGRAMS   (UINT64_C(1) << 21) /* port -> name of its RPC program */
 #define NEED_ADDRESSES      (UINT64_C(1) << 22) /* address -> interfaces that have it */
+#define NEED_PROFILES       (UINT64_C(1) << 26) /* process -> its arguments, start and ancestors */
+#define NEED_PROGRAMS       (UINT64_C(1) << 27) /* with NEED_PROFILES: its program and directory */
 
 /* Both search for owners: to show them, or to use their control groups. */
 #define NEED_ANY_OWNERS (NEED_OWNERS | NEED_OWNERS_CGROUPS)
@@ -65,7 +67,9 @@ static inline void needs_add(struct needs *needs, struct needs more)
     needs->parts |= more.parts;
 }
 
+struct owner;
 struct owners;
+struct profiles;
 struct users;
 struct services;
 struct hosts;
@@ -99,6 +103,7 @@ enum { HOST_NAME_SIZE = 65 }; /* __NEW_UTS_LEN + 1 of linux/utsname.h */
 /* The lookups of a listing; a member is NULL if no field needs it. */
 struct context {
     struct owners *owners;
+    struct profiles *profiles;
     struct users *users;
     struct services *services;
     struct rpc_programs *rpc_programs;
@@ -142,6 +147,8 @@ struct cell {
     const struct field *field;
     const struct record *record;
     const struct context *context;
+    const struct owner *owner; /* for fields with `each_owner`: the owner that is meant; NULL: the
+                                  first */
 };
 
 /* field_fn makes the value of a cell. word_fn returns the name of a number, or NULL. */
@@ -175,6 +182,7 @@ struct field {
     bool sum : 1;      /* a sum over the rows of a group; `help` describes the added number */
     bool any_case : 1; /* names of the kernel, such as bbr: filters ignore upper and lower case */
     bool owner : 1;    /* belongs to the first owner; filters compare all owners (field_owners()) */
+    bool each_owner : 1; /* the same, and filters compare its value for each owner */
     /* Number of a bit in `optional`, or 0. Without this bit filters treat the field as unknown. But
      * a field of flags is a set of findings: flags that are set are certain, and no value is an
      * empty set. */
@@ -212,7 +220,7 @@ static inline struct value field_value(const struct field *field, const struct r
 {
     if (field->fields & ~record->has)
         return (struct value){.type = VALUE_UNKNOWN};
-    return field->value(&(struct cell){field, record, context});
+    return field->value(&(struct cell){field, record, context, NULL});
 }
 
 /* Read and set the member of a field as a number. field_set_number() stores at most the member's

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct bpf_refusal;
+struct profiles;
 
 /* A process that holds sockets open. struct owners owns it and its strings. */
 struct owner_process {
@@ -26,6 +27,7 @@ struct owner_process {
     /* Its pid in the innermost pid namespace that it is in (pid_namespaces(7)). 0 if PROC_ROOT
      * shows that namespace, or unless owners_options.pids_inside is set. */
     pid_t pid_inside;
+    uint64_t seen_at; /* when its name was read: CLOCK_BOOTTIME, ns */
 };
 
 /* One descriptor of a socket. Keep it small: there is one for each open socket. */
@@ -65,6 +67,9 @@ struct owners_options {
      * a caller asks. owners_refresh() then forgets processes that no longer hold the socket. */
     bool names_at_once;
     bool rings; /* a walk also finds sockets that io_uring(7) of a process holds; their fd is -1 */
+    /* Profiles of all owners are read whenever their names are read, with names_at_once or for a
+     * captured tree, whose rows come while a right is raised. Borrowed; NULL: no profiles. */
+    struct profiles *profiles;
 };
 
 /* Runs the program, or walks over PROC_ROOT/PID/fd, and for tasks over PROC_ROOT/TID/fd. Returns 0,

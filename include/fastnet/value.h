@@ -63,6 +63,7 @@ struct value {
     enum value_type type;
     uint8_t family; /* VALUE_LLADDR that is an IP address: AF_*; otherwise AF_UNSPEC */
     bool hex;       /* write a number without a name in hexadecimal: 0x88b5 */
+    bool spaced;    /* VALUE_TEXT: value_write_human() does not escape its spaces */
     union {
         uint64_t number;
         struct {
@@ -148,7 +149,7 @@ char *value_write(char *dst, const struct value *value, const char *delimiters);
 /* Writes a value for people, who want a number's size rather than the number: bytes as 1.2M or
  * 128K, in powers of 1024, rounded down; bits per second as 1.2Mbit, in powers of 1000; times as
  * 250us, 1.5s, 3h05m or 12d04h. unit: an enum unit (field.h). Other values are written as by
- * value_write(), with spaces escaped. Returns the end. */
+ * value_write(), with spaces escaped unless value->spaced. Returns the end. */
 char *value_write_human(char *dst, const struct value *value, int unit);
 
 /* Writes a value of any length, for people. If its text does not fit, writes the beginning: at

@@ -67,11 +67,12 @@ static void show_named(struct listing_command *command, const char *names)
     }
 }
 
-/* True if "all" includes this column. It excludes names of hosts and interfaces of addresses, which
- * take long to look up, and views, which repeat other columns. */
+/* True if "all" includes this column. It excludes names of hosts, interfaces of addresses and files
+ * of processes, which take long to look up, and views, which repeat other columns. */
 static bool all_includes(const struct field *field)
 {
-    return !(field->lookups & (NEED_HOSTS | NEED_ADDRESSES)) && field->type != VALUE_VIEW;
+    return !(field->lookups & (NEED_HOSTS | NEED_ADDRESSES | NEED_PROFILES)) &&
+           field->type != VALUE_VIEW;
 }
 
 /* With -c or --all-netns, adds columns that say when and where each row was read. They come before

@@ -34,6 +34,10 @@ static const char *const groups[] = {"Filter (!VALUE means: all but VALUE)"};
     SHORT("pid", "N,...", "pid", "held open by one of these processes", OF(CHOICES_PIDS)),         \
         SHORT("process", "NAME,...", "process", "held open by a process of this name",             \
               OF(CHOICES_PROCESSES)),                                                              \
+        SHORT("command", "PATTERN", "command", "held open by a process with such arguments",       \
+              .form = FORM_PATTERN, .newer = true),                                                \
+        SHORT("parent", "PID,NAME,...", "parent", "held open by a process with such a parent",     \
+              OF(CHOICES_PROCESSES), .newer = true),                                               \
         SHORT("user", "NAME,...", "user", "made by one of these users", OF(CHOICES_USERS)),        \
         SHORT("unit", "NAME,...", "unit", "of one of these systemd units", OF(CHOICES_VALUES)),    \
         SHORT("container", "NAME,...", "container container_name",                                 \
@@ -67,6 +71,10 @@ static const struct option of_findings[] = {
     WHERE("'severity = fault'"),
     SHORT("process", "NAME,...", "process", "about a process of this name", OF(CHOICES_PROCESSES)),
     SHORT("pid", "PID,...", "pid", "about this process", OF(CHOICES_PIDS)),
+    SHORT("command", "PATTERN", "process_command", "about a process with such arguments",
+          .form = FORM_PATTERN, .newer = true),
+    SHORT("parent", "PID,NAME,...", "parent", "about a process with such a parent",
+          OF(CHOICES_PROCESSES), .newer = true),
 };
 
 static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
@@ -128,6 +136,32 @@ static bool are_ids(const char *text)
     return are;
 }
 
+/* Makes the predicate of --where for an option with a pattern. */
+static const struct predicate *filters_parse_pattern(struct where *where, const struct kind *kind,
+                                                     const char *column, const char *pattern)
+{
+    const bool negated = *pattern == '!', whole = strpbrk(pattern, "*?");
+    char *value = NULL, *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    const struct predicate *made = NULL;
+    const char *kept = NULL;
+
+    if (stream && asprintf(&value, whole ? "%s" : "*%s*", pattern + negated) >= 0) {
+        fprintf(stream, "%s%s ~ ", negated ? "not " : "", column);
+        where_put_value(stream, value);
+        free(value);
+    }
+    if (stream && fclose(stream) == 0)
+        kept = where_keep(where, text);
+    free(text);
+    if (kept)
+        made = where_parse(where, kind, kept);
+    else
+        snprintf(where->message, sizeof where->message, "out of memory");
+    return made;
+}
+
 const char *filters_resolve(const struct filters *filters, struct where *where,
                             const struct kind *kind, const struct predicate **all)
 {
@@ -143,10 +177,11 @@ const char *filters_resolve(const struct filters *filters, struct where *where,
             snprintf(ids, sizeof ids, "%.*s", (int)strcspn(columns, " "), columns);
             columns = ids;
         }
-        const struct predicate *one = !columns ? where_parse(where, kind, text)
-                                      : option->form == FORM_TEXT
-                                          ? where_text(where, kind, columns, text)
-                                          : where_parse_list(where, kind, columns, text);
+        const struct predicate *one =
+            !columns                       ? where_parse(where, kind, text)
+            : option->form == FORM_TEXT    ? where_text(where, kind, columns, text)
+            : option->form == FORM_PATTERN ? filters_parse_pattern(where, kind, columns, text)
+                                           : where_parse_list(where, kind, columns, text);
         if (one)
             one = *all = where_both(where, *all, one);
         if (!one)

@@ -146,7 +146,12 @@ static const char *column_instead(const struct kind *kind, struct text typed)
     for (size_t i = 0; i < COUNT(commands) && field_named(kind, "process"); i++)
         if (typed.length == strlen(commands[i]) &&
             strncasecmp(typed.data, commands[i], typed.length) == 0)
-            return "; process is the name of the program, pid its process (ps -p PID shows more)";
+            return field_named(kind, "process_command")
+                       ? "; process_command has the arguments of the process, exe its program"
+                   : field_named(kind, "exe")
+                       ? "; command has the arguments of the process, exe its program"
+                       : "; process is the name of the program, pid its process (ps -p PID shows "
+                         "more)";
     return NULL;
 }
 

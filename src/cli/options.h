@@ -24,6 +24,7 @@ enum option_argument {
 enum option_form {
     FORM_LIST,    /* values of the columns, as --where reads them */
     FORM_TEXT,    /* a plain text without special signs; only the last text is used */
+    FORM_PATTERN, /* a pattern of --where; without * and ? the text may be anywhere in the value */
     FORM_WORD,    /* one of the choices; its index is the value of an enum */
     FORM_SECONDS, /* a time; stored as milliseconds in an unsigned */
     FORM_COUNT,   /* a number from 1 to `number` (0: no limit); stored in a uint64_t */

@@ -140,7 +140,7 @@ static unsigned rights_of(const struct listing *listing)
         rights |= RIGHTS_OF_NAMESPACES;
     if (listing->own_netns && listing->needs.lookups & NEED_NAMES)
         rights |= 1u << RIGHT_NAMESPACES;
-    if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_SENDERS | NEED_CONNECTS))
+    if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_PROFILES | NEED_SENDERS | NEED_CONNECTS))
         rights |= 1u << RIGHT_OWNERS | (listing->processes ? 1u << RIGHT_NAMESPACE_FILES : 0);
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;

@@ -18,6 +18,7 @@
 #include "fastnet/networks.h"
 #include "fastnet/owners.h"
 #include "fastnet/peers.h"
+#include "fastnet/profiles.h"
 #include "fastnet/rights.h"
 #include "fastnet/rpc_programs.h"
 #include "fastnet/senders.h"
@@ -49,6 +50,7 @@ void engine_destroy(struct engine *engine)
     netlink_destroy(engine->netlink);
     seen_destroy(engine->seen);
     owners_destroy(engine->context.owners);
+    profiles_destroy(engine->context.profiles);
     owners_program_destroy(engine->owners_program);
     connects_destroy(engine->connects);
     socket_pass_destroy(engine->pass);
@@ -266,6 +268,8 @@ static int engine_gather_rows(struct run *run)
     if (error)
         return error;
     engine_find_owners(run, run->sections, run->section_count);
+    for (size_t i = 0; i < run->section_count; i++)
+        run_read_profiles(run, &run->sections[i]);
     error = run_prepare_names(run);
     for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
         run_use_netns(run, netns_index);
@@ -343,6 +347,7 @@ static int carry_out(struct run *run)
     if (run_is_captured(run) && run->listing->table_count && !run->found && !run->report->partial)
         report_nothing_found(run);
     run_report_owners(run);
+    run_report_profiles(run);
     run_report_lookups(run);
     run_report_lacking(run);
     return result;
@@ -394,6 +399,7 @@ static int engine_prepare_run(struct run *run)
     need_stand_ins(run);
     if (listing->sockets && run->needs.fields & listing->sockets->fields)
         run->sockets = listing->sockets;
+    run_prepare_profiles(run);
     run->unused = run->needs.parts ? ~run->needs.parts : 0;
     if (listing->count_by_count)
         run->groups = groups_create(listing);

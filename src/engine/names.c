@@ -15,6 +15,7 @@
 #include "fastnet/networks.h"
 #include "fastnet/owners.h"
 #include "fastnet/peers.h"
+#include "fastnet/profiles.h"
 #include "fastnet/rights.h"
 #include "fastnet/rpc_programs.h"
 #include "fastnet/senders.h"
@@ -77,6 +78,7 @@ int run_search_owners(struct run *run, struct owners **owners)
         .program = load_program(run->engine, run->listing, &refusal),
         .names_at_once = run->listing->events || run->listing->live,
         .rings = run->unlisted.wanted,
+        .profiles = run->engine->context.profiles,
     };
 
     if (run->listing->owners == OWNERS_BPF && !options.program && !run->engine->new_searches)
@@ -262,6 +264,8 @@ void run_search_new_owners(struct run *run)
     if (++search->refreshes < SEARCHES_MAX) {
         run_search_unowned_again(run);
     } else {
+        if (run->engine->context.profiles)
+            profiles_forget(run->engine->context.profiles);
         (void)run_search_owners(run, &owners);
         search->refreshes = 0;
     }

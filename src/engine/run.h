@@ -37,6 +37,8 @@ struct engine {
     unsigned new_searches;     /* searches for owners of new rows */
     struct owner_searches owner_searches;
     bool owners_reported;           /* listing.live: missing owners were reported */
+    bool profiles_reported;         /* listing.live: the same for profiles */
+    uint64_t profiled_for;          /* NEED_PROFILES and NEED_PROGRAMS of context.profiles */
     uint64_t walked_at, walked_for; /* listing.time and lookups of the last search */
     struct netns own;               /* the netns of context.here, unless the listing has several */
     struct context context;
@@ -315,6 +317,11 @@ void run_search_owners_again(struct run *run);
  * again, unless searches have used too much CPU time. */
 void engine_confirm_owners(struct engine *engine, const struct record *record);
 void run_report_owners(struct run *run);
+/* profiles.c: what the owners of shown rows are. run_read_profiles() visits the owners of these
+ * rows before rights are given up. */
+void run_prepare_profiles(struct run *run);
+void run_read_profiles(struct run *run, struct rows *rows);
+void run_report_profiles(struct run *run);
 /* Looks up users, services, hosts and networks. Most of these lookups give up all rights. */
 int run_prepare_names(struct run *run);
 /* Other lookups, which may need rights. run_prepare_numbers() is for the machine,

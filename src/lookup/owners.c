@@ -12,6 +12,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/profiles.h"
 #include "fastnet/rights.h"
 #include "lookup/owners_bpf.h"
 #include "lookup/owners_walk.h"
@@ -23,8 +24,9 @@ struct owners {
     struct walk_options walk;
     struct owners_program *program; /* NULL: walk over /proc */
     bool names_at_once;
-    bool partial;     /* the tree may lack processes of this machine */
-    uint64_t read_at; /* CLOCK_BOOTTIME, ns: when the last search had read all processes */
+    struct profiles *profiles; /* NULL: no profiles are wanted, or they are read later */
+    bool partial;              /* the tree may lack processes of this machine */
+    uint64_t read_at;          /* CLOCK_BOOTTIME, ns: when the last search had read all processes */
     struct processes processes;
     struct holdings holdings; /* sorted by inode, then holder */
     struct owner *items;      /* the owner of each holding */
@@ -96,6 +98,7 @@ static void show_process(const struct owners *owners, struct process *process)
         .command = owners->walk.names.command ? command : NULL,
         .cgroup = process->cgroup,
         .pid_inside = process->pid_inside,
+        .seen_at = process->seen_at,
     };
 }
 
@@ -345,6 +348,9 @@ int owners_refresh(struct owners *owners)
     const int built = build_index(owners);
     for (size_t i = 0; owners->names_at_once && built == 0 && i < owners->holdings.count; i++)
         (void)is_confirmed(owners, i); /* this call reads the name */
+    for (size_t i = 0; owners->profiles && i < owners->processes.count; i++)
+        if (owners->processes.items[i].named && !owners->processes.items[i].gone)
+            profiles_read(owners->profiles, owners->processes.items[i].leader);
     return status < 0 ? status : built;
 }
 
@@ -365,6 +371,8 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     if (status == 0) {
         raise_right(created);
         created->partial = procfs_is_partial(&created->walk.tree);
+        if (options->names_at_once || !created->walk.tree.living)
+            created->profiles = options->profiles;
         status = owners_refresh(created);
     }
     rights_lower();
@@ -552,9 +560,13 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
     if (count == 0)
         return OWNERS_NONE;
     struct holding *holdings = &owners->holdings.items[start];
+    const uint64_t began = owners->profiles ? clock_nanoseconds(CLOCK_BOOTTIME) : 0;
     raise_right(owners);
     const size_t kept = move_holders_first(owners, start, count);
     rights_lower();
+    for (size_t i = start; owners->profiles && i < start + kept; i++)
+        if (owners->items[i].process->seen_at >= began) /* its name was read again */
+            profiles_read(owners->profiles, owners->items[i].process->pid);
     for (size_t i = kept; i < count; i++)
         if (kept)
             holdings[i].inode = 0;

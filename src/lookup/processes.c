@@ -403,7 +403,57 @@ static int thread_has_link(const char *tid, void *arg)
     return is_link_to(search->tree, path, search->inode) == 1;
 }
 
-/* Whether the state is Z (proc(5)). The state follows the name, which may have any characters. */
+bool process_stat_parse(const char *line, struct process_stat *stat)
+{
+    enum { NUMBERS = 18 }; /* between the parent and the start */
+    const char *begin = strchr(line, '('), *end = strrchr(line, ')');
+
+    if (!begin || !end || end < begin || end[1] != ' ' || !end[2] || end[3] != ' ')
+        return false;
+    const size_t length = (size_t)(end - begin) - 1;
+    snprintf(stat->name, sizeof stat->name, "%.*s", (int)length, begin + 1);
+    stat->state = end[2];
+    const char *number = end + 4;
+    const unsigned long parent = strtoul(number, NULL, 10);
+    stat->parent = parent <= INT_MAX ? (pid_t)parent : 0;
+    for (unsigned i = 0; i < NUMBERS && number; i++) {
+        number = strchr(number, ' ');
+        number += number ? 1 : 0;
+    }
+    if (!number || *number < '0' || *number > '9')
+        return false;
+    stat->start = strtoull(number, NULL, 10);
+    return true;
+}
+
+int process_read_stat(const struct proc_tree *tree, const char *path, struct process_stat *stat)
+{
+    char line[1024];
+    const ssize_t length = proc_tree_read(tree, path, line, sizeof line);
+
+    if (length < 0)
+        return (int)length;
+    return process_stat_parse(line, stat) ? 0 : -EBADMSG;
+}
+
+bool process_cut_deleted(char *path, const char *name, const char *argument)
+{
+    static const char sign[] = " (deleted)";
+    const char *slash = strrchr(path, '/'), *word = strrchr(argument, '/');
+    const char *file = slash ? slash + 1 : path;
+    const size_t length = strlen(file), cut = length - (sizeof sign - 1);
+
+    if (length < sizeof sign || strcmp(file + cut, sign) != 0)
+        return false;
+    const bool named =
+        cut < PROCESS_NAME_MAX && strlen(name) > cut && strncmp(name, file, PROCESS_NAME_MAX) == 0;
+    if (named || strcmp(word ? word + 1 : argument, file) == 0)
+        return false;
+    path[strlen(path) - (sizeof sign - 1)] = '\0';
+    return true;
+}
+
+/* Whether the first thread has ended. */
 static bool has_ended(const struct proc_tree *tree, pid_t pid)
 {
     char stat[1024] = "";
@@ -433,19 +483,14 @@ bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t ino
     return status > 0;
 }
 
-/* starttime of proc(5), in clock ticks, follows the name and 19 other fields. */
 bool process_began_after(const struct proc_tree *tree, const struct process *process, uint64_t time)
 {
-    enum { FIELDS_BEFORE = 19 };
-    char stat[1024] = "";
-    const char *field;
+    char path[PROCESS_PATH_MAX];
+    struct process_stat stat;
 
-    (void)process_read_file(tree, process->pid, "stat", stat, sizeof stat);
-    field = strrchr(stat, ')');
-    for (unsigned i = 0; field && i <= FIELDS_BEFORE; i++)
-        field = strchr(field + 1, ' ');
-    return field &&
-           strtoull(field, NULL, 10) > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+    snprintf(path, sizeof path, "%d/stat", (int)process->pid);
+    return process_read_stat(tree, path, &stat) == 0 &&
+           stat.start > time / (CLOCK_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
 }
 
 static void processes_take_name(struct process *process, const char *name, size_t length)
@@ -635,6 +680,7 @@ int process_read_names(const struct proc_tree *tree, struct process *process,
     process->unread &= process->gone;
     if (process->gone)
         return status;
+    process->seen_at = clock_nanoseconds(CLOCK_BOOTTIME);
     if (asked.command)
         other = read_command(tree, process);
     status = status ? status : other;

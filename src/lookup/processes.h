@@ -31,6 +31,7 @@ struct process {
     pid_t pid_inside; /* pid in its own pid namespace; 0: equal to pid, unknown or not asked for */
     char name[PROCESS_NAME_MAX + 1];
     uint64_t named_at; /* when owners_confirm() read the name: CLOCK_MONOTONIC, ns; 0: never */
+    uint64_t seen_at;  /* when the name was read: CLOCK_BOOTTIME, ns */
     struct owner_process shown; /* for struct owner; set after the last process is listed */
 };
 
@@ -98,6 +99,24 @@ int process_read_names(const struct proc_tree *tree, struct process *process,
 /* Returns whether the descriptor of the process is this socket. Returns true, too, if the link may
  * not be read. If the first thread has ended, the descriptors of the other threads are checked. */
 bool process_holds(const struct proc_tree *tree, pid_t pid, int fd, uint64_t inode);
+
+/* Members of stat (proc(5)). */
+struct process_stat {
+    char name[PROCESS_NAME_MAX + 1];
+    char state;     /* R, S, Z ... */
+    pid_t parent;   /* 0: no parent in this pid namespace */
+    uint64_t start; /* clock ticks after the machine's start */
+};
+/* Parses a line of stat. The name is in parentheses, and may contain any characters. Returns false
+ * if the line is incomplete. */
+bool process_stat_parse(const char *line, struct process_stat *stat);
+/* Reads PATH, such as "812/stat". Returns 0, or -errno: -EBADMSG if it cannot be parsed. */
+int process_read_stat(const struct proc_tree *tree, const char *path, struct process_stat *stat);
+
+/* Removes " (deleted)" at the end of the link PID/exe, which the kernel adds if the file was
+ * deleted or replaced. Returns false if the file's name ends so itself: then the kernel made its
+ * beginning the name of the process, or it is the first argument. name: comm; argument: argv[0]. */
+bool process_cut_deleted(char *path, const char *name, const char *argument);
 
 /* Returns whether a process with this pid began in a later clock tick than `time` (CLOCK_BOOTTIME).
  */

@@ -6,6 +6,7 @@
 #include "fastnet/array.h"
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
+#include "model/socket/owner_fields.h"
 
 /* Results that a predicate can still have. With neither bit the result stays unknown. */
 enum { CAN_HOLD = 1, CAN_FAIL = 2 };
@@ -304,6 +305,34 @@ static struct value predicate_value_of(const struct predicate *predicate, const 
     return value;
 }
 
+/* Whether the predicate compares the value of each owner. Greater and smaller are about the first
+ * owner, whose value is shown: "not smaller" would be about no owner. */
+static bool compares_each_owner(const struct predicate *predicate, const struct view *view)
+{
+    return predicate->field->each_owner && view->context && view->record->kind->inode &&
+           predicate->operation != PREDICATE_BELOW && predicate->operation != PREDICATE_ABOVE;
+}
+
+/* Compares the value of each owner: a row passes if an owner passes. Otherwise the result is
+ * unknown if the value of an owner is unknown. */
+static NOT_INLINE unsigned compared_by_owner(const struct predicate *predicate,
+                                             const struct view *view)
+{
+    const bool known = predicate->operation == PREDICATE_KNOWN;
+    const struct value owners = owner_all(view->record, view->context, OWN_END, NULL);
+    unsigned result = owners.owners.count || known ? CAN_FAIL : 0;
+
+    for (size_t i = 0; i < owners.owners.count; i++) {
+        const struct value value = predicate->field->value(
+            &(struct cell){predicate->field, view->record, view->context, &owners.owners.first[i]});
+        if (value.type == VALUE_UNKNOWN)
+            result = known ? result : 0;
+        else if (known || predicate_passes(predicate, &value))
+            return CAN_HOLD;
+    }
+    return result;
+}
+
 static NOT_INLINE unsigned compared_by_value(const struct predicate *predicate,
                                              const struct view *view)
 {
@@ -344,7 +373,8 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
                    ? 0
                    : decided(number_passes(predicate, number));
     }
-    return compared_by_value(predicate, view);
+    return compares_each_owner(predicate, view) ? compared_by_owner(predicate, view)
+                                                : compared_by_value(predicate, view);
 }
 
 enum { MILLION = 1000000, THOUSAND = 1000 };

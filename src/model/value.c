@@ -322,7 +322,7 @@ char *value_write_human(char *dst, const struct value *value, int unit)
         return write_bits(dst, value->number / scale);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))
         return write_time(dst, value->number / scale, value->number % scale * (1000000 / scale));
-    return value_write(dst, value, " ");
+    return value_write(dst, value, value->spaced ? NULL : " ");
 }
 
 /* Writes the elements at the beginning of a list that fit completely. The list is not empty. */
@@ -353,7 +353,8 @@ size_t value_write_part(char dst[VALUE_PART], const struct value *value, int uni
         end = write_list_part(dst, dst + VALUE_PART, value);
     } else {
         const struct text text = value_text(value, digits);
-        end = escape_part(dst, text.data, escape_piece(text.data, text.length, PIECE), " ", &part);
+        end = escape_part(dst, text.data, escape_piece(text.data, text.length, PIECE),
+                          value->spaced ? "" : " ", &part);
     }
     return (size_t)(end - dst);
 }

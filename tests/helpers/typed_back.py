@@ -41,10 +41,11 @@ def elements(rows):
 
 
 def is_right(column, kind, value, rows, found):
-    """Of a list, each row that has the element; of "send", more than one number may be shown."""
+    """Of a list, each row that has the element; of "send", more than one number may be shown. A
+    socket can have more processes than the one that is shown."""
     if kind == "list":
         return all(found[row] == rows[row] for row in rows if value in row.split(","))
-    if column in ("recv", "send"):
+    if column in ("recv", "send", "command", "exe", "exe_deleted", "cwd", "parent"):
         return found[value] == rows[value]
     return found == Counter({value: rows[value]})
 

@@ -305,6 +305,14 @@ static const char *const promised[] = {
     "whose",
     "interfaces",
     "listed",
+    "command",
+    "exe",
+    "exe_deleted",
+    "cwd",
+    "started",
+    "parent_pid",
+    "parent",
+    "ancestors",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

@@ -161,7 +161,7 @@ int netns_events_begin(struct netns_events *events, const struct query *query,
     if (events->epoll < 0 || epoll_ctl(events->epoll, EPOLL_CTL_ADD, listening->stop, &event) < 0)
         return -errno;
     if (query->connects) /* otherwise BPF is not wanted */
-        (void)socket_pass_create(&events->pass, NULL);
+        (void)socket_pass_create(&events->pass, false, NULL);
     return netns_events_search(events);
 }
 

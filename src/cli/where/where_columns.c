@@ -13,7 +13,7 @@ static const char *why_incomparable(const struct field *one, const struct field 
 {
     const bool numbers = value_is_number(one->type) && value_is_number(other->type);
 
-    if (one->owner || other->owner)
+    if (one->owner || other->owner || one->each_owner || other->each_owner)
         return "a socket can have several processes, so this column is a list";
     if (numbers && one->unit != other->unit && one->unit && other->unit)
         return "their units differ";

@@ -68,6 +68,8 @@ static struct predicate *parse_named(const struct constant *constant)
 {
     if (constant->field->lookups & NEED_OWNERS_CGROUPS)
         return where_parse_of_group(constant);
+    if (constant->field->each_owner && constant->field->type == VALUE_NAME)
+        return parse_owner(constant);
     return where_has_words(constant->field) ? where_parse_word(constant)
                                             : where_parse_text(constant);
 }

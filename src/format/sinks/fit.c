@@ -23,6 +23,13 @@ struct text fit_title(const struct sink_options *options, const struct field *co
     return as_text(column->name);
 }
 
+/* Texts about a process (command, exe ...) can have any length, in the tables of all commands. */
+static bool fit_may_cut(const struct sink_options *options, const struct field *column)
+{
+    return (column->each_owner && (column->type == VALUE_TEXT || column->type == VALUE_NAMES)) ||
+           text_among(options->shorten, column->name);
+}
+
 struct fit {
     struct fit_column *columns;
     const struct sink_options *options;
@@ -50,7 +57,7 @@ static struct fit_column *widest_text(const struct fit *fit, size_t than)
         const size_t more = text_among(fit->options->whole, name) ? WHOLE_MORE : 0;
         const bool heading = than == TEXT_COMFORTABLE && column->width <= strlen(name);
         if (column->width > than + more && !heading && (!widest || column->width > widest->width) &&
-            text_among(fit->options->shorten, name))
+            fit_may_cut(fit->options, fit->options->columns[i]))
             widest = column;
     }
     return widest;

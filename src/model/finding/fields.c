@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of findings. */
 #include "model/fields/fields.h"
+#include "model/socket/owner_fields.h"
 
 WORDS(severity_name, [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning",
       [SEVERITY_FAULT] = "fault");
@@ -27,6 +28,8 @@ static const struct field fields[] = {
     TEXT(advice, finding.advice, 0, "advice: what to do"),
     TEXT(command, finding.command, 0, "a command line that shows more"),
     TEXT(source, finding.source, 0, "tables, files and counters that the finding comes from"),
+    /* `command` has another meaning in this table */
+    FIELDS_OF_PROFILE(FINDING_PROCESS, process_command, 0),
 };
 
 static const struct borrowed borrowed[] = {

@@ -712,6 +712,7 @@ static const struct field fields[] = {
     COMPUTED(listed, VALUE_BOOLEAN, listed, 0,
              "false if only a process shows the socket, and no table of the kernel lists it",
              MEMBER(socket.listed)),
+    FIELDS_OF_PROFILE(SOCKET_INODE, command, NEED_OWNERS),
 };
 
 static const char *const views[][2] = {

@@ -5,8 +5,10 @@
 #include <netinet/in.h>
 
 #include "fastnet/cgroups.h"
+#include "fastnet/clock.h"
 #include "fastnet/owners.h"
 #include "fastnet/peers.h"
+#include "fastnet/profiles.h"
 #include "fastnet/users.h"
 #include "model/fields/fields.h"
 
@@ -136,7 +138,8 @@ struct value owner_all(const struct record *record, const struct context *contex
 {
     const struct field of_end = {.index = end};
     const struct owner *first;
-    const size_t count = owner_find_owners(&(struct cell){&of_end, record, context}, &first, by);
+    const size_t count =
+        owner_find_owners(&(struct cell){&of_end, record, context, NULL}, &first, by);
 
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
@@ -157,6 +160,120 @@ struct value owner_processes(const struct cell *cell)
     return (struct value){.type = VALUE_OWNERS, .owners = {first, count}};
 }
 
+/* --- What the process is ---------------------------------------------------------------------- */
+
+/* Returns the time at which the ended connection of a row began, ns since 1970; 0: unknown. */
+static uint64_t connected_at(const struct record *record)
+{
+    const uint64_t needed = SOCKET_AGE | SOCKET_RECEIVED;
+
+    if (record->kind != &kind_socket || needed & ~record->has)
+        return 0;
+    return record->socket.received - record->socket.age.ms * 1000000;
+}
+
+/* Returns the profile of the owner that is meant, or of a finding's process; NULL: unknown. */
+static const struct profile *profile_of(const struct cell *cell)
+{
+    struct profiles *profiles = cell->context->profiles;
+    const struct record *record = cell->record;
+    const struct owner *owner = cell->owner;
+    enum owner_by by = OWNER_BY_SOCKET;
+
+    if (!profiles)
+        return NULL;
+    if (record->kind == &kind_finding) {
+        const struct profile *profile = profiles_find(profiles, (pid_t)record->finding.pid, 0);
+        /* another name: another process has the pid now */
+        return profile && text_is(record->finding.process, profile->name) ? profile : NULL;
+    }
+    if (!owner && !owner_find_owners(cell, &owner, &by))
+        return NULL;
+    const struct owner_process *process = owner->process;
+    const struct profile *profile =
+        process->seen_at ? profiles_find(profiles, process->pid, process->seen_at) : NULL;
+    const uint64_t connected = by == OWNER_BY_CONNECT ? connected_at(record) : 0;
+    /* a process that began later has the pid and the name of the process that connected */
+    return profile && connected && profile->started > connected + CLOCK_SECOND ? NULL : profile;
+}
+
+/* Returns a text that may contain spaces. */
+static struct value profile_text(struct text text)
+{
+    return text.data ? (struct value){.type = VALUE_TEXT, .spaced = true, .text = text} : unknown;
+}
+
+static struct value profile_path(const char *path)
+{
+    return profile_text(path ? as_text(path) : (struct text){NULL, 0});
+}
+
+struct value profile_command(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile ? profile_text(profile->command) : unknown;
+}
+
+struct value profile_exe(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile_path(profile ? profile->exe : NULL);
+}
+
+struct value profile_exe_deleted(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile && profile->exe ? boolean(profile->exe_deleted) : unknown;
+}
+
+struct value profile_cwd(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile_path(profile ? profile->cwd : NULL);
+}
+
+struct value profile_started(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile && profile->started
+               ? (struct value){.type = VALUE_TIME, .number = profile->started}
+               : unknown;
+}
+
+struct value profile_parent_pid(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile && profile->parent ? number((uint64_t)profile->parent) : unknown;
+}
+
+struct value profile_parent(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    return profile && profile->parent ? name(profiles_parent(cell->context->profiles, profile->pid),
+                                             (uint64_t)profile->parent)
+                                      : unknown;
+}
+
+/* Process 1 certainly has no ancestors. */
+struct value profile_ancestors(const struct cell *cell)
+{
+    const struct profile *profile = profile_of(cell);
+
+    if (!profile || (!profiles_parent(cell->context->profiles, profile->pid) && profile->pid != 1))
+        return unknown;
+    return (struct value){.type = VALUE_NAMES,
+                          .names = {profile->ancestors, profile->ancestor_count}};
+}
+
+/* --- Control groups --------------------------------------------------------------------------- */
+
 static bool is_in_container(const struct cgroup *group)
 {
     return group && (group->container || group->pod);
@@ -168,7 +285,8 @@ static const char *owners_group(const struct cell *cell)
     const struct field field = {.index = 0};
     const struct owner *first;
 
-    return owner_find_owners(&(struct cell){&field, cell->record, cell->context}, &first, NULL)
+    return owner_find_owners(&(struct cell){&field, cell->record, cell->context, NULL}, &first,
+                             NULL)
                ? first->process->cgroup
                : NULL;
 }

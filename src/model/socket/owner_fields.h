@@ -27,6 +27,9 @@ field_fn owner_group;
 /* The name of the user whose uid is the field's member. */
 field_fn owner_user;
 
+field_fn profile_command, profile_exe, profile_exe_deleted, profile_cwd, profile_started,
+    profile_parent_pid, profile_parent, profile_ancestors;
+
 /* The fields of the socket that a row of another kind belongs to. filled: the presence bit without
  * which the socket is unknown; uid_path: the member with the socket's uid. */
 /* clang-format off */
@@ -51,7 +54,30 @@ field_fn owner_user;
                    "namespace and name of that pod in Kubernetes"),                                \
     VIEW(owners, view_owners, filled, 0,                                                           \
          "processes that hold it open: each name once, with their number",                      \
-         .lookups = NEED_OWNERS)
+         .lookups = NEED_OWNERS),                                                              \
+    FIELDS_OF_PROFILE(filled, command, NEED_OWNERS)
+/* What the process in `pid` is. command: name of the column with its arguments. */
+#define FIELDS_OF_PROFILE(filled, command, needs)                                                  \
+    FIELD_OF_PROFILE(command, VALUE_TEXT, profile_command, filled, needs,                          \
+                     "arguments of that process, as ps(1) shows them"),             \
+    FIELD_OF_PROFILE(exe, VALUE_TEXT, profile_exe, filled, (needs) | NEED_PROGRAMS,                \
+                     "path of the program that it runs"),                           \
+    FIELD_OF_PROFILE(exe_deleted, VALUE_BOOLEAN, profile_exe_deleted, filled,                      \
+                     (needs) | NEED_PROGRAMS,                                                      \
+                     "whether that file was deleted or replaced since it was started"),            \
+    FIELD_OF_PROFILE(cwd, VALUE_TEXT, profile_cwd, filled, (needs) | NEED_PROGRAMS,                \
+                     "path of its working directory"),                              \
+    FIELD_OF_PROFILE(started, VALUE_TIME, profile_started, filled, needs,                          \
+                     "when the process began; its sockets can be younger, or older"),              \
+    FIELD_OF_PROFILE(parent_pid, VALUE_NUMBER, profile_parent_pid, filled, needs,                  \
+                     "number of its parent process"),                                              \
+    FIELD_OF_PROFILE(parent, VALUE_NAME, profile_parent, filled, needs,                            \
+                     "name of its parent process; the number if the name cannot be read"),         \
+    FIELD_OF_PROFILE(ancestors, VALUE_NAMES, profile_ancestors, filled, needs,                     \
+                     "names of its parent, the parent's parent and so on, the first one first")
+#define FIELD_OF_PROFILE(id, type, function, filled, needs, ...)                                   \
+    COMPUTED(id, type, function, filled, __VA_ARGS__, .lookups = (needs) | NEED_PROFILES,          \
+             .each_owner = true)
 #define FIELD_OF_OWNER(id, type, function, filled, help)                                           \
     COMPUTED(id, type, function, filled, help, .lookups = NEED_OWNERS, .owner = true)
 #define FIELD_OF_GROUP(id, member_of_group, needs, filled, help)                                   \

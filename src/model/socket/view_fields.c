@@ -83,7 +83,7 @@ static struct value socket_view_unit_of(const struct record *record, const struc
 {
     static const struct field unit = {.index = offsetof(struct cgroup, unit)};
 
-    return owner_group(&(struct cell){&unit, record, context});
+    return owner_group(&(struct cell){&unit, record, context, NULL});
 }
 
 static char *write_whose(char *dst, const struct value *view, bool human)
