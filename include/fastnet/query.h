@@ -52,6 +52,10 @@ extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_ud
     table_udplite6, table_raw, table_raw6, table_unix, table_tcp_both, table_mptcp, table_mptcp6,
     table_sctp, table_sctp6, table_packet, table_netlink, table_vsock, table_xdp, table_tipc;
 
+/* Ping sockets: SOCK_DGRAM with IPPROTO_ICMP or IPPROTO_ICMPV6. Only files list them. The protocol
+ * of both tables is IPPROTO_ICMP, as both tables of raw sockets have one protocol. */
+extern const struct table table_icmp, table_icmp6;
+
 /* Counts of the sockets of table_tcp_both, by state. */
 extern const struct table table_tcp_states;
 

@@ -30,7 +30,7 @@ static const char *const groups[] = {"Which sockets", "How they are shown", "Abo
 static const struct option options_table[] = {
     OPTION('t', "tcp", WHICH, "TCP", SETS(which.tcp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
-    OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
+    OPTION('w', "raw", WHICH, "raw sockets and ping sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
     OPTION('a', "all", WHICH, "all these types (default: all but unix)", SETS(which.all)),
     OPTION('l', "listening", WHICH, "only listening sockets", SETS(listening)),
@@ -38,6 +38,8 @@ static const struct option options_table[] = {
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
+    LONG(THIS_ROW, "protocol", WHICH, "sockets of these protocols", TAKES("NAME,..."),
+         OF("tcp udp udplite raw icmp"), COMPARES("protocol"), .newer = true),
     LONG(THIS_ROW, "interface", WHICH, "sockets that packets of IF can reach", TAKES("IF,..."),
          OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),
@@ -124,8 +126,9 @@ static const char *command_for_attention(const struct sockets_options *options,
 }
 
 /* Lists the sockets. Programs get numbers and addresses. People get views, without columns that are
- * empty in all rows, and users only for listeners: rows wait in memory for names of users. */
-static int sockets_list(const struct sockets_options *options)
+ * empty in all rows, and users only for listeners: rows wait in memory for names of users. Not
+ * inlined: the filters of the tables and the texts of the caller would be in one large frame. */
+static __attribute__((noinline)) int sockets_list(const struct sockets_options *options)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct which *which = &options->which;

@@ -23,9 +23,9 @@
 
 /* --- What kind of socket ---------------------------------------------------------------------- */
 
-static WORDS(protocol_of_ip,
-             "unix", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite",
-             [IPPROTO_RAW] = "raw", [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
+static WORDS(protocol_of_ip, "unix", [IPPROTO_ICMP] = "icmp", [IPPROTO_TCP] = "tcp",
+             [IPPROTO_UDP] = "udp", [IPPROTO_UDPLITE] = "udplite", [IPPROTO_RAW] = "raw",
+             [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
 
 /* Names from PROTOCOL_PACKET on, which are not IPPROTO_*. */
 static WORDS(other_protocol, "packet", "netlink", "vsock", "xdp", "tipc");
@@ -164,7 +164,8 @@ static struct value autobound(const struct cell *cell)
     case AF_INET6:
         if (!netns->ephemeral[1] || !(has & SOCKET_ADDRESSES))
             return unknown;
-        return boolean(sock->protocol != IPPROTO_RAW && port_is_ephemeral(netns, sock->local.port));
+        return boolean(sock->protocol != IPPROTO_RAW && sock->protocol != IPPROTO_ICMP &&
+                       port_is_ephemeral(netns, sock->local.port));
     default:
         return boolean(false);
     }
@@ -280,7 +281,8 @@ struct memory {
  * release. */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, socket_protocol_name, 0,
-         "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp or tipc"),
+         "tcp, udp, udplite, raw, icmp (ping), mptcp, sctp, unix, packet, netlink, vsock, xdp or "
+         "tipc"),
     WORD(family, socket.family, family_name, 0,
          "inet, inet6, unix, packet, netlink, vsock, xdp or tipc"),
     WORD(state, socket.state, socket_state_name, SOCKET_STATE,
@@ -293,9 +295,10 @@ static const struct field fields[] = {
              .gauge = true, .unit = UNIT_BYTES),
     ADDRESS(local_address, socket.local.address, SOCKET_ADDRESSES,
             "local address; an IPv4-mapped address is shown as IPv4"),
-    COMPUTED(local_port, VALUE_NUMBER, port, SOCKET_ADDRESSES,
-             "local port, 0 for any; for a raw socket its protocol number",
-             MEMBER(socket.local.port), .port = true),
+    COMPUTED(
+        local_port, VALUE_NUMBER, port, SOCKET_ADDRESSES,
+        "local port, 0 for any; for a raw socket its protocol, for a ping socket its identifier",
+        MEMBER(socket.local.port), .port = true),
     ADDRESS(remote_address, socket.remote.address, SOCKET_ADDRESSES,
             "the peer's address, in the form of local_address"),
     COMPUTED(remote_port, VALUE_NUMBER, port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
