@@ -80,6 +80,7 @@ struct listing {
     struct needs named; /* needs of columns that the user named: unknown values cost status 1 */
     enum backend_choice backend;
     enum owners_choice owners;
+    bool hides_kernel; /* a layout: nothing shows whether a socket belongs to the kernel */
     const char *proc_root;
     const char *processes; /* directory with the processes that own sockets; NULL: proc_root */
     /* all_netns: list all network namespaces (namespace.h). headings: if no column shows the

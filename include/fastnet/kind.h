@@ -99,6 +99,7 @@ struct kind {
     /* Offset of the inode (uint64_t) of the row's socket: processes that hold this socket own the
      * row. 0: rows have no owners. */
     size_t inode;
+    size_t protocol; /* offset of that socket's IPPROTO_* (uint16_t); 0: no such member */
     uint64_t cgroup; /* presence bit of the field with the row's control group; 0: no such field */
     /* For events: offset of their time (uint64_t, ns since 1970). */
     size_t received;

@@ -12,6 +12,7 @@
 #include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
+#include "fastnet/kernel_sockets.h"
 #include "fastnet/labels.h"
 #include "fastnet/netlink.h"
 #include "fastnet/networks.h"
@@ -49,6 +50,7 @@ void engine_destroy(struct engine *engine)
     seen_destroy(engine->seen);
     owners_destroy(engine->context.owners);
     owners_program_destroy(engine->owners_program);
+    kernel_sockets_destroy(engine->kernel_sockets);
     connects_destroy(engine->connects);
     socket_pass_destroy(engine->pass);
     users_destroy(engine->context.users);
@@ -160,32 +162,36 @@ static bool starts_section(const struct run *run, size_t i)
 }
 
 /* Finds the owners of rows that waited (`count` lists): makes the deferred search, then a second
- * search if a socket has no owner. */
-static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
+ * search if a socket has no owner, then a search for sockets of the kernel. Returns 0, or -errno if
+ * the listing must stop. */
+static int engine_find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
     if (!run->owners.unsearched && !(run->needs.lookups & NEED_PEERS))
-        return;
+        return 0;
     for (size_t i = 0; i < count; i++) {
         run_walk_for(run, &rows[i]);
         ownerless |= run_read_owners(run, &rows[i]);
     }
     if (!ownerless || run->owners.reuse)
-        return;
+        return 0;
     if (run->listing->live)
         run_search_new_owners(run);
     else
         run_search_unowned_again(run);
+    ownerless = false;
     for (size_t i = 0; i < count; i++)
-        (void)run_read_owners(run, &rows[i]);
+        ownerless |= run_read_owners(run, &rows[i]);
+    return ownerless ? run_find_kernel_sockets(run, rows, count) : 0;
 }
 
 int run_hand_on(struct run *run, struct rows *rows)
 {
-    engine_find_owners(run, rows, 1);
+    const int error = engine_find_owners(run, rows, 1);
+
     run->owners.unsearched = false;
-    return emit_kept(run, rows);
+    return error ? error : emit_kept(run, rows);
 }
 
 static void stream_tables(struct run *run)
@@ -262,8 +268,9 @@ static int engine_gather_rows(struct run *run)
 
     if (error)
         return error;
-    engine_find_owners(run, run->sections, run->section_count);
-    error = run_prepare_names(run);
+    error = engine_find_owners(run, run->sections, run->section_count);
+    if (!error)
+        error = run_prepare_names(run);
     for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
         run_use_netns(run, netns_index);
         if (times > 1 && !run->engine->context.netns.netns)

@@ -27,8 +27,9 @@ struct owner_searches {
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it; the next three, too */
+    struct delta *delta; /* NULL until a listing needs it; the next four, too */
     struct owners_program *owners_program;
+    struct kernel_sockets *kernel_sockets;
     struct connects *connects;
     struct socket_pass *pass;
     unsigned new_searches; /* searches for owners of new rows */
@@ -253,6 +254,10 @@ int run_hand_on(struct run *run, struct rows *rows);
 
 /* engine.c: reads the bytes that BPF counted for sockets without counters (listing.byte_counts). */
 void engine_read_counts(const struct listing *listing, struct report *report);
+
+/* kernel_owners.c: searches for the kernel's own sockets, in the network namespaces of rows without
+ * an owner. Returns 0, or -errno if the listing must stop. */
+int run_find_kernel_sockets(struct run *run, const struct rows *rows, size_t count);
 
 /* names.c: numbers to names. run_is_ownerless(): whether a socket that must have an owner has
  * none. */
