@@ -104,6 +104,9 @@ struct listing {
     const struct listing_hooks *live;
     const struct field *const *rates;
     size_t rate_count;
+    /* With -c: sets the age of each row (kind.lasting) to the time since a run first listed it. All
+     * rows are remembered, so backends leave out none. */
+    bool ages;
     struct byte_counts *byte_counts;         /* bytes of sockets without counters (byte_counts.h) */
     struct sort_key sort[SORT_KEYS_MAX + 1]; /* ends with a key whose field is NULL */
     /* Show only this number of rows or groups, the first in their order; 0: all. The report counts

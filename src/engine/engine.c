@@ -65,6 +65,7 @@ void engine_destroy(struct engine *engine)
     peers_destroy(engine->context.netns.peers);
     interface_sets_destroy(engine->context.netns.interface_sets);
     delta_destroy(engine->delta);
+    delta_destroy(engine->ages);
     free(engine);
 }
 
@@ -91,6 +92,21 @@ static int prepare_delta(struct run *run)
     if (!engine->delta)
         return -ENOMEM;
     delta_start(engine->delta);
+    return 0;
+}
+
+static int prepare_ages(struct run *run)
+{
+    struct engine *engine = run->engine;
+
+    if (!run->listing->ages)
+        return 0;
+    if (!engine->ages)
+        engine->ages = delta_create_for(NULL, 0, sizeof(struct first_seen));
+    if (!engine->ages)
+        return -ENOMEM;
+    engine->ages->forgets = true;
+    delta_start(engine->ages);
     return 0;
 }
 
@@ -420,6 +436,8 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     engine->context.number = listing->number;
     if (result == 0)
         result = prepare_delta(&run);
+    if (result == 0)
+        result = prepare_ages(&run);
     if (result == 0)
         result = carry_out(&run);
     engine_finish(&run);

@@ -27,7 +27,8 @@ struct owner_searches {
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it; the next four, too */
+    struct delta *delta; /* NULL until a listing needs it; the next five, too */
+    struct delta *ages;  /* rows with a struct first_seen each (listing.ages) */
     struct owners_program *owners_program;
     struct kernel_sockets *kernel_sockets;
     struct connects *connects;
@@ -38,6 +39,12 @@ struct engine {
     uint64_t walked_at, walked_for; /* listing.time and lookups of the last search */
     struct netns own;               /* the netns of context.here, unless the listing has several */
     struct context context;
+};
+
+/* When a row was first seen. */
+struct first_seen {
+    uint64_t at; /* remembered.at of that sample */
+    bool is_new; /* an earlier sample lacked it */
 };
 
 /* Tables that failed for the same reason are reported together. */
