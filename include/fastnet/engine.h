@@ -103,6 +103,7 @@ struct listing {
     struct needs named; /* needs of columns that the user named: if unknown, the status is 1 */
     enum backend_choice backend;
     enum owners_choice owners;
+    bool hides_kernel; /* a layout: nothing shows whether a socket belongs to the kernel */
     const char *proc_root;
     const char *processes; /* directory with the processes that own sockets; NULL: proc_root */
     /* all_netns: list all network namespaces (namespace.h). headings: if no column shows the
@@ -128,6 +129,9 @@ struct listing {
     const struct field *const *rates;
     size_t rate_count;
     const struct listing_sockets *sockets;   /* finds sockets of rows of another kind; or NULL */
+    /* With -c: sets the age of each row (kind.lasting) to the time since a run first listed it. All
+     * rows are remembered, so backends leave out none. */
+    bool ages;
     struct byte_counts *byte_counts;         /* bytes of sockets without counters (byte_counts.h) */
     struct sort_key sort[SORT_KEYS_MAX + 1]; /* ends with a key whose field is NULL */
     /* Show only this number of rows or groups, the first in their order; 0: all. The report counts

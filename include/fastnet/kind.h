@@ -103,6 +103,7 @@ struct kind {
      * and its presence bit; 0: rows have no origin. */
     size_t origin;
     uint64_t has_origin;
+    size_t protocol; /* offset of that socket's IPPROTO_* (uint16_t); 0: no such member */
     uint64_t cgroup; /* presence bit of the field with the row's control group; 0: no such field */
     /* For events: offset of their time (uint64_t, ns since 1970). */
     size_t received;

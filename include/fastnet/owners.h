@@ -9,11 +9,12 @@
 #include <sys/types.h>
 
 struct bpf_refusal;
+struct kernel_sockets;
 struct profiles;
 
 /* A process that holds sockets open. struct owners owns it and its strings. */
 struct owner_process {
-    pid_t pid;
+    pid_t pid;        /* 0: the kernel itself, with the name "kernel" (kernel_sockets.h) */
     bool unnamed;     /* its name cannot be read; `name` is empty then */
     const char *name; /* comm (proc(5)): at most 15 bytes, any byte except NUL */
     /* argv[0] without the directories of an absolute path. Empty if there is no argv[0]; comm if
@@ -63,6 +64,8 @@ struct owners_options {
     /* A loaded program that lives longer than the owners; NULL: walk over /proc. Not for tasks or a
      * captured tree. */
     struct owners_program *program;
+    /* Sockets that belong to the kernel if no process holds them; borrowed, may be NULL. */
+    const struct kernel_sockets *kernel;
     /* For listings that continue: read all names at once, because the processes may have ended when
      * a caller asks. owners_refresh() then forgets processes that no longer hold the socket. */
     bool names_at_once;

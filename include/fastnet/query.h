@@ -56,6 +56,9 @@ extern const struct table table_tcp, table_tcp6, table_udp, table_udp6, table_ud
 
 /* Sockets that processes hold and that no table of the kernel lists (held_sockets.h). */
 extern const struct table table_unlisted;
+/* Ping sockets: SOCK_DGRAM with IPPROTO_ICMP or IPPROTO_ICMPV6. Only files list them. The protocol
+ * of both tables is IPPROTO_ICMP, as both tables of raw sockets have one protocol. */
+extern const struct table table_icmp, table_icmp6;
 
 /* Counts of the sockets of table_tcp_both, by state. */
 extern const struct table table_tcp_states;

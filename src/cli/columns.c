@@ -367,6 +367,7 @@ int columns_resolve(struct listing_command *command)
         show_named(command, "netns");
     if (!columns_used(command)) {
         needs_add(&command->listing.needs, command->layout_needs);
+        command->listing.hides_kernel = true;
         return status;
     }
     for (size_t i = 0; !status && i < command->shown_count; i++) {

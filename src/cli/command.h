@@ -138,6 +138,10 @@ const char *columns_help_meaning(const struct kind *kind, const struct field *fi
 /* The kind of a listing's rows, before rates are added to it. NULL: the listing has no table. */
 const struct kind *never_kind(const struct listing *listing);
 
+/* Returns the presence bit of the rows' age (kind.lasting) if a listing with -c fills it; 0: it
+ * does not. */
+uint64_t command_sees_age(const struct listing_command *command);
+
 /* True if no row of this command can have a value in the column, although its kind has the column.
  */
 bool never_fills(const struct listing_command *command, const struct field *field);

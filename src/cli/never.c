@@ -65,11 +65,22 @@ const struct kind *never_kind(const struct listing *listing)
     return kind;
 }
 
+uint64_t command_sees_age(const struct listing_command *command)
+{
+    const struct listing *listing = &command->listing;
+    const struct kind *kind = never_kind(listing);
+
+    return kind && kind->lasting && command->common->interval_ms && !listing->events &&
+                   !command->run_endless
+               ? kind->lasting->has_age
+               : 0;
+}
+
 bool never_fills(const struct listing_command *command, const struct field *field)
 {
     const struct listing *listing = &command->listing;
     const struct kind *kind = never_kind(listing);
-    uint64_t fields = 0;
+    uint64_t fields = command_sees_age(command);
 
     for (size_t i = 0; i < listing->table_count && !can_fill(fields, field); i++)
         if (listing->tables[i].table)
@@ -78,6 +89,11 @@ bool never_fills(const struct listing_command *command, const struct field *fiel
         if (fillers[i].grammar && strcmp(fillers[i].grammar, command->common->grammar->name) == 0)
             fields |= filler_fields(&fillers[i], kind) & ~(listing->events ? fillers[i].more : 0);
     return kind && !can_fill(fields, field);
+}
+
+static bool never_is_age(const struct kind *kind, const struct field *field)
+{
+    return kind->lasting && field->fields == kind->lasting->has_age;
 }
 
 /* Appends the commands that fill the column to the message. */
@@ -100,6 +116,8 @@ static void never_name_others(const struct kind *kind, const struct field *field
                        typed[i]);
     if (count)
         message_append(message, MESSAGE_TEXT_MAX, count == 1 ? " has it" : " have it");
+    if (never_is_age(kind, field) && field_named(kind, "started"))
+        message_append(message, MESSAGE_TEXT_MAX, "; started is when its process began");
 }
 
 /* What users type for this command: "s", or "conntrack -E". */
@@ -116,13 +134,15 @@ static const char *never_typed(const struct listing_command *command)
 int never_refuse(const struct listing_command *command, const char *option,
                  const struct field *field, struct text typed)
 {
+    const struct kind *kind = never_kind(&command->listing);
+    const char *name = never_typed(command);
     char message[MESSAGE_TEXT_MAX];
 
     if (!never_fills(command, field))
         return 0;
-    message_format(message, "%s: %s never has '%.*s'", option, never_typed(command),
-                   (int)typed.length, typed.data);
-    never_name_others(never_kind(&command->listing), field, message);
+    message_format(message, "%s: %s never has '%.*s'%s", option, name, (int)typed.length, typed.data,
+                   strcmp(name, "s") == 0 && never_is_age(kind, field) ? " without -c" : "");
+    never_name_others(kind, field, message);
     return common_misuse_bare(command->common, "%s", message);
 }
 

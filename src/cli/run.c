@@ -167,8 +167,9 @@ static bool needs_child(const struct listing_command *command)
 
     if (common->output && command_is_untrusted(command))
         return true;
-    /* for --delta, this process must remember the values of the last run */
-    return common->interval_ms && names && rights && rights_any() && !common->delta;
+    /* for --delta and ages, this process must remember the values of the last run */
+    return common->interval_ms && names && rights && rights_any() && !common->delta &&
+           !command->listing.ages;
 }
 
 /* Makes one run, to stdout or to a new file. */
@@ -280,6 +281,9 @@ static int run_run(struct replacement *file, struct listing_command *command)
     int status;
 
     command->listing.wait = common_waiting();
+    command->listing.ages =
+        command_sees_age(command) &
+        (command->listing.needs.fields | predicate_needs(command->listing.where).fields);
     if (!command->another_follows)
         rights_limit(rights_of(&command->listing) | command->rights |
                      (command->run_endless ? 1u << RIGHT_BUFFERS : 0));

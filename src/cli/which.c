@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/which.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include "fastnet/array.h"
@@ -18,9 +19,12 @@ size_t which_tables(const struct which *which, struct listing_table tables[WHICH
         const struct table *table;
         bool wanted;
     } known[WHICH_TABLES] = {
-        {&table_tcp, which->tcp},  {&table_tcp6, which->tcp},    {&table_udp, which->udp},
-        {&table_udp6, which->udp}, {&table_udplite, which->udp}, {&table_udplite6, which->udp},
-        {&table_raw, which->raw},  {&table_raw6, which->raw},    {&table_unix, which->unix_sockets},
+        {&table_tcp, which->tcp},           {&table_tcp6, which->tcp},
+        {&table_udp, which->udp},           {&table_udp6, which->udp},
+        {&table_udplite, which->udp},       {&table_udplite6, which->udp},
+        {&table_raw, which->raw},           {&table_raw6, which->raw},
+        {&table_icmp, which->raw},          {&table_icmp6, which->raw},
+        {&table_unix, which->unix_sockets},
     };
     size_t count = 0;
 
@@ -34,10 +38,11 @@ size_t which_tables(const struct which *which, struct listing_table tables[WHICH
     return count;
 }
 
-/* UDP-Lite may be missing, because no option asks for it; IPv6, because a kernel may lack it. */
+/* These may be missing: UDP-Lite, because no option asks for it; ping sockets, which Linux has since
+ * 3.0 (of IPv6 since 3.11); IPv6, because a kernel may lack it. */
 static bool may_be_missing(const struct table *table, bool ipv6)
 {
-    return table == &table_udplite || table == &table_udplite6 ||
+    return table == &table_udplite || table == &table_udplite6 || table->protocol == IPPROTO_ICMP ||
            (table->family == AF_INET6 && !ipv6);
 }
 

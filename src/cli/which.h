@@ -13,7 +13,7 @@ struct which {
     bool inet, inet6;                      /* without either: both */
 };
 
-enum { WHICH_TABLES = 9 };
+enum { WHICH_TABLES = 11 };
 
 /* True if an option names a protocol. */
 bool which_is_named(const struct which *which);

@@ -191,7 +191,7 @@ static enum word_form words_form_of(const struct kind *kind, struct word_element
     if (strchr(text, '_') && is_made_of(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") &&
         words_takes(kind, "reason", text))
         return WORD_REASON;
-    if (!(socket && !text_among("tcp udp udplite raw unix", text)) &&
+    if (!(socket && !text_among("tcp udp udplite raw icmp unix", text)) &&
         words_takes(kind, "protocol", text))
         return WORD_PROTOCOL;
     if (words_has_any(kind, WHERE_PORTS) && words_is_service(text))

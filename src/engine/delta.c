@@ -173,7 +173,7 @@ static bool is_of_run(struct remembered *row, void *arg)
 /* Forgets the rows that the last run did not find: if one comes back, it may be another object. */
 void delta_start(struct delta *delta)
 {
-    if (!delta->extra) {
+    if (!delta->extra || delta->forgets) {
         delta_forget(delta, is_of_run, &delta->run);
         delta_forget_netns(delta);
     }

@@ -13,6 +13,7 @@
 #include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
+#include "fastnet/kernel_sockets.h"
 #include "fastnet/labels.h"
 #include "fastnet/netlink.h"
 #include "fastnet/networks.h"
@@ -52,6 +53,7 @@ void engine_destroy(struct engine *engine)
     owners_destroy(engine->context.owners);
     profiles_destroy(engine->context.profiles);
     owners_program_destroy(engine->owners_program);
+    kernel_sockets_destroy(engine->kernel_sockets);
     connects_destroy(engine->connects);
     socket_pass_destroy(engine->pass);
     held_sockets_destroy(engine->held);
@@ -68,6 +70,7 @@ void engine_destroy(struct engine *engine)
     peers_destroy(engine->context.netns.peers);
     interface_sets_destroy(engine->context.netns.interface_sets);
     delta_destroy(engine->delta);
+    delta_destroy(engine->ages);
     free(engine);
 }
 
@@ -94,6 +97,21 @@ static int prepare_delta(struct run *run)
     if (!engine->delta)
         return -ENOMEM;
     delta_start(engine->delta);
+    return 0;
+}
+
+static int prepare_ages(struct run *run)
+{
+    struct engine *engine = run->engine;
+
+    if (!run->listing->ages)
+        return 0;
+    if (!engine->ages)
+        engine->ages = delta_create_for(NULL, 0, sizeof(struct first_seen));
+    if (!engine->ages)
+        return -ENOMEM;
+    engine->ages->forgets = true;
+    delta_start(engine->ages);
     return 0;
 }
 
@@ -165,32 +183,36 @@ static bool starts_section(const struct run *run, size_t i)
 }
 
 /* Finds the owners of rows that waited (`count` lists): makes the deferred search, then a second
- * search if a socket has no owner. */
-static void engine_find_owners(struct run *run, struct rows *rows, size_t count)
+ * search if a socket has no owner, then a search for sockets of the kernel. Returns 0, or -errno if
+ * the listing must stop. */
+static int engine_find_owners(struct run *run, struct rows *rows, size_t count)
 {
     bool ownerless = false;
 
     if (!run->owners.unsearched && !(run->needs.lookups & NEED_PEERS))
-        return;
+        return 0;
     for (size_t i = 0; i < count; i++) {
         run_walk_for(run, &rows[i]);
         ownerless |= run_read_owners(run, &rows[i]);
     }
     if (!ownerless || run->owners.reuse)
-        return;
+        return 0;
     if (run->listing->live)
         run_search_new_owners(run);
     else
         run_search_unowned_again(run);
+    ownerless = false;
     for (size_t i = 0; i < count; i++)
-        (void)run_read_owners(run, &rows[i]);
+        ownerless |= run_read_owners(run, &rows[i]);
+    return ownerless ? run_find_kernel_sockets(run, rows, count) : 0;
 }
 
 int run_hand_on(struct run *run, struct rows *rows)
 {
-    engine_find_owners(run, rows, 1);
+    const int error = engine_find_owners(run, rows, 1);
+
     run->owners.unsearched = false;
-    return emit_kept(run, rows);
+    return error ? error : emit_kept(run, rows);
 }
 
 static void stream_tables(struct run *run)
@@ -267,10 +289,11 @@ static int engine_gather_rows(struct run *run)
 
     if (error)
         return error;
-    engine_find_owners(run, run->sections, run->section_count);
-    for (size_t i = 0; i < run->section_count; i++)
+    error = engine_find_owners(run, run->sections, run->section_count);
+    for (size_t i = 0; i < run->section_count && !error; i++)
         run_read_profiles(run, &run->sections[i]);
-    error = run_prepare_names(run);
+    if (!error)
+        error = run_prepare_names(run);
     for (size_t netns_index = 0; netns_index < times && !error; netns_index++) {
         run_use_netns(run, netns_index);
         if (times > 1 && !run->engine->context.netns.netns)
@@ -428,6 +451,8 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     engine->context.number = listing->number;
     if (result == 0)
         result = prepare_delta(&run);
+    if (result == 0)
+        result = prepare_ages(&run);
     if (result == 0)
         result = carry_out(&run);
     engine_finish(&run);

@@ -260,6 +260,25 @@ static const struct record *complete_row(const struct lane *lane, const struct r
     return completed;
 }
 
+/* Copies a row, with its age. Rows of the first run are older than that. */
+static int take_age(struct delta *ages, const struct record *record, struct record *aged)
+{
+    const struct lasting *lasting = record->kind->lasting;
+    const int error = delta_take(ages, record, 0, aged);
+    struct remembered *row = ages->last;
+    struct first_seen *seen = row ? delta_extra(ages, row) : NULL;
+
+    aged->before = NULL;
+    if (error || !row)
+        return error;
+    if (!seen->at)
+        *seen = (struct first_seen){.at = row->at, .is_new = ages->run > 1};
+    const struct age age = {.ms = (row->at - seen->at) / 1000, .at_least = !seen->is_new};
+    memcpy((char *)aged + lasting->age, &age, sizeof age);
+    aged->has |= lasting->has_age;
+    return 0;
+}
+
 /* True if this row must wait for earlier rows that wait. Events and live rows have no order. */
 static bool must_wait_for_others(const struct lane *first, const struct lane *lane)
 {
@@ -285,20 +304,27 @@ int lane_take(const struct record *record, void *arg)
 {
     struct lane *first = arg;
     struct lane *lane = first->second && first->is_second(record) ? first->second : first;
-    struct record completed, change;
+    struct record completed, change, aged;
     bool ownerless, wait;
-    int result;
+    int result = 0;
 
     lane_count(lane, record);
     lane->run->limits.seen |= record->identity && record->identity == lane->run->limits.identity;
     if (lane->unavailable || lane->run->listing->byte_counts || lane->run->sockets) /* rare */
         record = complete_row(lane, record, &completed);
+    if (lane->run->listing->ages) {
+        result = take_age(lane->run->engine->ages, record, &aged);
+        record = &aged;
+    }
     if (lane != first && !lane->follows)
         lane_make_room(first, lane);
-    result = lane->run->unlisted.wanted ? note_socket(lane->run, record) : 0;
-    if (result == 0 && lane->run->unlisted.wanted && is_only_noted(lane->run))
-        return 0;
-    result = result ? result : is_listed(lane, record);
+    if (result == 0 && lane->run->unlisted.wanted) {
+        result = note_socket(lane->run, record);
+        if (result == 0 && is_only_noted(lane->run))
+            return 0;
+    }
+    if (result == 0)
+        result = is_listed(lane, record);
     if (result == 0 && lane->run->listing->delta) {
         const int taken = take_change(lane, record, &change);
         if (taken == 0)

@@ -10,6 +10,7 @@
 #include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
+#include "fastnet/kernel_sockets.h"
 #include "fastnet/labels.h"
 #include "fastnet/machine.h"
 #include "fastnet/networks.h"
@@ -66,9 +67,20 @@ struct owners_program *run_owners_program(const struct run *run)
     return load_program(run->engine, run->listing, NULL);
 }
 
+/* Whether the listing may show that a socket belongs to the kernel, and BPF may be used. */
+static bool names_shows_kernel(const struct run *run)
+{
+    const struct listing *listing = run->listing;
+
+    return listing->owners != OWNERS_PROC && !run_is_captured(run) &&
+           (!listing->hides_kernel || predicate_needs(listing->where).lookups & NEED_OWNERS);
+}
+
 int run_search_owners(struct run *run, struct owners **owners)
 {
     struct bpf_refusal refusal;
+    if (!run->engine->kernel_sockets && names_shows_kernel(run))
+        run->engine->kernel_sockets = kernel_sockets_create();
     const struct owners_options options = {
         .proc_root = run_processes(run),
         .commands = run->needs.lookups & NEED_COMMANDS,
@@ -76,6 +88,7 @@ int run_search_owners(struct run *run, struct owners **owners)
         .cgroups = run->owners.stand_ins,
         .pids_inside = run->needs.lookups & NEED_PIDS_INSIDE,
         .program = load_program(run->engine, run->listing, &refusal),
+        .kernel = run->engine->kernel_sockets,
         .names_at_once = run->listing->events || run->listing->live,
         .rings = run->unlisted.wanted,
         .profiles = run->engine->context.profiles,

@@ -170,7 +170,9 @@ void run_report_unread(struct run *run, const struct listing_table *table,
         else if (answers->errors[i] == -ENOENT && answers->count == 1)
             kernel_lacks_it = run->listing->backend == BACKEND_AUTO;
     }
-    if (!answers->count)
+    if (!answers->count && table->unnamed && run->listing->backend == BACKEND_NETLINK)
+        report_detail(run->report, "%s: %s", table->table->name, why_no_backend[BACKEND_NETLINK]);
+    else if (!answers->count)
         report_loss(run->report, "cannot read %s: %s", table->table->name,
                     run_is_captured(run) ? "a captured tree has no file for this"
                                          : why_no_backend[run->listing->backend]);

@@ -28,8 +28,10 @@ struct owner_searches {
 struct engine {
     struct netlink *netlink;
     struct seen *seen;
-    struct delta *delta; /* NULL until a listing needs it, like the next three members */
+    struct delta *delta; /* NULL until a listing needs it, like the next five members */
+    struct delta *ages;  /* rows with a struct first_seen each (listing.ages) */
     struct owners_program *owners_program;
+    struct kernel_sockets *kernel_sockets;
     struct connects *connects;
     struct socket_pass *pass;
     struct held_sockets *held; /* NULL until a listing has unlisted sockets; the next, too */
@@ -42,6 +44,12 @@ struct engine {
     uint64_t walked_at, walked_for; /* listing.time and lookups of the last search */
     struct netns own;               /* the netns of context.here, unless the listing has several */
     struct context context;
+};
+
+/* When a row was first seen. */
+struct first_seen {
+    uint64_t at; /* remembered.at of that sample */
+    bool is_new; /* an earlier sample lacked it */
 };
 
 /* Tables that failed for the same reason are reported together. */
@@ -290,6 +298,10 @@ int run_hand_on(struct run *run, struct rows *rows);
 
 /* engine.c: reads the bytes that BPF counted for sockets without counters (listing.byte_counts). */
 void engine_read_counts(const struct listing *listing, struct report *report);
+
+/* kernel_owners.c: searches for the kernel's own sockets, in the network namespaces of rows without
+ * an owner. Returns 0, or -errno if the listing must stop. */
+int run_find_kernel_sockets(struct run *run, const struct rows *rows, size_t count);
 
 /* names.c: numbers to names. run_is_ownerless(): whether a socket that must have an owner has
  * none. */

@@ -134,9 +134,9 @@ static struct query query_for(struct run *run, const struct listing_table *table
     struct cgroups *cgroups = run->engine->context.cgroups;
 
     *both = (struct predicate_tree){.count = 0};
-    if (listing->where && !listing->refused)
+    if (listing->where && !listing->refused && !listing->ages)
         predicate_tree_add(both, &both->whole, *listing->where);
-    if (table->where)
+    if (table->where && !listing->ages)
         predicate_tree_add(both, &both->whole, *table->where);
     return (struct query){
         .table = table->table,

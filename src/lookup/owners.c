@@ -12,6 +12,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/kernel_sockets.h"
 #include "fastnet/profiles.h"
 #include "fastnet/rights.h"
 #include "lookup/owners_bpf.h"
@@ -22,7 +23,10 @@ static const uint64_t NAME_LASTS = CLOCK_SECOND / 20;
 
 struct owners {
     struct walk_options walk;
-    struct owners_program *program; /* NULL: walk over /proc */
+    struct owners_program *program;              /* NULL: walk over /proc */
+    const struct kernel_sockets *kernel_sockets; /* or NULL */
+    struct process of_kernel;                    /* the kernel itself */
+    struct owner kernel;                         /* the owner of kernel_sockets */
     bool names_at_once;
     struct profiles *profiles; /* NULL: no profiles are wanted, or they are read later */
     bool partial;              /* the tree may lack processes of this machine */
@@ -365,6 +369,10 @@ int owners_create(struct owners **owners, const struct owners_options *options)
     created->walk.rings = options->rings;
     created->walk.threads = options->threads;
     created->program = options->program;
+    created->kernel_sockets = options->kernel;
+    created->of_kernel = (struct process){.named = true, .name = "kernel"};
+    show_process(created, &created->of_kernel);
+    created->kernel = (struct owner){.process = &created->of_kernel.shown, .fd = -1};
     created->names_at_once = options->names_at_once;
     rights_raise(proc_tree_is_own(options->proc_root) ? RIGHT_OWNERS : RIGHT_READ);
     int status = proc_tree_init(&created->walk.tree, options->proc_root);
@@ -492,6 +500,8 @@ size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owne
     }
     if (owners->last.count > 0)
         *first = &owners->items[owners->last.start];
+    else if (kernel_sockets_have(owners->kernel_sockets, inode))
+        return *first = &owners->kernel, 1;
     return owners->last.count;
 }
 
@@ -557,6 +567,8 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
     const struct owner *first;
     const size_t count = owners_find(owners, inode, &first), start = owners->last.start;
 
+    if (owners->last.count == 0)
+        return count ? OWNERS_HOLD : OWNERS_NONE; /* the kernel's own stays the kernel's */
     if (count == 0)
         return OWNERS_NONE;
     struct holding *holdings = &owners->holdings.items[start];

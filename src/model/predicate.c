@@ -209,8 +209,10 @@ static bool is_owner(const struct owner *owner, struct text text)
 {
     const struct owner_process *process = owner->process;
     const size_t name = strlen(process->name);
-    char numbers[2 + 2 * TEXT_U64_MAX] = "/", *end = text_u64(numbers + 1, (uint64_t)process->pid);
+    char numbers[2 + 2 * TEXT_U64_MAX] = "/-", *end = numbers + 2;
 
+    if (process->pid)
+        end = text_u64(numbers + 1, (uint64_t)process->pid);
     *end++ = '/';
     *end = '-';
     end = owner->fd < 0 ? end + 1 : text_u64(end, (uint64_t)owner->fd);
@@ -235,6 +237,8 @@ static bool element_passes(const struct predicate *predicate, const struct value
                 memchr(predicate->constant.text.data, '/', predicate->constant.text.length) &&
                 is_owner(element.owners.first, predicate->constant.text))
                 return true;
+            if (predicate->constant.type == VALUE_NUMBER && !process->pid)
+                continue; /* the kernel has no pid */
             element = predicate->constant.type == VALUE_NUMBER
                           ? predicate_a_number((uint64_t)process->pid)
                           : (struct value){.type = VALUE_TEXT, .text = as_text(process->name)};

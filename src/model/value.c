@@ -179,7 +179,7 @@ static char *write_element(char *dst, const struct value *element)
         dst =
             escape_text(dst, owner->process->name, strlen(owner->process->name), owner_delimiters);
         *dst++ = '/';
-        dst = text_u64(dst, (uint64_t)owner->process->pid); /* a pid is never negative */
+        dst = owner->process->pid ? text_u64(dst, (uint64_t)owner->process->pid) : PUT(dst, "-");
         *dst++ = '/';
         return owner->fd < 0 ? PUT(dst, "-") : text_u64(dst, (uint64_t)owner->fd);
     }

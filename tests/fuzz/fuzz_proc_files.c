@@ -35,6 +35,8 @@ static const struct source {
                {&table_udplite6, 1},
                {&table_raw, 1},
                {&table_raw6, 1},
+               {&table_icmp, 1},
+               {&table_icmp6, 1},
                {&table_unix, 1},
                {&table_packet, 1},
                {&table_netlink, 1},

@@ -23,6 +23,7 @@
 #include "fastnet/hosts.h"
 #include "fastnet/owners.h"
 #include "kit.h"
+#include "lookup/kernel_sockets.h"
 
 enum { PATH_LENGTH = 256, NOBODY = 65534 };
 
@@ -861,6 +862,32 @@ static void who_holds_a_socket_no_more_is_dropped(void **state)
     owners_destroy(owners);
 }
 
+static void a_socket_that_no_process_holds_may_be_the_kernels(void **state)
+{
+    static const uint64_t inodes[] = {700, 701, 701};
+    struct kernel_sockets *kernel = kernel_sockets_create();
+    const struct owners_options options = {.proc_root = root, .kernel = kernel};
+    const struct owner *first;
+    struct owners *owners = NULL;
+
+    (void)state;
+    add_process(50, "fifty\n");
+    add_socket(50, 3, 700);
+    assert_int_equal(owners_create(&owners, &options), 0);
+    assert_int_equal(owners_find(owners, 701, &first), 0);
+    assert_int_equal(kernel_sockets_add(kernel, inodes, 3), 0); /* found later than the owners */
+    assert_int_equal(owners_find(owners, 700, &first), 1);
+    assert_owner(first, 50, 3, "fifty");
+    assert_int_equal(owners_find(owners, 701, &first), 1);
+    assert_owner(first, 0, -1, "kernel");
+    assert_int_equal(owners_find_last(owners, 701, &first), 1);
+    assert_int_equal(owners_confirm(owners, 701), OWNERS_HOLD);
+    assert_int_equal(owners_find(owners, 702, &first), 0);
+    assert_int_equal(owners_confirm(owners, 702), OWNERS_NONE);
+    owners_destroy(owners);
+    kernel_sockets_destroy(kernel);
+}
+
 static void who_holds_a_socket_now_takes_the_place_of_others(void **state)
 {
     const struct owner *first;
@@ -1062,6 +1089,7 @@ int main(void)
         OVER_TREE(a_new_process_with_the_number_of_an_old_one_has_its_own_name_and_sockets),
         OVER_TREE(process_that_ended_keeps_its_sockets_and_name_when_refreshed),
         OVER_TREE(who_holds_a_socket_no_more_is_dropped),
+        OVER_TREE(a_socket_that_no_process_holds_may_be_the_kernels),
         OVER_TREE(who_holds_a_socket_now_takes_the_place_of_others),
         OVER_TREE(a_name_that_changes_is_read_again),
         OVER_TREE(threads_hold_the_sockets_of_a_process_whose_first_thread_has_ended),

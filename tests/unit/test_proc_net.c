@@ -138,6 +138,27 @@ static void udp_and_raw_have_no_retransmits(void **state)
     assert_int_equal(decoded(line, &table_raw).socket.protocol, IPPROTO_RAW);
 }
 
+static void a_ping_socket_has_no_remote_port_and_is_known_by_its_inode(void **state)
+{
+    char line[] =
+        "   39: 0100007F:1234 0100007F:0009 01 00000000:00000340 00:00000000 00000000     "
+        "0        0 4002569 2 0000000000000000 3";
+    char *const inode = strstr(line, "4002569");
+    uint64_t identity;
+
+    (void)state;
+    assert_int_equal(decoded(line, &table_icmp).socket.protocol, IPPROTO_ICMP);
+    assert_int_equal(decoded(line, &table_icmp).socket.local.port, 0x1234);
+    assert_int_equal(decoded(line, &table_icmp).socket.remote.port, 0);
+    assert_int_equal(decoded(line, &table_udp).socket.remote.port, 9);
+    identity = decoded(line, &table_icmp).identity;
+    assert_true(identity != 0 && decoded(line, &table_udp).identity == 0);
+    inode[0]++;
+    assert_true(decoded(line, &table_icmp).identity != identity);
+    memcpy(inode, "0000000", 7);
+    assert_true(decoded(line, &table_icmp).identity == 0);
+}
+
 /* What stands behind the pointer, in a record of this line. */
 static struct record with_rest(const char *text, const struct table *table, bool unended,
                                struct inet_rest *rest)
@@ -897,6 +918,7 @@ int main(void)
         cmocka_unit_test(udp_and_raw_have_no_retransmits),
         cmocka_unit_test(tcp_has_its_timeouts_and_windows_in_ticks_and_packets),
         cmocka_unit_test(udp_and_raw_have_their_drops),
+        cmocka_unit_test(a_ping_socket_has_no_remote_port_and_is_known_by_its_inode),
         cmocka_unit_test(twins_differ_in_identity_and_a_hidden_address_is_none),
         cmocka_unit_test(another_socket_in_the_same_place_is_not_the_same),
         cmocka_unit_test(unknown_states_stay_as_they_are),

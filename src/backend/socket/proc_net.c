@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sockets from /proc/net. proc(5) describes the files; the kernel writes them in
- * net/ipv4/tcp_ipv4.c (tcp4_seq_show()), udp.c and raw.c, in the same files of net/ipv6, and in
- * net/unix/af_unix.c. */
+ * net/ipv4/tcp_ipv4.c (tcp4_seq_show()), udp.c, raw.c and ping.c, in the same files of net/ipv6,
+ * and in net/unix/af_unix.c. */
 #include "backend/socket/decode.h"
 
 #include <errno.h>
@@ -25,6 +25,15 @@ enum {
      SOCKET_RETRANSMITS | SOCKET_POINTER)
 #define FIELDS_TCP_FILE   (FIELDS_INET | SOCKET_TCP_BASICS)
 #define FIELDS_OTHER_FILE (FIELDS_INET | SOCKET_DROPS)
+
+/* Ping sockets have no other source: sock_diag(7) has no handler for ICMP, and a request could load
+ * a module. */
+#define PING(of_name, of_family)                                                                   \
+    {                                                                                              \
+        .name = (of_name), .file = (of_name), .kind = &kind_socket, .family = (of_family),         \
+        .protocol = IPPROTO_ICMP                                                                   \
+    }
+const struct table table_icmp = PING("icmp", AF_INET), table_icmp6 = PING("icmp6", AF_INET6);
 
 /* Reads 8 digits. *digits loses the high bit of each byte that is not a digit. */
 SCAN_INLINE uint32_t take_eight(uint64_t text, uint64_t *digits)
@@ -81,7 +90,7 @@ static uint64_t inet_identity(const struct socket_record *sock, uint64_t address
     uint64_t hash = hash_word(hash_word(0, address), ports << 32 ^ sock->inode);
     uint32_t ends[2];
 
-    if (!address)
+    if (!address && !(sock->protocol == IPPROTO_ICMP && sock->inode)) /* its inode is enough */
         return 0;
     if (sock->family == AF_INET) {
         memcpy(&ends[0], local, sizeof ends[0]);
@@ -128,6 +137,8 @@ static void inet_set_rest(struct record *record, const struct table *table, uint
     sock->interface = 0;
     if (table->protocol != IPPROTO_TCP)
         sock->retransmits = 0; /* always 0 in the file, and net-tools prints 0 */
+    if (table->protocol == IPPROTO_ICMP)
+        sock->remote.port = 0; /* the file has the port that connect(2) got, which means nothing */
     record_reset(record, &kind_socket);
     record->has = FIELDS_INET;
     if (table->protocol == IPPROTO_TCP && sock->timer == TIMER_TIME_WAIT)
@@ -455,9 +466,11 @@ const struct backend backend_proc_net = {
                          {&table_udp, FIELDS_OTHER_FILE}, {&table_udp6, FIELDS_OTHER_FILE},
                          {&table_udplite, FIELDS_OTHER_FILE}, {&table_udplite6, FIELDS_OTHER_FILE},
                          {&table_raw, FIELDS_OTHER_FILE}, {&table_raw6, FIELDS_OTHER_FILE},
+                         {&table_icmp, FIELDS_OTHER_FILE}, {&table_icmp6, FIELDS_OTHER_FILE},
                          {&table_unix, FIELDS_UNIX_FILE | SOCKET_PENDING}),
     .dump = proc_net_dump,
-    /* udp_seq_start() and raw_seq_start() resume by counting rows; TCP and unix by bucket */
+    /* udp_seq_start(), raw_seq_start() and ping_seq_start() resume by counting rows; TCP and unix
+     * by bucket */
     .counts_rows = THESE_TABLES(&table_udp, &table_udp6, &table_udplite, &table_udplite6,
-                                &table_raw, &table_raw6),
+                                &table_raw, &table_raw6, &table_icmp, &table_icmp6),
 };

@@ -33,7 +33,8 @@ static const struct predicate *where_of(struct predicate where[2], const struct 
 
     /* The state decides, although netstat uses the remote port: the kernel finds listeners by their
      * state at once, and a connection from or to port 0 is listed with other connections. */
-    if (table->protocol == IPPROTO_TCP && show == SHOW_LISTENING)
+    if ((table->protocol == IPPROTO_TCP || table->protocol == IPPROTO_ICMP) &&
+        show == SHOW_LISTENING) /* a ping socket gets only answers: it never listens */
         return choose_states(where, LISTENING, true);
     if (table->protocol == IPPROTO_TCP)
         return choose_states(where, show == SHOW_CONNECTED ? LISTENING | inactive : inactive,

@@ -32,7 +32,7 @@ static const char *const groups[] = {"Which sockets", "How they are shown", "Abo
 static const struct option options_table[] = {
     OPTION('t', "tcp", WHICH, "TCP", SETS(which.tcp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
-    OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
+    OPTION('w', "raw", WHICH, "raw sockets and ping sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets", SETS(which.unix_sockets)),
     OPTION('a', "all", WHICH, "all sockets (default: all but unix)", SETS(which.all)),
     OPTION('l', "listening", WHICH, "only listening sockets", SETS(listening)),
@@ -42,6 +42,8 @@ static const struct option options_table[] = {
          .value = "attention != null"),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
+    LONG(THIS_ROW, "protocol", WHICH, "sockets of these protocols", TAKES("NAME,..."),
+         OF("tcp udp udplite raw icmp"), COMPARES("protocol"), .newer = true),
     LONG(THIS_ROW, "interface", WHICH, "sockets that get packets from IF", TAKES("IF,..."),
          OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
     OPTION_ROW(OPTION_SUMMARY, 's', "summary", SHOW, SUMMARY_HELP, SETS(summary), .newer = true),

@@ -28,7 +28,7 @@ static const char *const groups[] = {"Which sockets", "How they are shown", "Abo
 static const struct option options_table[] = {
     OPTION('t', "tcp", WHICH, "TCP", SETS(which.tcp)),
     OPTION('u', "udp", WHICH, "UDP", SETS(which.udp)),
-    OPTION('w', "raw", WHICH, "raw sockets", SETS(which.raw)),
+    OPTION('w', "raw", WHICH, "raw sockets and ping sockets", SETS(which.raw)),
     OPTION('x', "unix", WHICH, "unix sockets (only with this option)", SETS(which.unix_sockets)),
     OPTION('4', "ipv4", WHICH, "IPv4 only", SETS(which.inet)),
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),

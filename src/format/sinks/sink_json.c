@@ -48,7 +48,8 @@ static void put_owner(struct writer *writer, const struct owner *owner)
     char *dst =
         writer_reserve(writer, sizeof "{'pid':,'tid':,'fd':,'name':" + 3 * (size_t)TEXT_U64_MAX);
 
-    dst = text_u64(PUT(dst, "{\"pid\":"), (uint64_t)owner->process->pid);
+    dst = PUT(dst, "{\"pid\":");
+    dst = owner->process->pid ? text_u64(dst, (uint64_t)owner->process->pid) : PUT(dst, "null");
     if (owner->tid)
         dst = text_u64(PUT(dst, ",\"tid\":"), (uint64_t)owner->tid);
     if (owner->fd >= 0)

@@ -139,7 +139,7 @@ static char *netstat_put_program(char *dst, const struct netstat_sink *netstat, 
     const struct owner *owner;
     char *start = dst = PUT(dst, " ");
 
-    if (!owners || !inode || !owners_find(owners, inode, &owner))
+    if (!owners || !inode || !owners_find(owners, inode, &owner) || !owner->process->pid)
         return put_padded(dst, "-", PROGRAM_WIDTH);
     dst = PUT(text_u64(dst, (uint64_t)owner->process->pid), "/");
     const char *name = owner->process->command ? owner->process->command : "";

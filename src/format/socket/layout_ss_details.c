@@ -27,7 +27,7 @@ char *ss_put_process(char *dst, struct ss_row *row)
     if (row->record->socket.family != AF_NETLINK)
         owners = owner_all(row->record, row->context, OWN_END, NULL);
     count = owners.owners.count;
-    if (!count)
+    if (!count || !owners.owners.first->process->pid) /* ss does not show that it is the kernel's */
         return dst;
     dst = PUT(dst, "users:(");
     while (count-- > 0) {

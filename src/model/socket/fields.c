@@ -182,7 +182,8 @@ static struct value autobound(const struct cell *cell)
     case AF_INET6:
         if (!netns->ephemeral[1] || !(has & SOCKET_ADDRESSES))
             return unknown;
-        return boolean(sock->protocol != IPPROTO_RAW && port_is_ephemeral(netns, sock->local.port));
+        return boolean(sock->protocol != IPPROTO_RAW && sock->protocol != IPPROTO_ICMP &&
+                       port_is_ephemeral(netns, sock->local.port));
     default:
         return boolean(false);
     }
@@ -298,7 +299,8 @@ struct memory {
  * release. */
 static const struct field fields[] = {
     WORD(protocol, socket.protocol, socket_protocol_name, 0,
-         "tcp, udp, udplite, raw, mptcp, sctp, unix, packet, netlink, vsock, xdp, tipc, ..."),
+         "tcp, udp, udplite, raw, icmp (ping), mptcp, sctp, unix, packet, netlink, vsock, xdp, "
+         "tipc, ..."),
     WORD(family, socket.family, family_of_socket, 0,
          "inet, inet6, unix, packet, netlink, vsock, xdp, tipc, alg, can, ..."),
     WORD(state, socket.state, socket_state_name, SOCKET_STATE,
@@ -311,9 +313,10 @@ static const struct field fields[] = {
              .gauge = true, .unit = UNIT_BYTES),
     ADDRESS(local_address, socket.local.address, SOCKET_ADDRESSES,
             "local address; an IPv4-mapped address is shown as IPv4"),
-    COMPUTED(local_port, VALUE_NUMBER, port, SOCKET_ADDRESSES,
-             "local port, 0 for any; for a raw socket its protocol number",
-             MEMBER(socket.local.port), .port = true),
+    COMPUTED(
+        local_port, VALUE_NUMBER, port, SOCKET_ADDRESSES,
+        "local port, 0 for any; for a raw socket its protocol, for a ping socket its identifier",
+        MEMBER(socket.local.port), .port = true),
     ADDRESS(remote_address, socket.remote.address, SOCKET_ADDRESSES,
             "the peer's address, in the form of local_address"),
     COMPUTED(remote_port, VALUE_NUMBER, port, SOCKET_ADDRESSES, "the peer's port, 0 for any",
@@ -334,7 +337,7 @@ static const struct field fields[] = {
            "inode of the socket's file; 0 if it has no file: closed, or not yet accepted"),
     OWNED(pid, VALUE_NUMBER, owner_pid,
           "process that holds the socket open; the lowest number if there are several"),
-    OWNED(process, VALUE_TEXT, owner_process, "name of that process"),
+    OWNED(process, VALUE_TEXT, owner_process, "name of that process; kernel: the kernel itself"),
     COMPUTED(processes, VALUE_OWNERS, owner_processes, 0,
              "all processes that hold the socket open: name/pid/fd; objects in JSON",
              .optional = SOCKET_INODE, .lookups = NEED_OWNERS),
@@ -689,10 +692,11 @@ static const struct field fields[] = {
              "(hold its listener), send (sent first on it)",
              .word = owner_by_word, .lookups = NEED_OWNERS),
     MILLISECONDS(age, socket.age.ms, SOCKET_AGE,
-                 "in fastnet closed and top: seconds since the connection was made, or first seen",
+                 "with -c, and in fastnet closed and top: seconds since it began or was first seen",
                  .lookups = NEED_CONNECTS),
     BOOLEAN(age_at_least, socket.age.at_least, SOCKET_AGE,
-            "in fastnet closed and top: whether the socket is older", .lookups = NEED_CONNECTS),
+            "with -c, and in fastnet closed and top: whether the socket is older",
+            .lookups = NEED_CONNECTS),
     COMPUTED(connect_error, VALUE_NAME, origin_error, SOCKET_ORIGIN,
              "for an ended socket: why no connection was made: ECONNREFUSED, ETIMEDOUT, ...",
              .word = connect_error_name, .lookups = NEED_CONNECTS),
@@ -805,6 +809,7 @@ const struct kind kind_socket = {
     .inode = offsetof(struct record, socket.inode),
     .origin = offsetof(struct record, socket.origin),
     .has_origin = SOCKET_ORIGIN,
+    .protocol = offsetof(struct record, socket.protocol),
     .cgroup = SOCKET_CGROUP,
     EVENTS(socket.received, SOCKET_RECEIVED),
     .lasting = &lasting,

@@ -111,7 +111,9 @@ struct value owner_pid(const struct cell *cell)
 {
     const struct owner *first;
 
-    return owner_find_owners(cell, &first, NULL) ? number((uint64_t)first->process->pid) : unknown;
+    return owner_find_owners(cell, &first, NULL) && first->process->pid
+               ? number((uint64_t)first->process->pid)
+               : unknown;
 }
 
 /* The pid in the process's own pid namespace; unknown if it is equal to the other pid. */
