@@ -128,7 +128,7 @@ struct listing {
     const struct listing_hooks *live;
     const struct field *const *rates;
     size_t rate_count;
-    const struct listing_sockets *sockets;   /* finds sockets of rows of another kind; or NULL */
+    const struct listing_sockets *sockets; /* finds sockets of rows of another kind; or NULL */
     /* With -c: sets the age of each row (kind.lasting) to the time since a run first listed it. All
      * rows are remembered, so backends leave out none. */
     bool ages;

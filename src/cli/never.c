@@ -140,7 +140,8 @@ int never_refuse(const struct listing_command *command, const char *option,
 
     if (!never_fills(command, field))
         return 0;
-    message_format(message, "%s: %s never has '%.*s'%s", option, name, (int)typed.length, typed.data,
+    message_format(message, "%s: %s never has '%.*s'%s", option, name, (int)typed.length,
+                   typed.data,
                    strcmp(name, "s") == 0 && never_is_age(kind, field) ? " without -c" : "");
     never_name_others(kind, field, message);
     return common_misuse_bare(command->common, "%s", message);

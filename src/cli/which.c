@@ -38,8 +38,8 @@ size_t which_tables(const struct which *which, struct listing_table tables[WHICH
     return count;
 }
 
-/* These may be missing: UDP-Lite, because no option asks for it; ping sockets, which Linux has since
- * 3.0 (of IPv6 since 3.11); IPv6, because a kernel may lack it. */
+/* These may be missing: UDP-Lite, because no option asks for it; ping sockets, which Linux has
+ * since 3.0 (of IPv6 since 3.11); IPv6, because a kernel may lack it. */
 static bool may_be_missing(const struct table *table, bool ipv6)
 {
     return table == &table_udplite || table == &table_udplite6 || table->protocol == IPPROTO_ICMP ||

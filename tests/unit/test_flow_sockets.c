@@ -375,7 +375,7 @@ static void packets_find_sockets_by_the_same_rules(void **state)
     add_socket(HOST, IPPROTO_UDP, 2, "::", 53, "::", 0);
     add_socket(HOST, IPPROTO_UDP, 3, "192.0.2.1", 53, "192.0.2.9", 4000);
     add_socket(HOST, IPPROTO_UDP, 4, "0.0.0.0", 54, "0.0.0.0", 0);
-    assert_int_equal(packet_sockets_find(NULL, sought, COUNT(sought), &report), 0);
+    assert_int_equal(packet_sockets_find(NULL, NULL, sought, COUNT(sought), &report), 0);
     assert_false(world.all_netns);
     assert_int_equal(fitting[0].inode, 3);
     assert_int_equal(fitting[1].inode, 1);
