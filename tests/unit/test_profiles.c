@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -324,6 +325,7 @@ static void a_reused_pid_is_another_process(void **state)
         now = clock_nanoseconds(CLOCK_BOOTTIME);
     const pid_t child = fork();
     if (child == 0) {
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         pause();
         _exit(0);
     }
