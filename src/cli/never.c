@@ -134,12 +134,12 @@ static const char *never_typed(const struct listing_command *command)
 int never_refuse(const struct listing_command *command, const char *option,
                  const struct field *field, struct text typed)
 {
-    const struct kind *kind = never_kind(&command->listing);
-    const char *name = never_typed(command);
     char message[MESSAGE_TEXT_MAX];
 
     if (!never_fills(command, field))
         return 0;
+    const struct kind *kind = never_kind(&command->listing);
+    const char *name = never_typed(command);
     message_format(message, "%s: %s never has '%.*s'%s", option, name, (int)typed.length,
                    typed.data,
                    strcmp(name, "s") == 0 && never_is_age(kind, field) ? " without -c" : "");

@@ -593,7 +593,7 @@ static void udp_by_proc_that_always_changes_is_a_loss(void **state)
 
     list_while_it_grows(scene, &table_udp, 50);
     assert_true(scene->report.partial);
-    assert_true(report_says(&scene->report, "udp: rows may be missing: --exact read it "));
+    assert_true(report_says(&scene->report, "rows may be missing: --exact read "));
 }
 
 static void routes_are_read_once_and_may_lack_one_that_stood(void **state)

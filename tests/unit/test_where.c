@@ -298,8 +298,10 @@ static void words_are_known_in_any_case(void **state)
         {"state ~ 'FIN_*'", "state ~ FIN_*"},
         {"state = Unconn", "state = 7"},
         {"state not in unconn,listen", "not (state = 7 or state = 10)"},
-        {"protocol = unconn", "at 12: no protocol 'unconn'; it can be unix, tcp, udp, sctp, "
-                              "udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc"},
+        {"protocol = unconn",
+         "at 12: no protocol 'unconn'; it can be unix, icmp, tcp, udp, "
+         "dccp, sctp, udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc, "
+         "ax25, ipx, appletalk, netrom, bridge, atmpvc, x25, rose, decnet, ..."},
         {"state = CLOSEE", "at 9: no state 'CLOSEE'; did you mean CLOSE?"},
         {"state = UNCON", "at 9: no state 'UNCON'; did you mean UNCONN?"},
         {"state = 10", "at 9: no state '10'; it can be ESTABLISHED, SYN_SENT, SYN_RECV, FIN_WAIT1, "
@@ -357,8 +359,10 @@ static void states_have_the_names_of_ss(void **state)
         {"state = synchronized", "not ((state = 7 or state = 10) or state = 2)"},
         {"state = bucket", "state = 3 or state = 6"},
         {"state = big", "not (state = 3 or state = 6)"},
-        {"protocol = estab", "at 12: no protocol 'estab'; it can be unix, tcp, udp, sctp, "
-                             "udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc"},
+        {"protocol = estab",
+         "at 12: no protocol 'estab'; it can be unix, icmp, tcp, udp, "
+         "dccp, sctp, udplite, raw, mptcp, packet, netlink, vsock, xdp, tipc, "
+         "ax25, ipx, appletalk, netrom, bridge, atmpvc, x25, rose, decnet, ..."},
         {"family = ipv4,IPv6", "family = 2 or family = 10"},
     };
     static const struct meaning flows[] = {

@@ -64,6 +64,13 @@ static bool is_of_ip(const struct held_socket *held)
     return held->socket.family == AF_INET || held->socket.family == AF_INET6;
 }
 
+/* A ping socket. The tables of both families call its protocol IPPROTO_ICMP. */
+static bool is_ping(const struct pass_socket *sock)
+{
+    return sock->type == SOCK_DGRAM &&
+           sock->protocol == (sock->family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6);
+}
+
 /* TCP lists connections and listeners; other protocols list sockets with a port. */
 static enum held_place place_of_ip(const struct held_socket *held)
 {
@@ -73,7 +80,8 @@ static enum held_place place_of_ip(const struct held_socket *held)
 
     if (sock->type == SOCK_RAW)
         return HELD_ELSEWHERE;
-    if (!is_tcp && sock->protocol != IPPROTO_UDP && sock->protocol != IPPROTO_UDPLITE)
+    if (!is_tcp && sock->protocol != IPPROTO_UDP && sock->protocol != IPPROTO_UDPLITE &&
+        !is_ping(sock))
         return sock->protocol == HELD_PROTOCOL_UNKNOWN ? HELD_SOMEWHERE : HELD_NOWHERE;
     if (!(held->has & (is_tcp ? SOCKET_STATE : SOCKET_ADDRESSES)))
         return HELD_SOMEWHERE;
@@ -325,7 +333,9 @@ static uint16_t protocol_of(const struct held_socket *held)
 
     if (home)
         return home->table->protocol;
-    return is_of_ip(held) ? sock->protocol : (uint16_t)(PROTOCOL_OF_FAMILY + sock->family);
+    if (!is_of_ip(held))
+        return (uint16_t)(PROTOCOL_OF_FAMILY + sock->family);
+    return is_ping(sock) ? IPPROTO_ICMP : sock->protocol;
 }
 
 void held_socket_row(const struct held_socket *held, struct record *record)

@@ -31,19 +31,30 @@ static WORDS(family_of_socket, [AF_UNIX] = "unix", "inet", "ax25", "ipx", "apple
              "phonet", "ieee802154", "caif", "alg", "nfc", "vsock", "kcm", "qipcrtr", "smc", "xdp",
              "mctp", "46", "47", "48", "49", "50");
 
-static WORDS(protocol_of_ip,
-             "unix", [IPPROTO_ICMP] = "icmp", [IPPROTO_TCP] = "tcp", [IPPROTO_UDP] = "udp",
-             [IPPROTO_DCCP] = "dccp", [IPPROTO_ICMPV6] = "icmp6", [IPPROTO_UDPLITE] = "udplite",
+static WORDS(protocol_of_ip, "unix", [IPPROTO_ICMP] = "icmp", [IPPROTO_TCP] = "tcp",
+             [IPPROTO_UDP] = "udp", [IPPROTO_DCCP] = "dccp", [IPPROTO_UDPLITE] = "udplite",
              [IPPROTO_RAW] = "raw", [IPPROTO_SCTP] = "sctp", [PROTOCOL_MPTCP] = "mptcp");
 
 /* Names from PROTOCOL_PACKET on, which are not IPPROTO_*. */
 static WORDS(other_protocol, "packet", "netlink", "vsock", "xdp", "tipc");
 
+/* The name of a family without tables; NULL: its protocols have names and numbers of their own. */
+static const char *protocol_of_family(uint64_t family)
+{
+    static const uint8_t others[] = {AF_UNIX,    AF_INET,  AF_INET6, AF_PACKET,
+                                     AF_NETLINK, AF_VSOCK, AF_XDP,   AF_TIPC};
+
+    for (size_t i = 0; i < COUNT(others); i++)
+        if (family == others[i])
+            return NULL;
+    return family_of_socket(family);
+}
+
 const char *socket_protocol_name(uint64_t protocol)
 {
     return protocol < PROTOCOL_PACKET      ? protocol_of_ip(protocol)
            : protocol < PROTOCOL_OF_FAMILY ? other_protocol(protocol - PROTOCOL_PACKET)
-                                           : family_of_socket(protocol - PROTOCOL_OF_FAMILY);
+                                           : protocol_of_family(protocol - PROTOCOL_OF_FAMILY);
 }
 
 /* The order of netinet/tcp.h, then of the kernel's include/net/tcp_states.h. */
