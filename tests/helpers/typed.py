@@ -26,7 +26,7 @@ COUNTERS = "fastnet: only counters are listed, because dropped packets cannot be
 UNSEEN = (COUNTERS, "fastnet: some owners are unknown")
 FORGIVEN = re.compile(
     "fastnet: owners are searched only once a second|fastnet: no byte counts for "
-    "|fastnet: some owners are unknown|fastnet: owners: not allowed "
+    "|fastnet: some owners are unknown|fastnet: owners: not allowed |fastnet: owners: /proc shows one "
     "|fastnet: \\d+ packets? w.* dropped in other network namespaces|fastnet: \\d+ harmless drop"
     "|fastnet: \\d+ network namespaces took |" + COUNTERS)
 PLAIN = [  # what differs from run to run, or from kernel to kernel, and what is shown instead
@@ -161,7 +161,8 @@ def answer(line, directory):
     endless = len(words) > 1 and words[1] in ENDLESS
     progress = re.sub(r"[^\n]*\r(?!\n)", "", said.replace("\r\n", "\n"))
     errors = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", progress).splitlines()
-    lines = printed.splitlines()
+    # Sockets of commands that run at the same time are not counted.
+    lines = [each for each in printed.splitlines() if not re.match(r"(fastnet +\d+|- +-) ", each)]
     if status == 1 and any(each.startswith(UNSEEN) for each in errors):
         status = 0  # a user has no right to see more
     if endless and words[1] == "doctor" and status < 2 and lines:
