@@ -32,14 +32,14 @@ struct doctor {
     const struct doctor_options *options;
     struct engine *engine;
     struct netns_store namespaces;
-    uint64_t own_netns;       /* rules about the whole machine are tried in this netns only */
-    uint64_t began;           /* when the first readings began; 0: they did not */
-    bool has_waited;          /* for the second readings */
-    bool examined_first;      /* doctor_examine_first() was called */
-    bool has_leaks; /* in the first readings, a process holds many sockets without a table */
-    int error;                /* first readings: 0 or -errno */
-    struct report losses;     /* rows that the first readings lack */
-    struct drop_probe *drops; /* NULL: drops are not seen */
+    uint64_t own_netns;   /* rules about the whole machine are tried in this netns only */
+    uint64_t began;       /* when the first readings began; 0: they did not */
+    bool has_waited;      /* for the second readings */
+    bool examined_first;  /* doctor_examine_first() was called */
+    bool has_leaks;       /* in the first readings, a process holds many sockets without a table */
+    int error;            /* first readings: 0 or -errno */
+    struct report losses; /* rows that the first readings lack */
+    struct drop_probe *drops;          /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
     struct doctor_summary summary;

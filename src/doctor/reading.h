@@ -127,7 +127,8 @@ struct sockets_reading {
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
 };
 
-/* --- Sockets that no table lists --------------------------------------------------------------- */
+/* --- Sockets that no table lists ---------------------------------------------------------------
+ */
 
 /* Processes with fewer such sockets are not counted. */
 enum { LEAK_LEAST = 100, LEAK_SAMPLES = 3 };

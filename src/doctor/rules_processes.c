@@ -281,7 +281,8 @@ void rule_descriptors(struct examination *examination)
         report_loss(report, "some descriptors were not counted: %s", strerror(-missed.error));
 }
 
-/* --- Sockets that no table lists --------------------------------------------------------------- */
+/* --- Sockets that no table lists ---------------------------------------------------------------
+ */
 
 /* A pool of idle sockets has fewer than LEAK_MANY, or does not grow. */
 enum { LEAK_MANY = 1000, LEAK_GROWTH = 20 };
@@ -306,11 +307,10 @@ static void add_profile(struct finding *finding, const struct examination *exami
     const struct profile *profile = profiles_find(profiles, pid, 0);
     const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
     if (profile && profile->command.length)
-        finding_evidence(
-            finding, "command: %.*s",
-            (int)(profile->command.length < COMMAND_SHOWN ? profile->command.length
-                                                          : COMMAND_SHOWN),
-            profile->command.data);
+        finding_evidence(finding, "command: %.*s",
+                         (int)(profile->command.length < COMMAND_SHOWN ? profile->command.length
+                                                                       : COMMAND_SHOWN),
+                         profile->command.data);
     if (profile && profile->started && profile->started <= now)
         finding_evidence(finding, "started %" PRIu64 " s ago",
                          (now - profile->started) / CLOCK_SECOND);
@@ -357,6 +357,5 @@ void rule_socket_leak(struct examination *examination)
     if (denied)
         report_loss(examination->report,
                     "%s: not tried for %zu process%s whose sockets cannot be seen%s",
-                    examination->rule->text.name, denied, denied == 1 ? "" : "es",
-                    rights_advice());
+                    examination->rule->text.name, denied, denied == 1 ? "" : "es", rights_advice());
 }
