@@ -316,7 +316,7 @@ const struct rule rules[] = {
       "fix the program: it has to close(2) a socket after an error, too, and when it no longer "
       "needs it",
       "fastnet sockets --unlisted --pid PID",
-      "/proc/PID/fd, /proc/PID/limits, and the sockets behind them, by BPF if it can be used"},
+      "/proc/PID/fd, /proc/PID/limits, and the state of each socket, by BPF if it can be used"},
      READS_HELD,
      .evaluate = rule_socket_leak},
     {{"open-files", "the machine has nearly reached its limit of open files",
