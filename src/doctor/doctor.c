@@ -32,13 +32,14 @@ struct doctor {
     const struct doctor_options *options;
     struct engine *engine;
     struct netns_store namespaces;
-    uint64_t own_netns;       /* rules about the whole machine are tried in this netns only */
-    uint64_t began;           /* when the first readings began; 0: they did not */
-    bool has_waited;          /* for the second readings */
-    bool examined_first;      /* doctor_examine_first() was called */
-    int error;                /* first readings: 0 or -errno */
-    struct report losses;     /* rows that the first readings lack */
-    struct drop_probe *drops; /* NULL: drops are not seen */
+    uint64_t own_netns;   /* rules about the whole machine are tried in this netns only */
+    uint64_t began;       /* when the first readings began; 0: they did not */
+    bool has_waited;      /* for the second readings */
+    bool examined_first;  /* doctor_examine_first() was called */
+    bool has_leaks;       /* in the first readings, a process holds many sockets without a table */
+    int error;            /* first readings: 0 or -errno */
+    struct report losses; /* rows that the first readings lack */
+    struct drop_probe *drops;          /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
     struct doctor_summary summary;
@@ -152,7 +153,8 @@ static int doctor_read_netns(struct doctor *doctor, struct report *report)
 
 struct doctor_ahead {
     struct doctor *doctor;
-    bool again; /* read again, but only sockets that ask DNS: they may be new */
+    unsigned again; /* READS_UDP: read again the sockets that ask DNS: they may be new. READS_HELD:
+                     * processes that hold many sockets without a table. 0: read all. */
     struct report *report;
 };
 
@@ -166,18 +168,24 @@ static int read_ahead(void *arg)
 
     if (!examined || error)
         return examined ? error : -ENOMEM;
-    if (ahead->again && doctor->options->all_netns)
+    struct reading *reading = &examined->readings[examined->latest];
+    if (!ahead->again) {
+        doctor->has_leaks |= reading->leaks.count > 0;
+        reading_trim(reading);
+        return 0;
+    }
+    if (doctor->options->all_netns)
         engine_change_netns(doctor->engine);
-    if (ahead->again)
-        return reading_add(&examined->readings[examined->latest], READS_UDP, NULL, doctor->engine,
-                           doctor->options, ahead->report);
-    reading_trim(&examined->readings[examined->latest]);
-    return 0;
+    if (ahead->again & READS_HELD)
+        (void)leaks_take_again(&reading->leaks, doctor->engine, doctor->options, ahead->report);
+    return ahead->again & READS_UDP ? reading_add(reading, READS_UDP, NULL, doctor->engine,
+                                                  doctor->options, ahead->report)
+                                    : 0;
 }
 
 /* Takes the first readings of all network namespaces. Namespaces that cannot be entered are
  * reported by the second readings. */
-static int read_all_netns(struct doctor *doctor, bool again, struct report *report)
+static int read_all_netns(struct doctor *doctor, unsigned again, struct report *report)
 {
     struct doctor_ahead ahead = {doctor, again, report};
     bool whole;
@@ -336,21 +344,26 @@ static void wait_after_interrupt(const struct doctor *doctor)
 }
 
 /* Waits until the second readings. Reads sockets that ask DNS again QUERIES_MS earlier: most
- * resolvers wait for 5 s, the usual time between readings, so their first queries end before. */
+ * resolvers wait for 5 s, the usual time between readings, so their first queries end before. Then,
+ * or after half of the time, also counts sockets without a table again, if a process has many: the
+ * rule about them compares two intervals. */
 static int doctor_wait_for_second(struct doctor *doctor)
 {
     enum { QUERIES_MS = 2000 };
     const unsigned milliseconds = doctor->options->milliseconds;
+    const unsigned queries =
+        milliseconds >= 2 * QUERIES_MS ? needs_of(doctor, doctor->own_netns) & READS_UDP : 0;
+    const unsigned again = queries | (doctor->has_leaks ? READS_HELD : 0);
+    const unsigned earlier = queries ? QUERIES_MS : milliseconds / 2;
     int error = doctor->error;
 
     doctor->has_waited = true;
     if (!milliseconds)
         return 0;
-    if (!error && milliseconds >= 2 * QUERIES_MS &&
-        needs_of(doctor, doctor->own_netns) & READS_UDP) {
-        doctor_wait(doctor, doctor->began + (milliseconds - QUERIES_MS) * CLOCK_MILLISECOND);
+    if (!error && again) {
+        doctor_wait(doctor, doctor->began + (milliseconds - earlier) * CLOCK_MILLISECOND);
         if (!clock_interrupted())
-            error = read_all_netns(doctor, true, &doctor->losses);
+            error = read_all_netns(doctor, again, &doctor->losses);
     }
     doctor_wait(doctor, doctor->began + milliseconds * CLOCK_MILLISECOND);
     if (clock_interrupted())
@@ -374,6 +387,7 @@ int doctor_examine_first(void *maker, const struct query *query, record_fn fn, v
     if (doctor->options->progress)
         doctor->options->progress->show(doctor->options->progress, true);
     examined = doctor->error ? NULL : find_examined_netns(doctor);
+    doctor->has_leaks |= examined && examined->readings[examined->latest].leaks.count;
     const int error = examined ? doctor_examine_netns(doctor, examined, true, &unused, fn, arg) : 0;
     if (examined)
         reading_trim(&examined->readings[examined->latest]);
@@ -391,7 +405,7 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     if (!doctor->began) {
         doctor_start(doctor);
         if (doctor->options->milliseconds)
-            doctor->error = read_all_netns(doctor, false, &doctor->losses);
+            doctor->error = read_all_netns(doctor, 0, &doctor->losses);
     }
     if (!doctor->has_waited) {
         error = doctor_wait_for_second(doctor);

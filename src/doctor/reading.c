@@ -16,6 +16,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/doctor.h"
 #include "fastnet/engine.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/sysctl.h"
 
@@ -382,6 +383,9 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->read |= sources[i].reads;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
+    if (!error && needs & READS_HELD && proc_tree_is_own(options->proc_root) &&
+        leaks_take(&reading->leaks, before ? &before->leaks : NULL, engine, options, report) == 0)
+        reading->read |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
                               READS_LINKS | READS_DROPS | READS_MACHINE);
@@ -422,5 +426,6 @@ void reading_finish(struct reading *reading)
     free(sockets->resolvers.list);
     free(reading->interfaces);
     free(reading->silent);
+    free(reading->leaks.list);
     memset(reading, 0, sizeof *reading);
 }

@@ -9,6 +9,7 @@
 
 #include "doctor/busiest.h"
 #include "fastnet/connect_failures.h"
+#include "fastnet/descriptors.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/kernel_number.h"
 #include "fastnet/record.h"
@@ -29,6 +30,7 @@
 #define READS_QUERIES    (1u << 13) /* flows to port 53, if the kernel tracks flows */
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
+#define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -125,6 +127,25 @@ struct sockets_reading {
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
 };
 
+/* --- Sockets that no table lists ---------------------------------------------------------------
+ */
+
+/* Processes with fewer such sockets are not counted. */
+enum { LEAK_LEAST = 100, LEAK_SAMPLES = 3 };
+
+/* A process, and the number of its sockets that no table lists. */
+struct leak {
+    struct process_descriptors process;
+    uint64_t sockets[LEAK_SAMPLES]; /* in the last samples, the latest first */
+    unsigned samples;               /* how many of these are known */
+    bool denied; /* this user may not see its sockets: the numbers are those of its descriptors */
+};
+struct leaks {
+    struct leak *list;
+    size_t count, capacity;
+    size_t denied; /* number of processes whose descriptors this user may not even count */
+};
+
 /* --- The rest --------------------------------------------------------------------------------- */
 
 struct interface_reading {
@@ -157,6 +178,7 @@ struct reading {
     struct kernel_counts counts;
     uint64_t ports_reserved; /* number of reserved ports in the ephemeral range */
     struct sockets_reading sockets;
+    struct leaks leaks;
     size_t cpus; /* online CPUs: those with counters in softnet_stat */
     size_t interface_count, interface_capacity;
     struct interface_reading *interfaces;
@@ -193,6 +215,15 @@ void reading_finish(struct reading *reading);
 
 /* Frees more than a megabyte that rules need, but that is not compared with the next reading. */
 void reading_trim(struct reading *reading);
+
+/* Takes a sample of the processes of this network namespace that hold many sockets which no table
+ * lists. before: the sample before, or NULL. The caller frees leaks->list. Returns 0 or -errno. */
+int leaks_take(struct leaks *leaks, const struct leaks *before, struct engine *engine,
+               const struct doctor_options *options, struct report *report);
+
+/* Replaces the sample by a new sample, unless it has no process. Returns 0 or -errno. */
+int leaks_take_again(struct leaks *leaks, struct engine *engine,
+                     const struct doctor_options *options, struct report *report);
 
 /* Takes a row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
 int sockets_take(struct reading *reading, const struct record *record);

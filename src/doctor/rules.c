@@ -312,6 +312,13 @@ const struct rule rules[] = {
      READS_PROCESSES | READS_MACHINE,
      .at_once = true,
      .evaluate = rule_descriptors},
+    {{"socket-leak", "a process holds many sockets that no table of the kernel lists",
+      "fix the program: it has to close(2) a socket after an error, too, and when it no longer "
+      "needs it",
+      "fastnet sockets --unlisted --pid PID",
+      "/proc/PID/fd, /proc/PID/limits, and the state of each socket, by BPF if it can be used"},
+     READS_HELD,
+     .evaluate = rule_socket_leak},
     {{"open-files", "the machine has nearly reached its limit of open files",
       "raise fs.file-max, or find out which process does not close its files",
       "find /proc/[0-9]*/fd -type l 2>/dev/null | sed 's,/fd/.*,,' | sort | uniq -c | sort -nr | "

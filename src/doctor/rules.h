@@ -193,5 +193,6 @@ void drops_add_evidence(struct finding *finding, const struct examination *exami
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
 void rule_dns(struct examination *examination);
 void rule_descriptors(struct examination *examination);
+void rule_socket_leak(struct examination *examination);
 
 #endif

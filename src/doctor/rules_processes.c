@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about processes: connections not closed, no answers from DNS, too many descriptors. */
+/* Rules about processes: connections not closed, no answers from DNS, too many descriptors or
+ * sockets without a table. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,9 +8,11 @@
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/clock.h"
 #include "fastnet/connects.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/namespace.h"
+#include "fastnet/profiles.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
@@ -276,4 +279,83 @@ void rule_descriptors(struct examination *examination)
                     root, rights_advice());
     if (missed.error)
         report_loss(report, "some descriptors were not counted: %s", strerror(-missed.error));
+}
+
+/* --- Sockets that no table lists ---------------------------------------------------------------
+ */
+
+/* A pool of idle sockets has fewer than LEAK_MANY, or does not grow. */
+enum { LEAK_MANY = 1000, LEAK_GROWTH = 20 };
+
+static bool leak_grows(const struct leak *leak)
+{
+    bool grows = leak->samples == LEAK_SAMPLES;
+
+    for (size_t i = 0; i + 1 < LEAK_SAMPLES; i++)
+        grows &= leak->sockets[i] >= leak->sockets[i + 1] + LEAK_GROWTH;
+    return grows;
+}
+
+/* Adds the arguments of the process and the time since its start, as far as they may be read. */
+static void add_profile(struct finding *finding, const struct examination *examination, pid_t pid)
+{
+    enum { COMMAND_SHOWN = 120 };
+    struct profiles *profiles;
+
+    if (profiles_create(&profiles, doctor_processes(examination->options), false) < 0)
+        return;
+    const struct profile *profile = profiles_find(profiles, pid, 0);
+    const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
+    if (profile && profile->command.length)
+        finding_evidence(finding, "command: %.*s",
+                         (int)(profile->command.length < COMMAND_SHOWN ? profile->command.length
+                                                                       : COMMAND_SHOWN),
+                         profile->command.data);
+    if (profile && profile->started && profile->started <= now)
+        finding_evidence(finding, "started %" PRIu64 " s ago",
+                         (now - profile->started) / CLOCK_SECOND);
+    profiles_destroy(profiles);
+}
+
+static void emit_leak(struct examination *examination, const struct leak *leak)
+{
+    const struct process_descriptors *process = &leak->process;
+    const uint64_t *sockets = leak->sockets;
+    char text[PROCESS_TEXT];
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", process->name);
+    finding_process(&finding, text, process->name, (uint32_t)process->pid);
+    finding_summary(&finding,
+                    "%s holds %" PRIu64 " sockets that no table lists%s: they were never bound or "
+                    "connected, or their connection ended",
+                    text, sockets[0], leak_grows(leak) ? ", and their number grows" : "");
+    finding_evidence(&finding, "%" PRIu64 " of %" PRIu64 " descriptors", sockets[0], process->open);
+    if (process->limit != UINT64_MAX)
+        finding_evidence(&finding, "soft limit %" PRIu64, process->limit);
+    if (leak_grows(leak))
+        finding_evidence(&finding, "%" PRIu64 ", %" PRIu64 " and %" PRIu64 " in three samples",
+                         sockets[2], sockets[1], sockets[0]);
+    add_profile(&finding, examination, process->pid);
+    finding_emit(&finding, examination, sockets[0], process->limit, ABSENT);
+}
+
+void rule_socket_leak(struct examination *examination)
+{
+    const struct leaks *leaks = &examination->now->leaks;
+    size_t denied = leaks->denied;
+
+    for (size_t i = 0; i < leaks->count; i++) {
+        const struct leak *leak = &leaks->list[i];
+        if (leak->sockets[0] <= LEAK_MANY && leak->sockets[0] <= leak->process.limit / 2 &&
+            !leak_grows(leak))
+            continue;
+        denied += leak->denied;
+        if (!leak->denied)
+            emit_leak(examination, leak);
+    }
+    if (denied)
+        report_loss(examination->report,
+                    "%s: not tried for %zu process%s whose sockets cannot be seen%s",
+                    examination->rule->text.name, denied, denied == 1 ? "" : "es", rights_advice());
 }

@@ -417,6 +417,34 @@ static void begin_descriptors(struct patient *patient)
         continue;
 }
 
+/* --- Sockets without a table ------------------------------------------------------------------ */
+
+/* Opens sockets of UDP that are not bound, and keeps them. */
+static void open_unbound(struct patient *patient)
+{
+    for (long i = 0; i < patient->numbers[1]; i++)
+        socket_new(AF_INET, SOCK_DGRAM, 0);
+}
+
+static void begin_unbound(struct patient *patient)
+{
+    const rlim_t limit = (rlim_t)patient->numbers[2];
+    const struct rlimit limits = {limit, limit};
+
+    if (setrlimit(RLIMIT_NOFILE, &limits) < 0)
+        err(1, "setrlimit");
+    for (long i = 0; i < patient->numbers[0]; i++)
+        socket_new(AF_INET, SOCK_DGRAM, 0);
+}
+
+/* Opens more until there are 500, as a pool does when it is first used. */
+static void fill_pool(struct patient *patient)
+{
+    for (; patient->count < 500 && patient->count < patient->numbers[3]; patient->count++)
+        socket_new(AF_INET, SOCK_DGRAM, 0);
+    patient->numbers[3] += patient->numbers[1];
+}
+
 /* --- Which there are -------------------------------------------------------------------------- */
 
 static const struct ailment {
@@ -443,6 +471,8 @@ static const struct ailment {
     {"unwanted", "PACKETS", begin_unwanted, send_unwanted},
     {"unanswered", "CONNECTIONS", begin_unanswered, connect_once_more},
     {"descriptors", "LIMIT OPEN", begin_descriptors, NULL},
+    {"unbound", "OPEN MORE LIMIT", begin_unbound, open_unbound},
+    {"pool", "0 MORE LIMIT", begin_unbound, fill_pool},
 };
 
 static const struct ailment *ailment_named(const char *name)

@@ -261,6 +261,63 @@ static void a_limit_that_is_not_known_is_not_reached(void **state)
     assert_int_equal(try_rule(scene, "open-files"), 0);
 }
 
+/* --- Sockets that no table lists -------------------------------------------------------------- */
+
+/* Tries the rule with a process that had these numbers of sockets, the latest first. */
+static size_t try_leak(struct scene *scene, struct leak leak)
+{
+    leak.process.pid = 7;
+    leak.process.open = leak.sockets[0];
+    strcpy(leak.process.name, "java");
+    scene->now.leaks.count = 0;
+    struct leak *added =
+        ARRAY_ADD(scene->now.leaks.list, scene->now.leaks.count, scene->now.leaks.capacity);
+    assert_non_null(added);
+    *added = leak;
+    return try_rule(scene, "socket-leak");
+}
+
+static void sockets_without_a_table_that_grow_in_both_intervals_are_found(void **state)
+{
+    struct scene *scene = *state;
+    const struct process_descriptors unlimited = {.limit = UINT64_MAX};
+
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {161, 131, 101}, 3, false}), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    assert_int_equal(scene->value[0], 161);
+    assert_non_null(strstr(scene->summaries[0], "\"java\" (pid 7) holds 161 sockets"));
+    assert_non_null(strstr(scene->evidence[0], "101, 131 and 161 in three samples"));
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {140, 120, 100}, 3, false}), 1);
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {140, 121, 100}, 3, false}), 0);
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {139, 120, 100}, 3, false}), 0);
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {139, 119, 100}, 3, false}), 0);
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {500, 101, 0}, 2, false}), 0);
+}
+
+static void more_than_1000_or_half_of_the_limit_are_found_at_once(void **state)
+{
+    struct scene *scene = *state;
+    const struct process_descriptors unlimited = {.limit = UINT64_MAX}, limited = {.limit = 256};
+
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {1001}, 1, false}), 1);
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {1000}, 1, false}), 0);
+    assert_int_equal(try_leak(scene, (struct leak){limited, {129}, 1, false}), 1);
+    assert_int_equal(try_leak(scene, (struct leak){limited, {128}, 1, false}), 0);
+    assert_int_equal(scene->report.count, 0);
+}
+
+/* The number of descriptors is an upper bound: a process with few needs no message. */
+static void processes_that_may_not_be_seen_are_reported_only_if_they_may_leak(void **state)
+{
+    struct scene *scene = *state;
+    const struct process_descriptors unlimited = {.limit = UINT64_MAX};
+
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {1000}, 1, true}), 0);
+    assert_false(scene->report.partial);
+    assert_int_equal(try_leak(scene, (struct leak){unlimited, {1001}, 1, true}), 0);
+    assert_true(scene->report.partial);
+}
+
 /* --- Tables of the whole machine -------------------------------------------------------------- */
 
 static void neighbours_close_to_their_limit_are_a_warning(void **state)
@@ -979,6 +1036,9 @@ int main(void)
         TEST(one_loss_is_reported_in_the_singular),
         TEST(a_counter_that_shrinks_has_not_grown),
         TEST(a_limit_that_is_not_known_is_not_reached),
+        TEST(sockets_without_a_table_that_grow_in_both_intervals_are_found),
+        TEST(more_than_1000_or_half_of_the_limit_are_found_at_once),
+        TEST(processes_that_may_not_be_seen_are_reported_only_if_they_may_leak),
         TEST(neighbours_close_to_their_limit_are_a_warning),
         TEST(permanent_neighbours_fill_no_table),
         TEST(packets_that_race_do_not_fill_the_table_of_flows),
