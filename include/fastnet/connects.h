@@ -46,9 +46,9 @@ void connects_destroy(struct connects *connects);
 /* What to note: connections of TCP, first sends of UDP sockets. */
 enum { NOTE_CONNECTS = 1, NOTE_SENDS = 2 };
 
-/* Begins to note `what`: the last 32,768 sockets in the network namespace with this id
- * (namespace.h), or in all if `netns` is 0. Returns 0, or -errno with the refusal (may be NULL).
- * Further calls return the first result. Uses RIGHT_OWNERS and RIGHT_BPF. */
+/* Begins to note `what` (NOTE_*) in the network namespace with this id (namespace.h), or in all if
+ * `netns` is 0. Notes of the last 32,768 sockets are kept. Returns 0, or -errno and sets *refusal
+ * (may be NULL). Further calls return the first result. Uses RIGHT_OWNERS and RIGHT_BPF. */
 int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
                    struct bpf_refusal *refusal);
 

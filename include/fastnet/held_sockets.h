@@ -30,9 +30,9 @@ struct pass_socket {
     uint8_t state, shutdown, retransmits, probes, v6only, unused;
 };
 
-/* A held socket. pid, fd and socket.inode are always known. In other members of `socket`, 0 is
- * unknown: in cookie, netns, family (AF_UNSPEC) and type; `protocol` (sk_protocol of the kernel) is
- * HELD_PROTOCOL_UNKNOWN. The bits in `has` say whether these are known: SOCKET_STATE,
+/* A held socket. pid, fd and socket.inode are always known. cookie, netns, family
+ * (AF_UNSPEC) and type are 0 if unknown; `protocol` (sk_protocol of the kernel) is then
+ * HELD_PROTOCOL_UNKNOWN. These bits of `has` say which other members are known: SOCKET_STATE,
  * SOCKET_ADDRESSES (both ends), SOCKET_UID, SOCKET_CGROUP, SOCKET_QUEUES, SOCKET_SHUTDOWN,
  * SOCKET_MARK, SOCKET_INTERFACE, SOCKET_RETRANSMITS, SOCKET_V6ONLY (record/socket.h). */
 enum { HELD_PROTOCOL_UNKNOWN = UINT16_MAX };

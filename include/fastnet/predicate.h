@@ -148,7 +148,7 @@ static inline bool predicate_holds(const struct predicate *predicate, const stru
     return !predicate || predicate_is_met(predicate, record, context);
 }
 
-/* A bit for sets of known fields: the members that every record of a kind has. No field uses it. */
+/* A bit in sets of known fields: it stands for members that every record of a kind has. */
 #define KNOWN_ALWAYS (UINT64_C(1) << 63)
 
 /* True if a row may pass when only some facts are known: known.fields (record.has says which of

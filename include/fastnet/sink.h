@@ -74,8 +74,8 @@ struct sink_options {
      * show such rows first, among the rows that are kept to measure the columns. */
     const struct field *attention;
     bool attention_first;
-    /* Tables: name of rows in a last line of totals, NULL: no such line; and the command that this
-     * line suggests for rows that need attention, or NULL. */
+    /* Tables: `totals` is the name of rows in a last line with totals, or NULL: no such line. `see`
+     * is the command that this line suggests for rows that need attention, or NULL. */
     const char *totals, *see;
     bool ascii;         /* tables, screens: use ASCII signs, because the locale has no UTF-8 */
     const char *titles; /* tables, screens: titles, NAME=TITLE, separated by spaces; or NULL */

@@ -230,9 +230,9 @@ char *escape_text(char *dst, const char *data, size_t size, const char *delimite
  * needs ESCAPE_JSON_FACTOR * size bytes. */
 char *escape_json(char *dst, const char *data, size_t size);
 
-/* Escapes text for the inside of a label of a metric (--prometheus): '"' as \", a newline as \n. A
- * reader gets backslashes, other control and hidden characters, and bytes that are not UTF-8, in
- * the form of escape_text(). dst needs ESCAPE_LABEL_FACTOR * size bytes. */
+/* Escapes text for the inside of a label of a metric (--prometheus): '"' as \", a newline as \n.
+ * The program that reads the label gets backslashes, other control and hidden characters, and bytes
+ * that are not UTF-8, in the form of escape_text(). dst needs ESCAPE_LABEL_FACTOR * size bytes. */
 enum { ESCAPE_LABEL_FACTOR = 5 };
 char *escape_label(char *dst, const char *data, size_t size);
 

@@ -22,7 +22,7 @@
 
 /* A network namespace, and its readings. */
 struct examined_netns {
-    struct netns_entry entry; /* is_read: since doctor_begin() */
+    struct netns_entry entry; /* entry.is_read: it was read after doctor_begin() */
     struct reading readings[2];
     unsigned latest; /* index of the reading that was taken last */
     uint64_t done;   /* bit n: doctor_examine_first() passed on findings of rules[n] */

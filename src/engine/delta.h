@@ -24,7 +24,7 @@ enum { DELTA_RUN_MASK = 255 };
 struct delta {
     struct needs needs;
     size_t extra;            /* bytes that the listing adds to each row */
-    bool forgets;            /* delta_start() forgets old rows in spite of `extra` */
+    bool forgets;            /* delta_start() forgets old rows even if `extra` is not 0 */
     const struct kind *kind; /* kind of the rows; NULL: no row has come yet */
     const struct field **counters;
     size_t counter_count;

@@ -363,8 +363,8 @@ bool lane_can_keep_order(const struct run *run)
 }
 
 /* The second lane, with its own writer and kept rows. Its rows wait until the rows of the first
- * lane have come if the sink has no clone, or if rows may wait for owners. This is still faster
- * than to ask the kernel for each table. */
+ * lane have come if the sink has no clone, or if rows may wait for owners. Even then, one
+ * dump for both tables is faster than two dumps. */
 struct second_lane {
     struct lane lane;
     struct writer writer;

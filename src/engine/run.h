@@ -136,7 +136,7 @@ struct run {
     struct netns_walk netns_walk;
     struct owner_search owners;
     struct limits limits;
-    /* listing.sockets if a needed field is its; else NULL */
+    /* listing.sockets if these fill a needed field; else NULL */
     const struct listing_sockets *sockets;
     struct unlisted unlisted;
     uint32_t unused;  /* parts that waiting rows do not keep (struct rows) */
@@ -290,7 +290,7 @@ void run_put_heading(struct run *run);
 /* Passes a row to a sink, or to the listing's groups if it has groups. Returns 0 or -errno. */
 int run_emit(struct run *run, struct sink *sink, const struct record *record);
 
-/* True if the filter wants a row that waited. All lookups are done now. Counts refused rows. */
+/* True if the filter wants a row whose lookups are done. Counts the rows that it refuses. */
 bool run_wants(const struct run *run, const struct record *record);
 
 /* engine.c: finds the owners of rows that waited, and passes on these rows. Returns 0 or -errno. */

@@ -89,9 +89,9 @@ static bool is_read_twice(const struct run *run, const struct table *table)
            !cannot_change(run, table);
 }
 
-/* True if repeats of rows are found in the whole table, not only within a window: then the table
- * can be read again if the kernel resizes it during the dump. If a resize is the only reason,
- * repeats are found only in listings that keep or count all rows anyway. */
+/* True if a repeated row is found in the whole table, not only within a window: then the table can
+ * be read again if the kernel resizes it during the dump. A table that repeats rows only because of
+ * a resize is searched in this way only if the listing keeps or counts all rows anyway. */
 static bool is_repeatable(const struct run *run, const struct table *table)
 {
     return table->repeats || is_read_twice(run, table) ||

@@ -370,7 +370,7 @@ static int drop_counters_hand_on(const struct drop_growth *growth, const struct 
     return growth->fn(&record, growth->arg);
 }
 
-/* Hands on a row with the growth of the counter that rows of single sockets have not reported. */
+/* Hands on a row with the part of a counter's growth that rows of sockets have not reported yet. */
 static int hand_on_if_grown(struct drop_growth *growth, const struct amount *amount)
 {
     const struct counter counter = counter_of(amount->counter);

@@ -275,7 +275,7 @@ char *escape_undo(char *text, const char *end)
             *dst++ = (char)(hex_digit(at[2]) << 4 | hex_digit(at[3]));
             at += HEX;
         } else {
-            at += is_escape; /* the second backslash of an escaped backslash */
+            at += is_escape; /* copy only the second of two backslashes */
             *dst++ = *at++;
         }
     }

@@ -35,8 +35,8 @@ extern const struct stat_file neighbour_stat_file, neighbour_stat_file6;
 /* Adds the counters of one CPU to the record. */
 void neighbour_usage_add(const struct stat_values *values, struct record *record);
 
-/* Fills counters that netlink does not have. If the file is missing, the record lacks them: the
- * kernel shows the file in the first network namespace only. */
+/* Fills counters that netlink does not have, from the family's file in PROC_ROOT/net/stat. The
+ * kernel shows this file in the first network namespace only: elsewhere they stay unknown. */
 void neighbour_usage_complete(const struct query *query, struct record *record);
 
 /* The identity (record.identity) of a neighbour: its address, its interface, and whether it is a

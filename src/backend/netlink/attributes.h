@@ -64,7 +64,7 @@ static inline bool attributes_next(struct decoding *decoding, struct attributes 
     }
     memcpy(&header, at, sizeof header);
     attribute->type = header.nla_type & (unsigned)NLA_TYPE_MASK;
-    attribute->content.data = at + sizeof header; /* no padding: NLA_HDRLEN */
+    attribute->content.data = at + sizeof header; /* NLA_HDRLEN is not more */
     attribute->content.length = header.nla_len - sizeof header;
     if (header.nla_len < sizeof header || header.nla_len > attributes->left) {
         decoding->malformed = true;

@@ -174,7 +174,7 @@ static int read_messages(struct diag_file_reading *reading)
             break;
         if (header.nlmsg_len > MESSAGE_MAX)
             skip_malformed(reading);
-        else if (diag_file_fill(reading, (size_t)size) >= header.nlmsg_len) /* or it is cut */
+        else if (diag_file_fill(reading, (size_t)size) >= header.nlmsg_len) /* message is whole */
             result =
                 diag_file_take_message(reading, (const void *)(reading->buffer + reading->from));
         pass_over(reading, size);

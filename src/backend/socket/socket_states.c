@@ -154,9 +154,9 @@ static uint64_t middle(uint64_t number, uint64_t other)
 }
 
 /* Sets the numbers of ESTABLISHED and TIME_WAIT. The kernel does not say whether CurrEstab includes
- * CLOSE_WAIT. But sockstat counts the sockets in use, and all of these except ESTABLISHED were
- * listed; only for SYN_RECV nobody knows whether a socket is in use already. Returns false if the
- * counters did not change but contradict the list. */
+ * CLOSE_WAIT. This function decides it with the sockets in use of sockstat: the listed sockets and
+ * ESTABLISHED, while a socket in SYN_RECV may be in use or not yet. Returns false if the counters
+ * did not change but contradict the list. */
 static bool conclude(struct states *states, const struct kernel_counts *before,
                      const struct kernel_counts *after)
 {

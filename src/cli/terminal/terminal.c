@@ -249,8 +249,8 @@ void terminal_click(size_t *column, size_t *line)
     *line = input.line;
 }
 
-/* ppoll(2) returns a key before it delivers a signal that is pending. Deliver the signal first, or
- * the key would be drawn upon a picture that is lost. */
+/* Whether a signal says that the screen must be drawn again. ppoll(2) returns a key before it
+ * delivers a pending signal, so this function lets the signal in before the key is answered. */
 bool terminal_changed(void)
 {
     bool is_changed;

@@ -197,7 +197,7 @@ field_fn flags_member, word_member, named_member, interface_member, view_member;
 /* The member as member_text() reads it; unknown if it is empty. */
 field_fn text_unless_empty;
 
-/* The member divided by the seconds that the nanoseconds at offset field->index (uint64_t) are. */
+/* The member per second: divided by the time at offset field->index (uint64_t, nanoseconds). */
 field_fn number_per_second;
 
 /* For VIEW(): the member, an address, with the port at offset field->index if it is known. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of sockets. A value that is more than a member of the record is made by a function:
- * here, in owner_fields.c (processes, the other end), info_fields.c (TCP, MPTCP, SCTP and upper
- * layers) or family_fields.c (sockets other than IP). */
+/* The fields of sockets. A value that is more than a member of the record is made by a function,
+ * in this file or in owner_fields.c (processes, the other end), info_fields.c (TCP, MPTCP, SCTP and
+ * upper layers) or family_fields.c (sockets other than IP). */
 #include <linux/filter.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>

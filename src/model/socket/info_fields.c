@@ -230,8 +230,8 @@ const char *info_tls_cipher(uint64_t cipher)
 /* TLS_CONF_* of linux/tls.h */
 WORDS(info_tls_mode, "", "none", "software", "hardware", "hardware_record");
 
-/* Returns the attributes that contain attribute (field->index & 0xffff): those in the member or, if
- * field->index >> 16 is not 0, those in that attribute of the member. */
+/* Returns the attributes to search for number (field->index & 0xffff): all in the member or, if
+ * outer = field->index >> 16 is not 0, those nested in the member's attribute `outer`. */
 static struct text attributes_around(const struct cell *cell)
 {
     const uint16_t outer = (uint16_t)(cell->field->index >> 16);

@@ -61,18 +61,18 @@ field_fn profile_command, profile_exe, profile_exe_deleted, profile_cwd, profile
     FIELD_OF_PROFILE(command, VALUE_TEXT, profile_command, filled, needs,                          \
                      "arguments of that process, as ps(1) shows them"),             \
     FIELD_OF_PROFILE(exe, VALUE_TEXT, profile_exe, filled, (needs) | NEED_PROGRAMS,                \
-                     "path of the program that it runs"),                           \
+                     "path of the program that the process runs"),                      \
     FIELD_OF_PROFILE(exe_deleted, VALUE_BOOLEAN, profile_exe_deleted, filled,                      \
                      (needs) | NEED_PROGRAMS,                                                      \
                      "whether that file was deleted or replaced since it was started"),            \
     FIELD_OF_PROFILE(cwd, VALUE_TEXT, profile_cwd, filled, (needs) | NEED_PROGRAMS,                \
-                     "path of its working directory"),                              \
+                     "path of the process's working directory"),                      \
     FIELD_OF_PROFILE(started, VALUE_TIME, profile_started, filled, needs,                          \
                      "when the process began; its sockets can be younger, or older"),              \
     FIELD_OF_PROFILE(parent_pid, VALUE_NUMBER, profile_parent_pid, filled, needs,                  \
-                     "number of its parent process"),                                              \
+                     "number of the process's parent"),                                            \
     FIELD_OF_PROFILE(parent, VALUE_NAME, profile_parent, filled, needs,                            \
-                     "name of its parent process; the number if the name cannot be read"),         \
+                     "name of the process's parent; the number if the name cannot be read"),       \
     FIELD_OF_PROFILE(ancestors, VALUE_NAMES, profile_ancestors, filled, needs,                     \
                      "names of its parent, the parent's parent and so on, the first one first")
 #define FIELD_OF_PROFILE(id, type, function, filled, needs, ...)                                   \

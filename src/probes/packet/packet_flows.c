@@ -14,7 +14,7 @@
 _Static_assert(sizeof(struct flow_key) == 60, "a key has no padding");
 _Static_assert(sizeof(struct flow) + 2 * sizeof(uint32_t) <= FLOW_BYTES, "FLOW_BYTES holds a flow");
 
-enum { FRAGMENT_AGE = 30000 }; /* milliseconds: longer than any kernel waits */
+enum { FRAGMENT_AGE = 30000 }; /* milliseconds; for IPv4, Linux waits as long (ipfrag_time) */
 
 /* Number of hash slots to use for `count` flows: 4 per flow, at least LEAST, at most 2 *
  * capacity. */
