@@ -147,6 +147,17 @@ int never_refuse(const struct listing_command *command, const char *option,
     return common_misuse_bare(command->common, "%s", message);
 }
 
+/* Returns the option with which the user compared the column. */
+static const char *never_filter_option(const struct filters *filters, const char *column)
+{
+    for (size_t i = 0; i < filters->count; i++) {
+        const struct option *option = filters->typed[i].option;
+        if (option->columns && text_has_word(option->columns, column))
+            return option->name;
+    }
+    return "where";
+}
+
 int never_refuse_filter(const struct listing_command *command, const struct predicate *where)
 {
     struct text typed = where->typed;
@@ -156,9 +167,13 @@ int never_refuse_filter(const struct listing_command *command, const struct pred
     for (size_t i = 0; i < typed.length; i++)
         if (!isalnum((unsigned char)typed.data[i]) && !strchr("_-", typed.data[i]))
             typed.length = i;
-    if (where->field)
-        status = never_refuse(command, "--where", where->field,
-                              typed.length ? typed : as_text(where->field->name));
+    if (where->field) {
+        const char *column =
+            typed.length ? MESSAGE_TEXT("%.*s", (int)typed.length, typed.data) : where->field->name;
+        status = never_refuse(
+            command, MESSAGE_TEXT("--%s", never_filter_option(&command->common->filters, column)),
+            where->field, as_text(column));
+    }
     for (const struct predicate *part = where->parts; part && !status; part = part->next)
         status = never_refuse_filter(command, part);
     return status;

@@ -45,7 +45,13 @@ int flow_sockets_read(void *arg, const struct listing *listing, struct report *r
     sockets->own = sockets->captured ? 0 : namespace_own_id();
     if (!sockets->engine && !(sockets->engine = engine_create(netlink_create(NULL))))
         return -ENOMEM;
-    const struct listing all = {.proc_root = listing->proc_root,
+    /* No process holds a socket in TIME_WAIT. If the listing does not want these sockets, one pass
+     * of BPF has all others (socket_pass.h). */
+    struct predicate_tree held = {.count = 0};
+    predicate_tree_refuse(&held, &held.whole,
+                          predicate_number(field_named(&kind_socket, "state"), TCP_TIME_WAIT));
+    const struct listing all = {.where = predicate_of(&held),
+                                .proc_root = listing->proc_root,
                                 .backend = listing->backend,
                                 .owners = listing->owners,
                                 .all_netns = !sockets->captured,

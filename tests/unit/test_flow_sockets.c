@@ -73,7 +73,8 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
     report->netns_unread |= world.is_unread && listing->all_netns;
     world.all_netns = listing->all_netns;
     for (size_t i = 0; i < world.count; i++) {
-        if (!is_listed(listing, &world.rows[i]))
+        if (!is_listed(listing, &world.rows[i]) ||
+            !predicate_holds(listing->where, &world.rows[i], NULL))
             continue;
         world.context.netns.netns = NULL;
         for (size_t j = 0; j < COUNT(namespaces) && listing->all_netns; j++)
@@ -277,6 +278,13 @@ static void a_connection_that_has_ended_is_not_its_listeners(void **state)
     assert_inodes(*state, flow(IPPROTO_TCP, "192.0.2.1", 4000, "172.17.0.2", 80), -1, -1);
 }
 
+/* A table with these can only be read by a dump of each network namespace. */
+static void connections_in_time_wait_are_not_read(void **state)
+{
+    add_socket(WEB, IPPROTO_TCP, 0, "172.17.0.2", 80, "192.0.2.1", 4000)->state = TCP_TIME_WAIT;
+    assert_inodes(*state, flow(IPPROTO_TCP, "192.0.2.1", 4000, "172.17.0.2", 80), -1, -1);
+}
+
 /* --- UDP -------------------------------------------------------------------------------------- */
 
 static void a_udp_server_is_found_where_its_address_is(void **state)
@@ -398,6 +406,7 @@ int main(void)
         EACH(other_protocols_have_no_sockets),
         EACH(a_connection_that_waits_is_its_listeners),
         EACH(a_connection_that_has_ended_is_not_its_listeners),
+        EACH(connections_in_time_wait_are_not_read),
         EACH(a_udp_server_is_found_where_its_address_is),
         EACH(a_udp_server_of_the_own_network_namespace_goes_first),
         EACH(a_connected_udp_socket_goes_before_a_server),

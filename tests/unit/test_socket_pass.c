@@ -717,6 +717,40 @@ static void a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps(void *
     socket_pass_destroy(pass);
 }
 
+/* The pass has no sockets in TIME_WAIT and no half-open connections. */
+static void a_filter_that_refuses_the_states_that_are_missing_needs_no_dump(void **state)
+{
+    static const struct {
+        uint64_t time_wait;
+        unsigned half_open;
+        uint8_t missing, other;
+    } cases[] = {{1, 0, TCP_TIME_WAIT, TCP_SYN_RECV}, {0, 1, TCP_SYN_RECV, TCP_TIME_WAIT}};
+    struct pass_socket sockets[] = {held(HERE, 1, AF_INET, IPPROTO_TCP)};
+    const struct field *const compared = field_named(&kind_socket, "state");
+
+    (void)state;
+    sockets[0].state = TCP_LISTEN;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct socket_numbers numbers[] = {
+            {.netns = HERE, .in_use = {1}, .time_wait = cases[i].time_wait}, {.netns = 0}};
+        struct query query = {.table = &table_tcp, .netns = HERE};
+        struct kept kept = {.count = 0};
+        struct predicate_tree where = {.count = 0}, others = {.count = 0};
+        sockets[0].sent[1] = cases[i].half_open;
+        struct socket_pass *pass = pass_with(sockets, COUNT(sockets), 0, numbers);
+        query.pass = pass;
+        predicate_tree_refuse(&where, &where.whole, predicate_number(compared, cases[i].missing));
+        predicate_tree_refuse(&others, &others.whole, predicate_number(compared, cases[i].other));
+        query.where = predicate_of(&others);
+        assert_int_equal(backend_socket_pass.dump(&query, keep_record, &kept), -EOPNOTSUPP);
+        query.where = predicate_of(&where);
+        assert_int_equal(backend_socket_pass.dump(&query, keep_record, &kept), 0);
+        assert_int_equal(kept.count, 1);
+        kept_finish(&kept);
+        socket_pass_destroy(pass);
+    }
+}
+
 static void the_numbers_are_those_of_sockstat(void **state)
 {
     static const char v4[] = "sockets: used 1\nTCP: inuse 1 orphan 0 tw %s alloc 1 mem 1\n"
@@ -867,6 +901,7 @@ int main(void)
         cmocka_unit_test(a_socket_that_was_bound_in_one_reading_is_bound),
         cmocka_unit_test(a_bound_socket_that_no_process_holds_is_asked_for),
         cmocka_unit_test(a_filter_that_refuses_all_sockets_leaves_nothing_to_the_dumps),
+        cmocka_unit_test(a_filter_that_refuses_the_states_that_are_missing_needs_no_dump),
         cmocka_unit_test(the_numbers_are_those_of_sockstat),
         cmocka_unit_test(output_of_the_program_may_be_cut_anywhere),
         cmocka_unit_test(a_cut_socket_is_an_error_and_none_is_left),

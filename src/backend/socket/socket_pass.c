@@ -325,10 +325,10 @@ static void compare_with_numbers(struct socket_pass *pass)
         for (unsigned index = 0; index < COUNT(tables); index++) {
             const size_t from = find_rank(pass, pass_rank_of(numbers->netns, index)),
                          to = find_rank(pass, pass_rank_of(numbers->netns, index + 1));
-            const bool tcp = tables[index]->protocol == IPPROTO_TCP;
-            const bool hidden = tcp && (numbers->time_wait || has_half_open(pass, from, to));
-            if (numbers->in_use[index] == to - from && !hidden)
+            if (numbers->in_use[index] == to - from)
                 numbers->complete |= 1u << index;
+            if (has_half_open(pass, from, to))
+                numbers->half_open |= 1u << index;
         }
     }
     if (pass->number_count)
@@ -381,15 +381,24 @@ int socket_pass_settle(struct socket_pass *pass)
     return status;
 }
 
-bool socket_pass_pays(const struct table *table, const struct predicate *where)
+/* True if the filter may want a socket of the table in this state. known: fields of the record that
+ * the filter compares. */
+static bool may_want_state(const struct table *table, const struct predicate *where, uint8_t state,
+                           uint64_t known)
 {
-    const struct record connection = {
+    const struct record record = {
         .kind = &kind_socket,
         .has = SOCKET_STATE,
-        .socket = {.family = table->family, .protocol = table->protocol, .state = TCP_ESTABLISHED},
+        .socket = {.family = table->family, .protocol = table->protocol, .state = state},
     };
 
-    return table->shared && predicate_may_hold(where, &connection, SOCKET_STATE | KNOWN_ALWAYS);
+    return predicate_may_hold(where, &record, known);
+}
+
+bool socket_pass_pays(const struct table *table, const struct predicate *where)
+{
+    return table->shared &&
+           may_want_state(table, where, TCP_ESTABLISHED, SOCKET_STATE | KNOWN_ALWAYS);
 }
 
 size_t socket_pass_count(const struct socket_pass *pass)
@@ -572,6 +581,19 @@ int socket_pass_list(const struct query *query, record_fn fn, void *arg)
     return result;
 }
 
+/* True if the pass has all rows at an index that the query may want. The kernel counts sockets in
+ * TIME_WAIT for IPv4 and IPv6 together. */
+static bool pass_is_complete(const struct query *query, const struct socket_numbers *numbers,
+                             unsigned index)
+{
+    const bool waits = numbers->time_wait && table_at(index)->protocol == IPPROTO_TCP,
+               opens = numbers->half_open >> index & 1;
+
+    return numbers->complete >> index & 1 &&
+           !(waits && may_want_state(query->table, query->where, TCP_TIME_WAIT, SOCKET_STATE)) &&
+           !(opens && may_want_state(query->table, query->where, TCP_SYN_RECV, SOCKET_STATE));
+}
+
 static int pass_dump(const struct query *query, record_fn fn, void *arg)
 {
     const struct socket_pass *pass = query->pass;
@@ -581,7 +603,8 @@ static int pass_dump(const struct query *query, record_fn fn, void *arg)
         return -EOPNOTSUPP;
     numbers = pass_numbers_of(pass, (uint32_t)query->netns);
     for (unsigned index = 0; index < BOUND; index++)
-        if (pass_is_of(query->table, index) && !(numbers && numbers->complete >> index & 1))
+        if (pass_is_of(query->table, index) &&
+            !(numbers && pass_is_complete(query, numbers, index)))
             return -EOPNOTSUPP;
     return socket_pass_list(query, fn, arg);
 }

@@ -65,6 +65,7 @@ struct socket_numbers {
     uint32_t netns;
     unsigned found;               /* how many numbers of TCP were found */
     unsigned complete;            /* bits: tables where both readings found in_use sockets */
+    unsigned half_open;           /* bits: tables with half-open connections, which have no row */
     uint64_t in_use[PASS_TABLES]; /* tcp, tcp6, udp, udp6, udplite, udplite6, raw, raw6 */
     uint64_t time_wait;           /* IPv4 and IPv6 together */
     uint64_t used;                /* sockets of all families */
