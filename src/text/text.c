@@ -286,7 +286,7 @@ bool text_has_word(const char *text, const char *word)
 {
     const size_t length = strlen(word);
 
-    for (const char *at = text; at && (at = strstr(at, word)); at += length)
+    for (const char *at = length ? text : NULL; at && (at = strstr(at, word)); at += length)
         if ((at == text || !is_part_of_word(at[-1])) && !is_part_of_word(at[length]))
             return true;
     return false;
