@@ -282,7 +282,6 @@ static int copying_run(struct copying *copying, size_t count, struct copier *cop
 {
     int ends[2];
     pid_t child;
-    bool ended;
 
     if (pipe2(ends, O_CLOEXEC) < 0)
         return -errno;
@@ -292,7 +291,7 @@ static int copying_run(struct copying *copying, size_t count, struct copier *cop
     const int error = child < 0 ? -errno : 0;
     close(ends[1]);
     if (child > 0) {
-        ended = await_child(copying, ends[0]);
+        bool ended = await_child(copying, ends[0]);
         (void)kill(child, SIGKILL);
         ended = ended || await_child(copying, ends[0]);
         while (waitpid(child, NULL, ended ? 0 : WNOHANG) < 0 && errno == EINTR)

@@ -417,8 +417,8 @@ bool process_stat_parse(const char *line, struct process_stat *stat)
     const unsigned long parent = strtoul(number, NULL, 10);
     stat->parent = parent <= INT_MAX ? (pid_t)parent : 0;
     for (unsigned i = 0; i < NUMBERS && number; i++) {
-        number = strchr(number, ' ');
-        number += number ? 1 : 0;
+        const char *space = strchr(number, ' ');
+        number = space ? space + 1 : NULL;
     }
     if (!number || *number < '0' || *number > '9')
         return false;

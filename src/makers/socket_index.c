@@ -59,7 +59,7 @@ static int index_put(struct socket_index *index, uint64_t key, const struct reco
         return 0;
     sockets->count = rank > sockets->rank ? 1 : sockets->count + 1;
     sockets->rank = rank;
-    sockets->inode = record->has & SOCKET_INODE ? socket->inode : 0;
+    sockets->inode = (record->has & SOCKET_INODE) ? socket->inode : 0;
     sockets->uid = socket->uid;
     sockets->state = socket->state;
     return 0;

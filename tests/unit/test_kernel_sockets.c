@@ -42,7 +42,7 @@ static void made_types(struct made_btf *made, uint32_t number_size, const char *
     const uint32_t file = made_pointer(made, made_struct(made, "file", 0));
     const uint32_t socket = holder_of(made, "socket", "file", file, SOCKET_FILE);
     const uint32_t inode = holder_of(made, "inode", "i_ino", number, INODE_NUMBER);
-    uint32_t sock, inet, connection, meta, parameter, prototype;
+    uint32_t sock, inet, connection, meta, parameter;
 
     made_struct(made, "socket_alloc", 2);
     made_member(made, "socket", socket, 0);
@@ -59,7 +59,7 @@ static void made_types(struct made_btf *made, uint32_t number_size, const char *
     meta = made_pointer(made, meta);
     parameter = made_pointer(made, sock);
     for (int tcp = 0; tcp < 2; tcp++) {
-        prototype = made_type(made, "", KERNEL_PROTOTYPE, 2, byte);
+        const uint32_t prototype = made_type(made, "", KERNEL_PROTOTYPE, 2, byte);
         made_pair(made, "meta", meta);
         made_pair(made, tcp ? "sk_common" : "udp_sk", parameter);
         made_type(made, tcp ? "bpf_iter_tcp" : "bpf_iter_udp", KERNEL_FUNCTION, 0, prototype);
@@ -126,9 +126,8 @@ static uint64_t call(struct processor *processor, int function)
 /* A socket of the kernel, with this inode. */
 static void make_scene(struct scene *scene, uint64_t inode, size_t size)
 {
-    char *at = scene->socket + INODE_OF_SOCKET + INODE_NUMBER;
-
     memset(scene, 0, sizeof *scene);
+    char *at = scene->socket + INODE_OF_SOCKET + INODE_NUMBER;
     place_u64(scene->sock + SK_SOCKET, (uintptr_t)scene->socket);
     if (size == 4)
         place_u32(at, (uint32_t)inode);

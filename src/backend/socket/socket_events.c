@@ -293,7 +293,7 @@ unsigned socket_end_notes(unsigned kinds)
     const unsigned udp =
         socket_end_kind(AF_INET, IPPROTO_UDP) | socket_end_kind(AF_INET6, IPPROTO_UDP);
 
-    return (kinds & tcp ? NOTE_CONNECTS : 0) | (kinds & udp ? NOTE_SENDS : 0);
+    return ((kinds & tcp) ? NOTE_CONNECTS : 0) | ((kinds & udp) ? NOTE_SENDS : 0);
 }
 
 /* Starts the programs that note who connects and who sends. Reports which owners stay unknown
@@ -336,6 +336,7 @@ static int events_listen_everywhere(struct events_reading *reading,
                                                                        : UINT64_MAX);
     }
     netns_events_finish(&all);
+    reading->all = NULL;
     return result < 0 ? result : 0;
 }
 

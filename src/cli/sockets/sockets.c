@@ -157,10 +157,10 @@ static void add_unlisted(const struct sockets_options *options, struct listing *
         struct predicate *either = predicate_tree_add(where, &where->whole, any);
         if (which->tcp)
             predicate_tree_add(where, either, predicate_number(protocol, IPPROTO_TCP));
-        if (which->udp)
+        if (which->udp) {
             predicate_tree_add(where, either, predicate_number(protocol, IPPROTO_UDP));
-        if (which->udp)
             predicate_tree_add(where, either, predicate_number(protocol, IPPROTO_UDPLITE));
+        }
     }
     if (which->inet != which->inet6)
         predicate_tree_refuse(where, &where->whole,
