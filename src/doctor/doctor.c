@@ -307,7 +307,7 @@ static void doctor_begin_probes(struct doctor *doctor)
     if (needs & READS_QUERIES && doctor->options->owners != OWNERS_PROC)
         doctor->sends = connects_create();
     if (doctor->sends)
-        (void)connects_begin(doctor->sends, NOTE_SENDS, 0, NULL);
+        (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);
 }
 
 /* Starts what must be there before the first readings, if there will be second readings. */

@@ -97,6 +97,7 @@ enum {
     NEW,
     NUMBER = OLD, /* the second program: the cookie, and its slot */
     SLOT = NEW,
+    TASK = CONTEXT, /* both programs: in put_process(), after the last use of the context */
 };
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
@@ -158,7 +159,8 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     size_t is_kernel;
 
     assembly_call(to, BPF_FUNC_get_current_task_btf);
-    assembly_load(to, BPF_FIRST, BPF_REG_0, layout->flags);
+    assembly_register(to, BPF_MOV, TASK, BPF_REG_0);
+    assembly_load(to, BPF_FIRST, TASK, layout->flags);
     assembly_number(to, BPF_AND, BPF_FIRST, KERNEL_THREAD);
     is_kernel = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
     put_result(to, BPF_FUNC_get_current_uid_gid, NOTE_AT(uid), BPF_W);
@@ -166,8 +168,7 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_call(to, BPF_FUNC_get_current_pid_tgid);
     assembly_number(to, BPF_RSH, BPF_REG_0, 32);
     assembly_store(to, BPF_REG_0, NOTE_AT(pid), BPF_W);
-    assembly_call(to, BPF_FUNC_get_current_task_btf);
-    assembly_load(to, BPF_FIRST, BPF_REG_0, layout->leader);
+    assembly_load(to, BPF_FIRST, TASK, layout->leader);
     put_16(to, BPF_FIRST, layout->name, NOTE_AT(name));
     assembly_land(to, is_kernel);
 }

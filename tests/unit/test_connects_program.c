@@ -532,6 +532,8 @@ static void who_sends_first_is_noted(void **state)
     assert_memory_equal(note->local_v4, "\x7f\0\0\2", 4);
     assert_string_equal(note->name, "a name of 15 by");
     assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
+    /* for the cookie, the time, the task, the user, the cgroup and the process */
+    assert_int_equal(sending.calls, 6);
 }
 
 static void a_later_send_only_asks_for_the_cookie(void **state)
