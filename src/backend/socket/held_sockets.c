@@ -223,7 +223,7 @@ struct held_processes {
     const struct held_query *query;
     pid_t pids[PROCESSES_MAX]; /* sorted */
     size_t count;
-    size_t sockets; /* of all processes */
+    size_t sockets; /* number of sockets that all processes hold */
 };
 
 static int take_process(uint64_t inode, pid_t pid, int fd, void *arg)
