@@ -210,8 +210,8 @@ void run_list_unlisted(struct run *run, const struct listing_table *table)
     }
     if (run->listing->exact)
         report_note(run->report,
-                    "%s: --exact may miss a socket while it moves from one process to "
-                    "another",
+                    "%s: --exact may miss a socket that is bound, connected or passed to another "
+                    "process meanwhile",
                     table->table->name);
     if (status == 0) {
         unlisted->query = &query;

@@ -193,20 +193,19 @@ static bool ask_by_copy(struct copier *copier, struct held_socket *held)
     return found;
 }
 
-/* The link is read first: an attribute of another file could be that of a file system that never
- * answers. */
+/* The link is read first, because an attribute of another file could be that of a file system that
+ * never answers, and last, because the name may be that of another socket by then. */
 static void ask_by_name(const struct copier *copier, struct held_socket *held)
 {
     char path[PROCESS_PATH_MAX], name[64];
-    ssize_t size;
+    ssize_t size = -1;
 
-    if (!process_holds(copier->tree, held->pid, held->fd, held->socket.inode)) {
-        held->socket.inode = 0;
-        return;
-    }
     snprintf(path, sizeof path, "%d/fd/%d", (int)held->pid, held->fd);
-    size = getxattr(path, "system.sockprotoname", name, sizeof name);
-    if (size > 0 && !name[size - 1])
+    if (process_holds(copier->tree, held->pid, held->fd, held->socket.inode))
+        size = getxattr(path, "system.sockprotoname", name, sizeof name);
+    if (!process_holds(copier->tree, held->pid, held->fd, held->socket.inode))
+        held->socket.inode = 0;
+    else if (size > 0 && !name[size - 1])
         (void)protocol_name_decode((struct text){name, (size_t)size - 1}, &held->socket);
 }
 

@@ -313,26 +313,50 @@ static int namespace_read_link(int proc, const char *path, uint64_t *id)
     return 0;
 }
 
+/* Finds the link of a process: PID/ns/net or, if its first thread has ended, the link of another
+ * thread. process: "812", in the directory proc. Returns 0 with path and id, or -errno. */
+static int namespace_find_link(int proc, const char *process, char path[PATH_MAX], uint64_t *id)
+{
+    const struct dirent *entry;
+    DIR *threads;
+    int error, fd;
+
+    snprintf(path, PATH_MAX, "%s/ns/net", process);
+    error = namespace_read_link(proc, path, id);
+    if (error != -ENOENT)
+        return error;
+    snprintf(path, PATH_MAX, "%s/task", process);
+    fd = openat(proc, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    threads = fd < 0 ? NULL : fdopendir(fd);
+    while (threads && error && (entry = readdir(threads))) {
+        snprintf(path, PATH_MAX, "%s/task/%.16s/ns/net", process, entry->d_name);
+        error = namespace_read_link(proc, path, id);
+    }
+    if (threads)
+        closedir(threads);
+    else if (fd >= 0)
+        close(fd);
+    return error;
+}
+
 uint64_t namespace_of_process(const char *proc_root, pid_t pid)
 {
-    char path[PATH_MAX];
+    char process[PATH_MAX], path[PATH_MAX];
     uint64_t id = 0;
 
-    snprintf(path, sizeof path, "%s/%d/ns/net", proc_root, (int)pid);
+    snprintf(process, sizeof process, "%s/%d", proc_root, (int)pid);
     rights_raise(proc_tree_is_own(proc_root) ? RIGHT_OWNERS : RIGHT_NAMESPACE_FILES);
-    (void)namespace_read_link(AT_FDCWD, path, &id);
+    (void)namespace_find_link(AT_FDCWD, process, path, &id);
     rights_lower();
     return id;
 }
 
 static void namespace_search_process(struct namespace_search *search, int proc, const char *number)
 {
-    char path[64];
+    char path[PATH_MAX];
     uint64_t id = 0;
-    int error;
+    int error = namespace_find_link(proc, number, path, &id);
 
-    snprintf(path, sizeof path, "%.16s/ns/net", number);
-    error = namespace_read_link(proc, path, &id);
     if (error) {
         search->hidden += !is_gone(error);
         return;

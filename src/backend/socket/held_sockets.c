@@ -215,44 +215,61 @@ static void held_arrange(struct held_sockets *held)
     close(own);
 }
 
-/* Processes to read. A walk over one process takes 50 microseconds, more than its descriptors if
- * they are few. */
-enum { PROCESSES_READ = 64 };
+/* Processes to read. To begin a walk over one process takes 50 microseconds, and each descriptor of
+ * all processes takes more than half of one. So all processes are read at once if more than
+ * PROCESSES_FEW hold wanted sockets, and more than one for each SOCKETS_WORTH sockets. */
+enum { PROCESSES_FEW = 64, PROCESSES_MAX = 1024, SOCKETS_WORTH = 64 };
 struct held_processes {
     const struct held_query *query;
-    pid_t pids[PROCESSES_READ];
+    pid_t pids[PROCESSES_MAX]; /* sorted */
     size_t count;
+    size_t sockets; /* number of sockets that all processes hold */
 };
 
 static int take_process(uint64_t inode, pid_t pid, int fd, void *arg)
 {
     struct held_processes *processes = arg;
-    const struct held_query *query = processes->query;
-    size_t i = 0;
+    pid_t *const pids = processes->pids;
+    size_t low = 0, high = processes->count;
 
     (void)fd;
-    if (query->is_listed(query->arg, inode))
+    processes->sockets++;
+    if (processes->query->is_listed(processes->query->arg, inode))
         return 0;
-    while (i < processes->count && processes->pids[i] != pid)
-        i++;
-    if (i == PROCESSES_READ)
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (pids[middle] < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < processes->count && pids[low] == pid)
+        return 0;
+    if (processes->count == PROCESSES_MAX)
         return -ENOSPC;
-    processes->pids[i] = pid;
-    processes->count += i == processes->count;
+    memmove(pids + low + 1, pids + low, (processes->count++ - low) * sizeof *pids);
+    pids[low] = pid;
     return 0;
+}
+
+static bool are_few(const struct held_processes *processes)
+{
+    return processes->count <= PROCESSES_FEW ||
+           processes->count <= processes->sockets / SOCKETS_WORTH;
 }
 
 static int read_by_bpf(struct held_sockets *held)
 {
-    struct held_processes processes = {.query = held->query};
+    struct held_processes processes = {.query = held->query, .count = 0};
     const struct pass_socket *written;
     int status = held->query->owners
                      ? owners_each_socket(held->query->owners, take_process, &processes)
                      : -ENOENT;
     size_t count;
 
-    if (status == 0)
-        status = socket_pass_begin_of(held->pass, processes.pids, processes.count);
+    status = status == 0 && are_few(&processes)
+                 ? socket_pass_begin_of(held->pass, processes.pids, processes.count)
+                 : -ENOSPC;
     if (status < 0)
         status = socket_pass_begin(held->pass);
     if (status < 0)
