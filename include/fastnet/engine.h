@@ -103,7 +103,6 @@ struct listing {
     struct needs named; /* needs of columns that the user named: if unknown, the status is 1 */
     enum backend_choice backend;
     enum owners_choice owners;
-    bool hides_kernel; /* a layout: nothing shows whether a socket belongs to the kernel */
     const char *proc_root;
     const char *processes; /* directory with the processes that own sockets; NULL: proc_root */
     /* all_netns: list all network namespaces (namespace.h). headings: if no column shows the
@@ -111,27 +110,28 @@ struct listing {
     bool all_netns, headings;
     bool netns_implied; /* the user did not ask for all_netns: a netns that cannot be read is no
                            loss */
+    bool hides_kernel;  /* a layout: nothing shows whether a socket belongs to the kernel */
     /* Descriptor of the network namespace to enter before names are looked up (setns(2)), or 0. */
     int own_netns;
     const char *diag_file; /* file with saved answers of the kernel (query.h), or NULL */
     const int *maps;       /* descriptors of BPF maps: list only their storages (query.h) */
     size_t map_count;
     bool exact;
-    enum unlisted_choice unlisted;
-    /* Order of rows if `sort` is empty. NULL: the order in which they arrive. */
-    int (*compare)(const struct record *a, const struct record *b);
     /* Shows counters as changes per second since the run before (delta.h). The first run writes
      * nothing: it only reads the numbers that the second run is compared with. */
     bool delta;
+    /* With -c: sets the age of each row (kind.lasting) to the time since a run first listed it. All
+     * rows are remembered, so backends leave out none. */
+    bool ages;
+    enum unlisted_choice unlisted;
+    /* Order of rows if `sort` is empty. NULL: the order in which they arrive. */
+    int (*compare)(const struct record *a, const struct record *b);
     /* Hooks of a listing that continues (live.h), or NULL. With hooks, rows are remembered from one
      * run to the next with the counters in `rates`, and owners are kept. */
     const struct listing_hooks *live;
     const struct field *const *rates;
     size_t rate_count;
-    const struct listing_sockets *sockets; /* finds sockets of rows of another kind; or NULL */
-    /* With -c: sets the age of each row (kind.lasting) to the time since a run first listed it. All
-     * rows are remembered, so backends leave out none. */
-    bool ages;
+    const struct listing_sockets *sockets;   /* finds sockets of rows of another kind; or NULL */
     struct byte_counts *byte_counts;         /* bytes of sockets without counters (byte_counts.h) */
     struct sort_key sort[SORT_KEYS_MAX + 1]; /* ends with a key whose field is NULL */
     /* Show only this number of rows or groups, the first in their order; 0: all. The report counts

@@ -92,6 +92,10 @@ int owners_refresh(struct owners *owners);
  * Returns their number; *first is the first of an array. The first call for an owner that the
  * program found checks it in /proc and reads its names. */
 size_t owners_find(struct owners *owners, uint64_t inode, const struct owner **first);
+/* Returns how many descriptors of other processes wait in the unix socket of this owner until a
+ * process receives them (SCM_RIGHTS of unix(7)); scm_fds in /proc/PID/fdinfo/FD, Linux 5.5. 0: none
+ * wait, or the file cannot be read. Raises the right of struct proc_tree. */
+unsigned long owners_waiting_descriptors(const struct owners *owners, const struct owner *owner);
 /* Finds owners of a socket that may be gone: if no process holds it now, the processes that held it
  * last. */
 size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owner **first);

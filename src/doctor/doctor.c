@@ -32,14 +32,14 @@ struct doctor {
     const struct doctor_options *options;
     struct engine *engine;
     struct netns_store namespaces;
-    uint64_t own_netns;   /* rules about the whole machine are tried in this netns only */
-    uint64_t began;       /* when the first readings began; 0: they did not */
-    bool has_waited;      /* for the second readings */
-    bool examined_first;  /* doctor_examine_first() was called */
-    bool has_leaks;       /* in the first readings, a process holds many sockets without a table */
-    int error;            /* first readings: 0 or -errno */
-    struct report losses; /* rows that the first readings lack */
-    struct drop_probe *drops;          /* NULL: drops are not seen */
+    uint64_t own_netns;       /* rules about the whole machine are tried in this netns only */
+    uint64_t began;           /* when the first readings began; 0: they did not */
+    bool has_waited;          /* for the second readings */
+    bool examined_first;      /* doctor_examine_first() was called */
+    bool has_leaks;           /* in the first readings, a process holds many unlisted sockets */
+    int error;                /* first readings: 0 or -errno */
+    struct report losses;     /* rows that the first readings lack */
+    struct drop_probe *drops; /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
     struct doctor_summary summary;
@@ -154,7 +154,7 @@ static int doctor_read_netns(struct doctor *doctor, struct report *report)
 struct doctor_ahead {
     struct doctor *doctor;
     unsigned again; /* READS_UDP: read again the sockets that ask DNS: they may be new. READS_HELD:
-                     * processes that hold many sockets without a table. 0: read all. */
+                     * processes that hold many unlisted sockets. 0: read all. */
     struct report *report;
 };
 
@@ -178,9 +178,9 @@ static int read_ahead(void *arg)
         engine_change_netns(doctor->engine);
     if (ahead->again & READS_HELD)
         (void)leaks_take_again(&reading->leaks, doctor->engine, doctor->options, ahead->report);
-    return ahead->again & READS_UDP ? reading_add(reading, READS_UDP, NULL, doctor->engine,
-                                                  doctor->options, ahead->report)
-                                    : 0;
+    if (!(ahead->again & READS_UDP))
+        return 0;
+    return reading_add(reading, READS_UDP, NULL, doctor->engine, doctor->options, ahead->report);
 }
 
 /* Takes the first readings of all network namespaces. Namespaces that cannot be entered are
@@ -345,7 +345,7 @@ static void wait_after_interrupt(const struct doctor *doctor)
 
 /* Waits until the second readings. Reads sockets that ask DNS again QUERIES_MS earlier: most
  * resolvers wait for 5 s, the usual time between readings, so their first queries end before. Then,
- * or after half of the time, also counts sockets without a table again, if a process has many: the
+ * or after half of the time, also counts unlisted sockets again, if a process has many: the
  * rule about them compares two intervals. */
 static int doctor_wait_for_second(struct doctor *doctor)
 {

@@ -50,7 +50,7 @@ static int leaks_take_socket(const struct record *record, void *arg)
     const struct owner *holders = NULL;
     size_t count;
 
-    if (record->socket.listed != LISTED_NOT || !owners)
+    if (record->socket.listed != LISTED_NO || !owners)
         return 0;
     count = owners_find(owners, record->socket.inode, &holders);
     for (size_t i = 0; i < sample->leaks->count; i++)
@@ -63,7 +63,7 @@ static int leaks_take_socket(const struct record *record, void *arg)
     return 0;
 }
 
-/* Lists the sockets without a table that the processes of the sample hold. */
+/* Lists the unlisted sockets that the processes of the sample hold. */
 static int leaks_count_sockets(struct leaks_sample *sample, const struct doctor_options *options,
                                struct report *report)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules about processes: connections not closed, no answers from DNS, too many descriptors or
- * sockets without a table. */
+ * unlisted sockets. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -285,15 +285,6 @@ static bool must_wait_for_others(const struct lane *first, const struct lane *la
     return lane->follows || (first->kept->count && !first->at_once && !lane->run->listing->live);
 }
 
-/* Notes that a table has the socket. Returns 0 or -ENOMEM. */
-static int note_socket(const struct run *run, const struct record *record)
-{
-    const uint64_t inode = record->socket.inode;
-
-    return !run->unlisted.query && inode && seen_before(run->engine->noted, inode) < 0 ? -ENOMEM
-                                                                                       : 0;
-}
-
 /* True if the listing shows only rows of table_unlisted, and this is no such row. */
 static bool is_only_noted(const struct run *run)
 {
@@ -319,7 +310,7 @@ int lane_take(const struct record *record, void *arg)
     if (lane != first && !lane->follows)
         lane_make_room(first, lane);
     if (result == 0 && lane->run->unlisted.wanted) {
-        result = note_socket(lane->run, record);
+        result = run_note_socket(lane->run, record);
         if (result == 0 && is_only_noted(lane->run))
             return 0;
     }

@@ -125,6 +125,7 @@ struct unlisted {
     uint64_t ended, took; /* end and duration of the last reading: CLOCK_MONOTONIC, ns; 0: none */
     const struct held_query *query; /* while table_unlisted is read, or `counted` */
     struct held_query counted;      /* for table_summary */
+    uint64_t queues[4];             /* inodes of unix sockets with data to receive; 0: none */
 };
 
 struct run {
@@ -206,9 +207,11 @@ size_t run_explain(struct run *run, size_t i, struct explained *explained);
 /* tables.c: reads this table alone. */
 void run_table(struct run *run, const struct listing_table *table);
 
-/* unlisted.c: sockets that no table lists. The first decides whether the run has them; returns 0 or
- * -ENOMEM. The second lists them. The third loads what the runs of an engine need. */
+/* unlisted.c: sockets that no table lists. run_prepare_unlisted() decides whether the run has them.
+ * run_note_socket() notes that a table has the socket of this row. Both return 0 or -ENOMEM.
+ * engine_prepare_unlisted() loads the programs that the runs of an engine need. */
 int run_prepare_unlisted(struct run *run);
+int run_note_socket(struct run *run, const struct record *record);
 void run_list_unlisted(struct run *run, const struct listing_table *table);
 void engine_prepare_unlisted(struct engine *engine, const struct listing *listing);
 

@@ -3,8 +3,11 @@
  * inode of each row that the tables of the listing have. After the last table, the held sockets
  * without a noted inode are listed. */
 #include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include "engine/run.h"
+#include "fastnet/array.h"
 #include "fastnet/bpf_refusal.h"
 #include "fastnet/clock.h"
 #include "fastnet/held_sockets.h"
@@ -127,6 +130,38 @@ int run_prepare_unlisted(struct run *run)
     return engine->held ? 0 : -ENOMEM;
 }
 
+int run_note_socket(struct run *run, const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+    uint64_t *queue = run->unlisted.queues, *end = queue + COUNT(run->unlisted.queues);
+
+    if (run->unlisted.query || !socket->inode)
+        return 0;
+    while (queue < end && *queue)
+        queue++;
+    if (socket->family == AF_UNIX && record->has & SOCKET_QUEUES && socket->recv_q && queue < end)
+        *queue = socket->inode;
+    return seen_before(run->engine->noted, socket->inode) < 0 ? -ENOMEM : 0;
+}
+
+/* Reports descriptors that no process holds, because they wait in the queue of a unix socket. */
+static void report_in_flight(struct run *run, struct owners *owners)
+{
+    for (size_t i = 0; i < COUNT(run->unlisted.queues) && owners; i++) {
+        const struct owner *owner;
+        const unsigned long waiting =
+            owners_find(owners, run->unlisted.queues[i], &owner) && owner->fd >= 0
+                ? owners_waiting_descriptors(owners, owner)
+                : 0;
+        if (waiting)
+            report_note(run->report,
+                        "%lu descriptor%s in flight: process %d has not received %s from its unix "
+                        "socket (descriptor %d) yet",
+                        waiting, waiting == 1 ? "" : "s", (int)owner->process->pid,
+                        waiting == 1 ? "it" : "them", owner->fd);
+    }
+}
+
 /* Reports, once, that descriptors of some processes cannot be seen. Processes of other pid
  * namespaces are not reported: they hardly ever hold sockets of this network namespace. */
 static void report_unseen(struct run *run, const struct owners *owners)
@@ -139,14 +174,14 @@ static void report_unseen(struct run *run, const struct owners *owners)
     if (run->unlisted.of_process && !is_denied)
         return; /* all descriptors of the processes that the filter names were seen */
     if (summary->denied)
-        report_add(run->report, line, "sockets without a table of %zu process%s cannot be seen%s",
+        report_add(run->report, line, "unlisted sockets of %zu process%s cannot be seen%s",
                    summary->denied, summary->denied == 1 ? "" : "es", rights_advice());
     else if (summary->hidden)
         report_add(run->report, line,
-                   "sockets without a table of processes that %s does not list cannot be seen%s",
+                   "unlisted sockets of processes that %s does not list cannot be seen%s",
                    run_processes(run), rights_advice());
     else if (summary->error)
-        report_add(run->report, line, "some sockets without a table cannot be seen: %s",
+        report_add(run->report, line, "some unlisted sockets cannot be seen: %s",
                    strerror(summary->error));
 }
 
@@ -203,11 +238,17 @@ void run_list_unlisted(struct run *run, const struct listing_table *table)
         run_report_unread(run, table, &(struct answers){.count = 0});
     if (!unlisted->wanted)
         return;
+    if (unlisted->queues[0] && run->owners.deferred) {
+        run->owners.deferred = false;
+        run_walk_owners(run);
+    }
     if (is_reading_due(run)) {
         status = read_held_sockets(run, &query, &own);
         unlisted->ended = clock_nanoseconds(CLOCK_MONOTONIC);
         unlisted->took = unlisted->ended - began;
     }
+    report_in_flight(run, own ? own : run->engine->context.owners);
+    memset(unlisted->queues, 0, sizeof unlisted->queues);
     if (run->listing->exact)
         report_note(run->report,
                     "%s: --exact may miss a socket that is bound, connected or passed to another "
@@ -218,7 +259,7 @@ void run_list_unlisted(struct run *run, const struct listing_table *table)
         run_table(run, table);
         unlisted->query = NULL;
     } else {
-        report_loss(run->report, "cannot read sockets without a table: %s", strerror(-status));
+        report_loss(run->report, "cannot read unlisted sockets: %s", strerror(-status));
     }
     owners_destroy(own);
 }

@@ -173,7 +173,7 @@ static int kernel_sockets_load(uint16_t protocol)
 {
     struct bpf_insn code[KERNEL_SOCKETS_PROGRAM_MAX];
     struct kernel_types types;
-    struct kernel_sockets_layout layout;
+    struct kernel_sockets_layout layout = {.function = 0};
     int status = bpf_check_rights(NULL, NULL);
 
     if (status == 0)

@@ -483,6 +483,23 @@ static size_t confirm_all(struct owners *owners, size_t start, size_t end)
     return kept - start;
 }
 
+unsigned long owners_waiting_descriptors(const struct owners *owners, const struct owner *owner)
+{
+    static const char name[] = "\nscm_fds:";
+    char file[PROCESS_PATH_MAX], text[512] = "";
+    const char *found;
+    ssize_t length;
+
+    snprintf(file, sizeof file, "fdinfo/%d", owner->fd);
+    raise_right(owners);
+    length =
+        process_read_file(&owners->walk.tree, owner->process->pid, file, text, sizeof text - 1);
+    rights_lower();
+    text[length > 0 ? length : 0] = '\0';
+    found = strstr(text, name);
+    return found ? strtoul(found + sizeof name - 1, NULL, 10) : 0;
+}
+
 size_t owners_find_last(struct owners *owners, uint64_t inode, const struct owner **first)
 {
     if (inode == 0)

@@ -6,6 +6,7 @@
                            depends on modules of the kernel
     held.py leak COUNT     a listener, and COUNT connections that the peer has reset
     held.py crowd COUNT    COUNT sockets of UDP that are not bound
+    held.py flight         two sockets of UDP that wait in a unix socket until they are received
 
 After the lines it prints "ready".
 """
@@ -111,6 +112,16 @@ def crowd(count):
         make("no", "inet", "dgram", "udp-unbound", socket.AF_INET, socket.SOCK_DGRAM)
 
 
-{"kinds": kinds, "leak": leak, "crowd": crowd}[sys.argv[1]](*map(int, sys.argv[2:]))
+def flight():
+    sender, receiver = socket.socketpair()
+    sent = [bound(socket.AF_INET, socket.SOCK_DGRAM, to=("127.0.0.1", 0)) for _ in range(2)]
+    socket.send_fds(sender, [b"x"], [each.fileno() for each in sent])
+    for each in sent:
+        each.close()
+    kept.extend((sender, receiver))
+    print(receiver.fileno())
+
+
+{"kinds": kinds, "leak": leak, "crowd": crowd, "flight": flight}[sys.argv[1]](*map(int, sys.argv[2:]))
 print("ready", flush=True)
 sys.stdin.read()

@@ -272,8 +272,9 @@ static size_t try_leak(struct scene *scene, struct leak leak)
     scene->now.leaks.count = 0;
     struct leak *added =
         ARRAY_ADD(scene->now.leaks.list, scene->now.leaks.count, scene->now.leaks.capacity);
+    if (added)
+        *added = leak;
     assert_non_null(added);
-    *added = leak;
     return try_rule(scene, "socket-leak");
 }
 

@@ -53,10 +53,12 @@ static const struct table *table_of(uint16_t family, uint16_t type, uint16_t pro
 static void closed_sockets_of_tcp_are_in_no_table(void **state)
 {
     (void)state;
-    for (uint8_t tcp = TCP_ESTABLISHED; tcp <= TCP_CLOSING; tcp++) {
+    for (unsigned tcp = TCP_ESTABLISHED; tcp <= TCP_CLOSING; tcp++) {
         const enum held_place wanted = tcp == TCP_CLOSE ? HELD_NOWHERE : HELD_ELSEWHERE;
-        assert_int_equal(place_of(held_of(AF_INET, SOCK_STREAM, IPPROTO_TCP, tcp)), wanted);
-        assert_int_equal(place_of(held_of(AF_INET6, SOCK_STREAM, IPPROTO_TCP, tcp)), wanted);
+        assert_int_equal(place_of(held_of(AF_INET, SOCK_STREAM, IPPROTO_TCP, (uint8_t)tcp)),
+                         wanted);
+        assert_int_equal(place_of(held_of(AF_INET6, SOCK_STREAM, IPPROTO_TCP, (uint8_t)tcp)),
+                         wanted);
     }
 }
 

@@ -134,7 +134,7 @@ enum {
 };
 
 /* Whether a table of the kernel has the socket. Only held_sockets.h knows sockets in no table. */
-enum socket_listed { LISTED, LISTED_NOT, LISTED_UNKNOWN };
+enum socket_listed { LISTED_YES, LISTED_NO, LISTED_UNKNOWN };
 
 /* The origin of a socket. Zeroes are unknown. */
 struct socket_origin {

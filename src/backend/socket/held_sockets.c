@@ -183,7 +183,8 @@ static struct held_socket *held_find(const struct held_sockets *held, uint64_t i
 static int held_forget_own(const char *name, void *arg)
 {
     struct held_sockets *held = arg;
-    const int fd = atoi(name), flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
+    const int fd = (int)strtol(name, NULL, 10);
+    const int flags = fd > STDERR_FILENO ? fcntl(fd, F_GETFD) : -1;
     struct held_socket *own;
     struct stat status;
 
@@ -376,7 +377,7 @@ void held_socket_row(const struct held_socket *held, struct record *record)
         sock->send_q = 0; /* its numbers of sent bytes are old */
     sock->type = held->socket.type;
     record->has |= sock->type ? SOCKET_TYPE : 0;
-    sock->listed = held_socket_place(held, &table) == HELD_SOMEWHERE ? LISTED_UNKNOWN : LISTED_NOT;
+    sock->listed = held_socket_place(held, &table) == HELD_SOMEWHERE ? LISTED_UNKNOWN : LISTED_NO;
 }
 
 /* A listing of held sockets. */

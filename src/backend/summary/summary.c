@@ -386,7 +386,8 @@ static int dump_unnamed_protocols(const struct summary_reading *reading, uint64_
 /* True if the row is a part of `all sockets`. */
 static bool is_part_of_all(const struct summary_row *row)
 {
-    return row->part || (row->name && !strcmp(row->name, "sockets") && strcmp(row->subject, "all"));
+    return row->part ||
+           (row->name && strcmp(row->name, "sockets") == 0 && strcmp(row->subject, "all") != 0);
 }
 
 static int summary_dump_rows(const struct summary_reading *reading, record_fn fn, void *arg)

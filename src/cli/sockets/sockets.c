@@ -173,15 +173,13 @@ static void add_unlisted(const struct sockets_options *options, struct listing *
     listing->table_count++;
 }
 
-/* Lists the sockets. Programs get numbers and addresses. People get views, without columns that are
- * empty in all rows, and users only for listeners: rows wait in memory for names of users. Not
- * inlined, because both functions have large frames. */
-static __attribute__((noinline)) int sockets_list(const struct sockets_options *options)
+/* Programs get numbers and addresses. People get views, without columns that are empty in all rows,
+ * and users only for listeners: rows wait in memory for names of users. */
+static void sockets_choose_columns(const struct sockets_options *options, bool internet, bool local,
+                                   struct listing_command *command)
 {
     const bool plain = options->common.format == FORMAT_PLAIN;
     const struct which *which = &options->which;
-    const bool local = which->unix_sockets || which->all;
-    const bool internet = which->all || which->tcp || which->udp || which->raw || !local;
     const bool connected = internet && !options->listening;
     const bool active = connected && !options->unlisted;
     const bool tcp = which->all || which->tcp || !which_is_named(which);
@@ -190,23 +188,6 @@ static __attribute__((noinline)) int sockets_list(const struct sockets_options *
                                  (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
-    struct listing_table tables[WHICH_TABLES + 1];
-    struct predicate_tree unlisted;
-    struct predicate where[WHICH_TABLES][2]; /* filters of the tables */
-    char attention[COMMAND_MAX] = "";
-    struct listing_command command = {
-        .common = &options->common,
-        .kind = &kind_socket,
-        .drop = "pod_name container_name user drops activity resent rtt type send | proto pid peer "
-                "recv",
-        .shorten = internet ? "pod_name container_name owners peer state activity user attention"
-                            : "pod_name container_name owners peer local state activity user "
-                              "attention",
-        .whole = "local remote attention",
-        .synonym = true,
-        .see = command_for_attention(options, attention),
-        .listing = {.tables = tables, .table_count = which_tables(which, tables)},
-    };
     const char *const views[] = {"owners pid",
                                  named.pods ? "pod_name" : NULL,
                                  named.containers ? "container_name" : NULL,
@@ -227,8 +208,35 @@ static __attribute__((noinline)) int sockets_list(const struct sockets_options *
         "remote_port type path peer_inode interface user uid inode pid process processes timer",
         "expires rtt total_retrans idle drops cookie"};
 
-    memcpy(command.columns, plain ? (const void *)views : columns,
+    memcpy(command->columns, plain ? (const void *)views : columns,
            plain ? sizeof views : sizeof columns);
+}
+
+/* Not inlined, because this function and its caller have large frames. */
+static __attribute__((noinline)) int sockets_list(const struct sockets_options *options)
+{
+    const struct which *which = &options->which;
+    const bool local = which->unix_sockets || which->all;
+    const bool internet = which->all || which->tcp || which->udp || which->raw || !local;
+    struct listing_table tables[WHICH_TABLES + 1];
+    struct predicate_tree unlisted;
+    struct predicate where[WHICH_TABLES][2]; /* filters of the tables */
+    char attention[COMMAND_MAX] = "";
+    struct listing_command command = {
+        .common = &options->common,
+        .kind = &kind_socket,
+        .drop = "pod_name container_name user drops activity resent rtt type send | proto pid peer "
+                "recv",
+        .shorten = internet ? "pod_name container_name owners peer state activity user attention"
+                            : "pod_name container_name owners peer local state activity user "
+                              "attention",
+        .whole = "local remote attention",
+        .synonym = true,
+        .see = command_for_attention(options, attention),
+        .listing = {.tables = tables, .table_count = which_tables(which, tables)},
+    };
+
+    sockets_choose_columns(options, internet, local, &command);
     which_require(which, options->common.proc_root, tables, command.listing.table_count);
     netstat_choose_rows(tables, command.listing.table_count, where,
                         options->listening ? SHOW_LISTENING : SHOW_ALL, !options->listening);

@@ -80,7 +80,7 @@ static struct value listed(const struct cell *cell)
 {
     const uint8_t listed = cell->record->socket.listed;
 
-    return listed == LISTED_UNKNOWN ? unknown : boolean(listed == LISTED);
+    return listed == LISTED_UNKNOWN ? unknown : boolean(listed == LISTED_YES);
 }
 
 static WORDS(event_name, "", "opened", "changed", "closed", "lost");
