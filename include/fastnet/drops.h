@@ -34,7 +34,7 @@ int drops_list(void *drops, const struct query *query, record_fn fn, void *arg);
 
 /* Packets for which the last listing has no row. */
 struct drops_summary {
-    uint64_t harmless; /* nobody misses these packets; not filtered by columns that need a lookup */
+    uint64_t harmless; /* the drop does no harm; not filtered by columns that need a lookup */
     uint64_t unlisted; /* dropped in network namespaces that were not listed */
     uint64_t lost;     /* the table had no room for them */
 };

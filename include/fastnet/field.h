@@ -29,7 +29,7 @@
 /* With NEED_HOSTS: look up an IPv4-mapped address as its IPv4 address, not as it is. */
 #define NEED_UNMAPPED (UINT64_C(1) << 14)
 #define NEED_MACHINE  (UINT64_C(1) << 15) /* names of this machine and of its network namespace */
-#define NEED_LISTING  (UINT64_C(1) << 16) /* begin and number of the run, the run before */
+#define NEED_LISTING  (UINT64_C(1) << 16) /* start and number of the run; rows of the run before */
 /* With NEED_CGROUPS: if no backend fills a row's group (kind.cgroup), use its owner's group. */
 #define NEED_OWNERS_CGROUPS (UINT64_C(1) << 17)
 #define NEED_PIDS_INSIDE    (UINT64_C(1) << 18) /* with NEED_OWNERS: pid in its own pid namespace */
@@ -49,7 +49,7 @@
 struct needs {
     uint64_t fields;  /* bits of the record's kind (SOCKET_*, FLOW_* ...), as in record.has */
     uint64_t lookups; /* NEED_* */
-    uint32_t parts;   /* parts (PARTS()) of borrowed structs (borrowed.parted) to read; 0: all */
+    uint32_t parts;   /* PARTS() that must be read of a struct with borrowed.parted; 0: all */
 };
 
 /* PARTS() sets a bit for each part that has some of the `size` bytes from `offset` on. A part has
@@ -114,7 +114,7 @@ struct context {
     struct cgroups *cgroups;
     char host[HOST_NAME_SIZE];  /* name of this machine; empty: unknown */
     struct netns_lookups netns; /* lookups of the network namespace that the row was read in */
-    uint64_t time, number;      /* begin (ns since 1970) and number of the run; 0: unknown */
+    uint64_t time, number;      /* start (ns since 1970) and number of the run; 0: unknown */
     bool ascii;                 /* views use only ASCII for signs of their own, as x4 */
 };
 

@@ -71,7 +71,7 @@ struct held_query {
     const void *arg;
     bool others; /* also list held sockets of tables that the listing does not have */
 };
-/* Reads them, in all network namespaces. Sockets of earlier calls are dropped. Returns 0, or
+/* Reads the held sockets of all network namespaces, and drops those of earlier calls. Returns 0, or
  * -errno: then there are no sockets. */
 int held_sockets_read(const struct held_query *query, const char *proc_root);
 

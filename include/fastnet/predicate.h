@@ -25,7 +25,7 @@ enum predicate_operator {
     PREDICATE_WITHIN, /* address of the constant's family: (bytes & mask) == constant */
     PREDICATE_LIKE,   /* text that matches the constant, a pattern with * and ?; \* is a plain * */
     PREDICATE_GLOB,   /* text that fnmatch(3) matches, ignoring case; '@' stands for NUL bytes */
-    PREDICATE_AMONG,  /* number in one of `ranges`; `constant` is an unused number */
+    PREDICATE_AMONG,  /* number in one of `ranges`; only the type of `constant` is used */
     /* Compares the field with another field times the constant. The only part is a PREDICATE_KNOWN
      * with the other field. */
     PREDICATE_EQUAL_COLUMN,

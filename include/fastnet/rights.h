@@ -51,7 +51,7 @@ void rights_raise(enum right right);
 /* Empties the effective set again. */
 void rights_lower(void);
 
-/* Also empties the permitted and inheritable sets, for every thread that is started from now on. */
+/* Empties the permitted and inheritable sets, too. Threads that start later have no rights. */
 void rights_drop(void);
 
 /* Gives up all rights of the calling thread alone. Any thread that another thread started may call

@@ -48,7 +48,7 @@ struct traffic_seen {
     const struct packet_totals *totals;
     struct packet_totals all; /* lost and forgotten packets since the beginning */
     struct flow_totals sums;  /* sums over flows that had packets in the last listing */
-    /* Each interface that counted something; after a listing sorted by bytes, largest first. */
+    /* A share for each interface that counted something. A listing sorts them, most bytes first. */
     const struct traffic_share *shares;
     size_t share_count;
 };

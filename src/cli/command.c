@@ -68,7 +68,7 @@ static bool take_direction(struct text *name, bool minus)
     return minus;
 }
 
-/* Resolves --sort, columns with commas. The next column orders rows that are equal so far. */
+/* Resolves --sort: columns separated by commas. Each orders rows that are equal in those before. */
 static int resolve_sort(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
@@ -546,7 +546,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command)) {
-        options.count -= common->delta; /* without the last column, whose values have no rate */
+        options.count -= common->delta; /* --delta adds a last column: values that have no rate */
         return sink_objects_create(&options, sinks_of_columns[common->format]);
     }
     return sinks_of_columns[common->format](&options);

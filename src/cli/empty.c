@@ -78,7 +78,7 @@ static void report_groups(const struct predicate *typed, struct report *report)
 /* --- Processes in other network namespaces ---------------------------------------------------- */
 
 /* Fields that say which process a row belongs to. Filters for pid and process compare the field
- * with all processes. */
+ * "processes", which has all processes of a row. */
 static const struct {
     const char *field;
     enum process_property property;

@@ -106,7 +106,7 @@ static const struct help_state {
      "Both ends have closed the connection; the kernel waits a minute for "
      "late packets, and nobody has to do anything."},
     {"CLOSE", "UNCONN CLOSED",
-     "The socket has no connection: of UDP, it has no peer; of TCP, it is "
+     "The socket has no connection: a UDP socket has no peer, a TCP socket is "
      "new or has ended."},
     {"CLOSE_WAIT", NULL,
      "The peer has closed the connection; it is the turn of the program on this "

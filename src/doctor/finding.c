@@ -28,8 +28,8 @@ uint64_t counter_total(const struct examination *examination, enum kernel_number
     return examination->now->counts.known[counter] ? examination->now->counts.numbers[counter] : 0;
 }
 
-/* Some files are about the whole machine, and exist only in the first network namespace: in another
- * namespace, the rule is not lacking because of them. */
+/* Some files are about the whole machine, and exist only in the first network namespace. In another
+ * namespace such a missing file does not set `lacking`. */
 uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
 {
     const struct reading *now = examination->now;

@@ -221,7 +221,7 @@ void reading_trim(struct reading *reading);
 int leaks_take(struct leaks *leaks, const struct leaks *before, struct engine *engine,
                const struct doctor_options *options, struct report *report);
 
-/* Replaces the sample by a new sample, unless it has no process. Returns 0 or -errno. */
+/* Replaces the sample by a new sample, if the old sample has a process. Returns 0 or -errno. */
 int leaks_take_again(struct leaks *leaks, struct engine *engine,
                      const struct doctor_options *options, struct report *report);
 

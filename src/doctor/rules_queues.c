@@ -14,7 +14,7 @@ static void queues_begin(struct finding *finding, struct examination *examinatio
     process_text(process, examination, finding, inode);
 }
 
-/* Ends the finding of one of the worst suspects. The first finding has the number of all others. */
+/* Ends the finding of one of the worst suspects. The first says how many have no finding. */
 static void queues_end(struct finding *finding, struct examination *examination,
                        const struct suspects *suspects, size_t at, uint64_t limit, uint64_t moved)
 {
@@ -303,7 +303,7 @@ void rule_udp_buffer(struct examination *examination)
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
 
-    /* if RcvbufErrors does not grow, filters dropped the datagrams: not the reader's fault */
+    /* if RcvbufErrors does not grow, filters dropped the datagrams: the program is not too slow */
     for (size_t i = 0; i < dropping->kept && dropped; i++)
         emit_udp_buffer(examination, dropping, i);
     if (!dropping->kept && dropped)

@@ -8,7 +8,7 @@
 #include "fastnet/field.h"
 #include "fastnet/netns_store.h"
 
-/* A remembered row: these members, the numbers of its counters, and bytes of the listing. */
+/* A remembered row: these members, the numbers of its counters, and delta.extra more bytes. */
 struct remembered {
     uint64_t key;     /* the row's identity, or a hash of its key */
     uint64_t at : 56; /* when the row was last sampled: microseconds */

@@ -439,7 +439,7 @@ struct lane_pass lane_end_pass(struct lane *lane)
 
 void lane_finish(struct lane *lane)
 {
-    struct second_lane *second = (struct second_lane *)lane->second; /* its first member: a lane */
+    struct second_lane *second = (struct second_lane *)lane->second; /* &second->lane, its start */
 
     if (second) {
         pass_on_second(lane, second);

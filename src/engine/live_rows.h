@@ -41,7 +41,7 @@ struct live_row {
     uint64_t active : 40; /* live_now() when the row last moved, if HAS_MOVED */
     uint64_t time2 : 12;
     /* Growth of n counters: moved[0..n) between the last two samples, moved[n..2n) since the first.
-     * For a screen, n * MEAN_SLOTS floats follow: the growth in the times above. */
+     * For a screen, n * MEAN_SLOTS floats follow: the growth in each of time0, time1 and time2. */
     uint64_t moved[];
 };
 

@@ -8,7 +8,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 
-enum { RANKED_MIN = 1000 }; /* rows that are ranked after the view's last row */
+enum { RANKED_MIN = 1000 }; /* at least this number of rows after the view's last row is ranked */
 
 static void add_to_group(struct live *live, struct remembered *row)
 {

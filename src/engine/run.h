@@ -34,7 +34,7 @@ struct engine {
     struct kernel_sockets *kernel_sockets;
     struct connects *connects;
     struct socket_pass *pass;
-    struct held_sockets *held; /* NULL until a listing has unlisted sockets; the next, too */
+    struct held_sockets *held; /* held, noted: NULL until a listing has unlisted sockets */
     struct seen *noted;        /* inodes of the sockets that the tables of the run have */
     unsigned new_searches;     /* searches for owners of new rows */
     struct owner_searches owner_searches;

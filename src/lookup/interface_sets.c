@@ -49,7 +49,7 @@ int interface_sets_add(struct interface_sets *sets, struct text name)
 {
     if (!name.length || name.length >= IFNAMSIZ)
         return 0;
-    for (size_t i = sets->name_count; i-- > 0;) /* addresses follow their interface */
+    for (size_t i = sets->name_count; i-- > 0;) /* backwards: usually it is the last name */
         if (text_is(name, sets->names[i]))
             return 0;
     char(*added)[IFNAMSIZ] = ARRAY_ADD(sets->names, sets->name_count, sets->name_capacity);

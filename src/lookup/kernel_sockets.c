@@ -2,11 +2,11 @@
 /* A socket that a program made has a struct socket with a file (sock_map_fd() of net/socket.c). A
  * connection that is not accepted yet, an orphan and TIME_WAIT have no struct socket. A struct
  * socket without a file is the kernel's own: sock_create_kern() and kernel_accept() make such
- * sockets. That they hold no network namespace (sk_net_refcnt) is no sign: since Linux 6.14 sockets
- * of NFS do.
+ * sockets. They cannot be found by sk_net_refcnt: most of them do not hold their network namespace,
+ * but since Linux 6.14 sockets of NFS hold it.
  *
- * MPTCP and SMC make TCP sockets in the same way, as parts of the sockets of programs: the program
- * leaves these out. */
+ * MPTCP and SMC make TCP sockets in the same way, as parts of the sockets of programs: the BPF
+ * program leaves these out. */
 #include "lookup/kernel_sockets.h"
 
 #include <errno.h>

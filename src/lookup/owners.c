@@ -321,7 +321,7 @@ static int find_holdings(struct owners *owners)
 
 static bool is_confirmed(struct owners *owners, size_t i);
 
-/* Reads names again, because they may change: the BPF program finds processes without /proc. */
+/* Reads names again, because they may change: the BPF program finds processes, but not names. */
 static void read_names_again(struct owners *owners)
 {
     raise_right(owners);
@@ -585,7 +585,7 @@ enum owners_state owners_confirm(struct owners *owners, uint64_t inode)
     const size_t count = owners_find(owners, inode, &first), start = owners->last.start;
 
     if (owners->last.count == 0)
-        return count ? OWNERS_HOLD : OWNERS_NONE; /* the kernel's own stays the kernel's */
+        return count ? OWNERS_HOLD : OWNERS_NONE; /* the kernel keeps its sockets */
     if (count == 0)
         return OWNERS_NONE;
     struct holding *holdings = &owners->holdings.items[start];

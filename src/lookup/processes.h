@@ -114,8 +114,8 @@ bool process_stat_parse(const char *line, struct process_stat *stat);
 int process_read_stat(const struct proc_tree *tree, const char *path, struct process_stat *stat);
 
 /* Removes " (deleted)" at the end of the link PID/exe, which the kernel adds if the file was
- * deleted or replaced. Returns false if the file's name ends so itself: then the kernel made its
- * beginning the name of the process, or it is the first argument. name: comm; argument: argv[0]. */
+ * deleted or replaced. Returns false if the file's own name ends so, which name (comm) or argument
+ * (argv[0]) shows: comm is the beginning of the file's name, or argv[0] is the name. */
 bool process_cut_deleted(char *path, const char *name, const char *argument);
 
 /* Returns whether a process with this pid began in a later clock tick than `time` (CLOCK_BOOTTIME).

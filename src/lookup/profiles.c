@@ -276,7 +276,7 @@ static struct known_profile *profiles_renew(struct profiles *profiles, pid_t pid
     return known;
 }
 
-/* Returns the profile that the process had at the time `seen`, or NULL. whole: with its files. */
+/* Returns the profile that the process had at the time `seen`, or NULL. whole: is_whole is set. */
 static struct profile *profiles_get(struct profiles *profiles, pid_t pid, uint64_t seen, bool whole)
 {
     const struct known_profile *known = number_map_find(&profiles->known, (uint64_t)pid);

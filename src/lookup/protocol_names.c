@@ -11,7 +11,7 @@
 
 enum { UNKNOWN = HELD_PROTOCOL_UNKNOWN };
 
-/* type 0: the protocol has sockets of several types. UNIX names also streams before Linux 5.15. */
+/* type 0: the protocol has sockets of several types. Before Linux 5.15 UNIX includes streams. */
 static const struct named_protocol {
     const char *name;
     uint16_t family, type, protocol;

@@ -21,7 +21,7 @@ struct users {
     struct hash_table names;
     int error;     /* errno, or 0 */
     pid_t child;   /* the process that looks up names; 0: this process */
-    int questions; /* an eventfd, for uid + 1; listings would show a socket */
+    int questions; /* an eventfd, for uid + 1; not a socket: listings would show it */
     int answers;   /* a pipe: struct users_answer */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lost packets that the kernel counts, in each network namespace, as rows of drops: how much a
- * counter grew. If a probe sees single packets, the counters of these packets are left out. */
+/* Makes rows of drops from the kernel's counters of lost packets, for each netns: how much
+ * a counter grew. If a probe sees single packets, the counters of these packets are left out. */
 #ifndef MAKERS_DROP_COUNTERS_H
 #define MAKERS_DROP_COUNTERS_H
 

@@ -195,7 +195,7 @@ static int drops_find_sockets(struct drops *drops, uint64_t id)
     return error;
 }
 
-/* Lists drops of unknown network namespaces in the own netns; if that is unknown, all drops. */
+/* Lists drops of netns `id`; if it is the own, also of unknown netns. Own unknown: all drops. */
 static int drops_list_probed(struct drops *drops, uint64_t id)
 {
     int result = 0;

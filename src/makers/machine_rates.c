@@ -34,8 +34,8 @@ struct machine_rates {
     uint64_t own; /* id of the own network namespace */
     struct machine_counts before, now;
     uint64_t elapsed;                /* microseconds between the two readings; 0: only one */
-    struct mean_times times;         /* times of the counters and of the bytes of interfaces */
-    struct mean_times sockets_times; /* times of the bytes of sockets */
+    struct mean_times times;         /* times of samples: counters, bytes of interfaces */
+    struct mean_times sockets_times; /* the same for the bytes of sockets */
     float grown[KERNEL_NUMBERS][MEAN_SLOTS], in_use[MEAN_SLOTS];
     bool knows_in_use;           /* the number of TCP sockets was read */
     struct hash_table addresses; /* struct machine_address */

@@ -80,7 +80,7 @@ static void packet_sockets_take_send(const struct connect *sent, void *arg)
     sender_put(search, sender_key(&local, &remote), sent);
     if (!address_is_unspecified(&local.address) || local.address.family != AF_INET6)
         return;
-    local.address.family = AF_INET; /* it sent IPv4, too */
+    local.address.family = AF_INET; /* bound to ::, it may also have sent IPv4 */
     sender_put(search, sender_key(&local, &remote), sent);
 }
 

@@ -66,7 +66,7 @@ static int index_put(struct socket_index *index, uint64_t key, const struct reco
 }
 
 /* Two network namespaces can use the same private addresses. The first that has a connected socket
- * is found without its name, so that most flows need one search. */
+ * has the key FIRST_NETNS instead of its id, so that most flows need one search. */
 static int index_put_connected(struct socket_index *index, const struct index_ends *ends,
                                const struct record *record, uint64_t netns)
 {

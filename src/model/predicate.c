@@ -309,8 +309,8 @@ static struct value predicate_value_of(const struct predicate *predicate, const 
     return value;
 }
 
-/* Whether the predicate compares the value of each owner. Greater and smaller are about the first
- * owner, whose value is shown: "not smaller" would be about no owner. */
+/* Whether the predicate compares the value of each owner. Greater and smaller compare only the
+ * first, whose value is shown: otherwise "not smaller" would mean that no owner is smaller. */
 static bool compares_each_owner(const struct predicate *predicate, const struct view *view)
 {
     return predicate->field->each_owner && view->context && view->record->kind->inode &&

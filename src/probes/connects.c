@@ -150,8 +150,8 @@ static void connects_read_note(struct connect *made, const struct connect_note *
     made->name[sizeof made->name - 1] = '\0';
 }
 
-/* Returns the cookie, or 0: the slot has no note. The program may write the slot meanwhile: then
- * its cookie is another. */
+/* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it
+ * meanwhile. */
 static uint64_t connects_read_slot(struct connect *made, const struct send_slot *slot)
 {
     const uint64_t cookie = __atomic_load_n(&slot->cookie, __ATOMIC_ACQUIRE);

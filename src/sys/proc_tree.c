@@ -95,8 +95,8 @@ int proc_tree_init(struct proc_tree *tree, const char *root)
     if (fd < 0)
         return fd;
     tree->living = fstatfs(tree->fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
-    if (tree->captured && tree->living) /* a tree with living processes may belong to other users:
-                                           only a right that is not lent */
+    if (tree->captured && tree->living) /* living processes may belong to other users, so the
+                                           right must not be lent (rights.h) */
         tree->right = RIGHT_NAMESPACE_FILES;
     return 0;
 }

@@ -85,8 +85,8 @@ static bool has_one_number(FILE *status)
 }
 
 /* Whether the root is of this process's pid namespace. Each mount is another file system since
- * Linux 5.8, and an ordinary user may not read which pid namespace process 1 is in. But a process
- * has a single number in its own pid namespace, and one more in each namespace around that. */
+ * Linux 5.8, and an ordinary user may not read which pid namespace process 1 is in. But NSpid
+ * has one number if the root is of that namespace, and more if it is of a namespace around that. */
 static bool is_own(const char *root, const struct stat *status)
 {
     char path[PROCFS_PATH_MAX + 16];
@@ -189,7 +189,7 @@ static bool procfs_is_in_first(const struct proc_tree *tree)
     return length == (ssize_t)strlen(first) && memcmp(text, first, strlen(first)) == 0;
 }
 
-/* For /proc, the pid namespace of this process decides, too: hidepid= may hide process 2. */
+/* For /proc, checks the pid namespace of this process, too: hidepid= may hide process 2. */
 bool procfs_is_partial(const struct proc_tree *tree)
 {
     return tree->living && !has_kernel_threads(tree) &&

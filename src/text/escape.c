@@ -111,7 +111,7 @@ static bool are_plain(uint64_t bytes, char stop)
     const uint64_t each = UINT64_C(0x0101010101010101);
     const uint64_t stops = bytes ^ each * (unsigned char)stop, backslashes = bytes ^ each * '\\';
 
-    /* a subtraction that borrows from the next byte also makes that byte not plain */
+    /* a byte that borrows from the next is not plain itself, so the next may be marked, too */
     return !(
         (bytes | (bytes + each) | (bytes - each * '!') | (stops - each) | (backslashes - each)) &
         each << 7);
@@ -121,8 +121,8 @@ static bool are_plain(uint64_t bytes, char stop)
 static inline size_t copy_plain(char *dst, const char *data, size_t size, const char *delimiters,
                                 char also)
 {
-    /* the byte that ends the copy, besides space and backslash: `also` or the only delimiter; a
-     * backslash: there is none; NUL: there are several */
+    /* the byte, besides space and backslash, that ends the copy: `also` or the only delimiter; a
+     * backslash if there is no such byte, NUL if there are several or the text is short */
     char stop = size >= sizeof(uint64_t) ? also : '\0';
     uint64_t bytes;
     size_t i = 0;

@@ -31,7 +31,7 @@ struct line {
  * but -ENOTDIR if PROC_ROOT/net does not exist, either. */
 int lines_open(struct lines *lines, const char *proc_root, const char *path);
 
-/* Takes over an open descriptor: lines_close() closes it, or lines_init() if that fails. */
+/* Takes over a descriptor: closes it if lines_init() fails, otherwise lines_close() closes it. */
 int lines_init(struct lines *lines, int fd);
 void lines_close(struct lines *lines);
 

@@ -9,7 +9,7 @@
 #include "fastnet/socket_pass.h"
 #include <linux/bpf.h>
 
-/* Kernel types and members that the program reads, in its context and where pointers lead. */
+/* Kernel types and members that the program reads: its context, and structs it has pointers to. */
 struct pass_layout {
     uint32_t function;                     /* number of the type of bpf_iter_task_file */
     struct kernel_member meta, file;       /* parameters in the context */
@@ -64,7 +64,7 @@ enum { PASS_TABLES = 8 };
 struct socket_numbers {
     uint32_t netns;
     unsigned found;               /* how many numbers of TCP were found */
-    unsigned complete;            /* bits: tables where both readings found in_use sockets */
+    unsigned complete;            /* bits: tables where both readings found all in_use[] sockets */
     unsigned half_open;           /* bits: tables with half-open connections, which have no row */
     uint64_t in_use[PASS_TABLES]; /* tcp, tcp6, udp, udp6, udplite, udplite6, raw, raw6 */
     uint64_t time_wait;           /* IPv4 and IPv6 together */

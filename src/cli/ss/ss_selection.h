@@ -38,7 +38,7 @@ enum {
 /* All states, as bits 1 << TCP_*. */
 #define SS_STATES_ALL UINT32_C(0x3fff)
 
-/* Starts as zeroes. Then come options in their order, states, and ss_selection_complete(). */
+/* Set it to zeroes. Apply options in their order, then states; call ss_selection_complete(). */
 struct ss_selection {
     uint32_t tables;   /* bits 1 << enum ss_table */
     uint32_t named;    /* tables that options named one by one */

@@ -199,7 +199,7 @@ static int keys_take_column(struct screen_state *state)
     const struct field *column = keys_column(state, chosen);
 
     screen_page_close(state);
-    if (column) /* the largest number first, or the first name */
+    if (column) /* sorts numbers from the largest down, names from A on */
         state->view->order.descending = !screen_can_group(column) ||
                                         column->type == VALUE_DECIMAL || column->type == VALUE_FINE;
     state->sorted = column && chosen < command->shown_count ? chosen : SIZE_MAX;

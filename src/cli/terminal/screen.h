@@ -154,7 +154,7 @@ void screen_page_close(struct screen_state *state);
 /* Adds a name in `columns` columns, a space, and a text that continues below its beginning. columns
  * 0: without the space. */
 void page_add(struct screen_state *state, size_t columns, const char *name, struct text text);
-/* Adds a name and a text on one line, which is cut with a sign if it is too long. */
+/* Adds a name and a text on one line. If it is too long, its end is cut, and a sign shows that. */
 void screen_page_add_line(struct screen_state *state, size_t columns, const char *name,
                           struct text text);
 /* Fills the page again, because its contents or the width changed. */

@@ -38,7 +38,7 @@ const struct predicate *where_parse(struct where *where, const struct kind *kind
 const struct predicate *where_parse_list(struct where *where, const struct kind *kind,
                                          const char *columns, const char *text);
 
-/* Like where_parse(), for one column and one text without special signs. Borrows the text. */
+/* Like where_parse(), for one column. No sign of the text has a special meaning. Borrows it. */
 const struct predicate *where_text(struct where *where, const struct kind *kind, const char *column,
                                    const char *text);
 

@@ -51,7 +51,7 @@ static struct predicate *compare_column(const struct constant *constant, const s
         .constant = {.type = VALUE_FINE, .number = factor}};
     struct predicate *known;
 
-    if (differs) /* the text may have newlines around the '*' */
+    if (differs) /* TOKEN_TYPED(): the text may have newlines around the '*' */
         return parser_fail(constant->parser, &constant->token,
                            "%s cannot be compared with '%s': %s", field->name,
                            TOKEN_TYPED(&constant->token), differs);

@@ -57,7 +57,7 @@ static void csv_put_text(const struct csv *csv, const struct value *value)
     struct writer *writer = csv->sink.writer;
     const struct text text = value_text(value, digits);
     const char *delimiters = csv->options.spreadsheet ? ";" : NULL;
-    /* in a socket's name a leading NUL is shown as '@', which begins a formula; '@' is escaped */
+    /* a name's leading NUL is shown as '@', which begins a formula; its own '@' is escaped */
     const bool as_name = value_part(value) == PART_SOCKET_NAME && text.length > 0 &&
                          (*text.data == '\0' || *text.data == '@');
     /* line ends need no quotes, because they are escaped */

@@ -734,7 +734,7 @@ struct sink *sink_screen_create(const struct sink_options *options, const struct
         return NULL;
     screen->event = event;
     screen->cursor = SIZE_MAX;
-    screen->options.header = false; /* names of columns must not set the widths of titles */
+    screen->options.header = false; /* screen_end() measures titles as contents of the columns */
     screen->now = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->now);
     screen->before = calloc((size_t)WIDTH_MAX * HEIGHT_MAX, sizeof *screen->before);
     if (screen->now && screen->before && screen_keep_rows(sink, SCREEN_ROWS) &&

@@ -31,7 +31,7 @@ static const struct field fields[] = {
              MEMBER(drop.reason), .word = drop_reason_word),
     COMPUTED(meaning, VALUE_TEXT, text_unless_empty, 0, "what the reason means, in a sentence",
              MEMBER(drop.meaning)),
-    BOOLEAN(harmless, drop.harmless, 0, "whether nobody misses these packets"),
+    BOOLEAN(harmless, drop.harmless, 0, "whether the drop of these packets does no harm"),
     TEXT(function, drop.function, DROP_FUNCTION, "function of the kernel that dropped the packets",
          .key = true, .any_case = true),
     WORD(source, drop.source, source_name, 0,

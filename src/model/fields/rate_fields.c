@@ -47,7 +47,7 @@ static struct value rate_of_pair(const struct cell *cell)
     return sum;
 }
 
-/* For a field whose counter grows only in other rows: the value itself, not a rate. */
+/* The value, in rows where the field is not a counter and so has no rate; else unknown. */
 static struct value rate_state(const struct cell *cell)
 {
     const struct field *of = cell->field->of;

@@ -178,7 +178,7 @@ struct value info_vegas_rtt(const struct cell *cell)
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-/* In percent of the limit. The kernel lets one more wait, so listen(fd, 0) has room for one. */
+/* In percent of the limit. One more connection can wait: listen(fd, 0) has room for one. */
 struct value info_backlog_percent(const struct cell *cell)
 {
     const struct socket_record *sock = &cell->record->socket;

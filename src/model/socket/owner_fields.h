@@ -74,7 +74,7 @@ field_fn profile_command, profile_exe, profile_exe_deleted, profile_cwd, profile
     FIELD_OF_PROFILE(parent, VALUE_NAME, profile_parent, filled, needs,                            \
                      "name of the process's parent; the number if the name cannot be read"),       \
     FIELD_OF_PROFILE(ancestors, VALUE_NAMES, profile_ancestors, filled, needs,                     \
-                     "names of its parent, the parent's parent and so on, the first one first")
+                     "names of the process's ancestors, from the first process to the parent")
 #define FIELD_OF_PROFILE(id, type, function, filled, needs, ...)                                   \
     COMPUTED(id, type, function, filled, __VA_ARGS__, .lookups = (needs) | NEED_PROFILES,          \
              .each_owner = true)

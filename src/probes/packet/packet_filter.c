@@ -235,7 +235,7 @@ static void filter_read_link(struct filter_compiler *compiler)
 
 /* --- Judging ---------------------------------------------------------------------------------- */
 
-/* Returns the index of the compared member, or COUNT(members) if packets do not show the result. */
+/* Returns the index of the compared member; COUNT(members): headers cannot decide. */
 static size_t member_of(const struct predicate *comparison)
 {
     const struct field *field = comparison->field;
