@@ -120,7 +120,7 @@ static void fill_owners(struct owners *owners)
             .tid = owners->walk.tasks ? pid : 0,
             .fd = (int)(uint32_t)(holder & ~HOLDER_PAST),
         };
-        if (owners->items[i].fd == HOLDER_RING)
+        if (owners->walk.rings && owners->items[i].fd == HOLDER_RING)
             owners->items[i].fd = -1;
     }
 }

@@ -17,7 +17,9 @@ struct holding {
 
 enum {
     HOLDER_PROCESS_SHIFT = 32,
-    HOLDER_RING = INT32_MAX, /* in place of a descriptor: io_uring(7) of the process holds it */
+    /* With walk_options.rings, in place of a descriptor: io_uring(7) of the process holds the
+     * socket. The kernel has no such descriptor (sysctl_nr_open_max), but a captured tree may. */
+    HOLDER_RING = INT32_MAX,
 };
 
 struct holdings {
