@@ -336,7 +336,7 @@ static void people_see_values_beside_limits(void **state)
         "  orphans                  100         100 100.0 %  whole machine  at its limit\n"
         "  memory               2.0 KiB     4.0 KiB  50.0 %  pressure from 2.0 KiB  whole machine"
         "  under pressure\n"
-        "other sockets                3                      in no table, or of other families\n"
+        "other sockets                3                      unlisted, or other families\n"
         "frag memory            4.9 KiB\n");
     records[4].summary.value = 89;
     assert_string_equal(shown(&(struct summary_layout){.colour = true}, &records[4], 2),

@@ -92,7 +92,7 @@ static char *put_remarks(char *dst, const struct summary_sink *summary, const st
     if (pressure)
         dst = put_size(PUT(dst, "  pressure from "), used->pressure_bytes, false);
     if (used->unnamed)
-        dst = PUT(dst, "  in no table, or of other families");
+        dst = PUT(dst, "  unlisted, or other families");
     if (used->machine)
         dst = PUT(dst, "  whole machine");
     if (limited && thousandths >= SUMMARY_CLOSE)
