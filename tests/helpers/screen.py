@@ -328,6 +328,8 @@ class Session:
                     self.read(0.05)
                 except OSError:
                     time.sleep(0.05)
+            while self.read(0.05):  # what it wrote before its end
+                pass
             if not self.ended():
                 print("it goes on")
                 self.kill()
