@@ -16,9 +16,9 @@ int bpf_refuse(struct bpf_refusal *refusal, int error, const char *reason);
  * Returns `error`; 0 for success. */
 int bpf_refuse_step(struct bpf_refusal *refusal, int error, const char *step);
 
-/* Checks the rights for a program that shows activity of other users. A user who has the rights
- * only from file capabilities or set-user-ID must not see it; `lent` is the word for this activity
- * in the refusal ("packets"). NULL: the refusal names the capabilities. Returns 0 or -EPERM. */
+/* Checks the rights to load a program that shows activity of other users. Rights that a user has
+ * only from file capabilities or set-user-ID are not enough. lent: the word for this activity in
+ * the refusal ("packets"); NULL: the refusal names the capabilities. Returns 0 or -EPERM. */
 int bpf_check_rights(struct bpf_refusal *refusal, const char *lent);
 
 /* Checks that this process is in the first user namespace, because BPF needs rights there, and with

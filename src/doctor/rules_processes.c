@@ -149,7 +149,7 @@ static void dns_take_send(const struct connect *sent, void *arg)
     asker->sent = *sent;
 }
 
-/* Writes who asks: the process, if a query came from this machine, and the address. */
+/* Writes the client's process, if its queries came from this machine, and its address. */
 static void dns_client_text(char *text, size_t size, struct examination *examination,
                             struct finding *finding, const struct dns_client *client)
 {

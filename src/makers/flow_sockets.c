@@ -75,7 +75,7 @@ void flow_sockets_finish(struct flow_sockets *sockets)
 
 /* --- The socket at one end -------------------------------------------------------------------- */
 
-/* One end of a flow, as its socket sees it. */
+/* One end of a flow. local: the address of its socket; remote: the address of the other end. */
 struct flow_end {
     uint8_t protocol;
     struct endpoint local, remote;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a held socket, with any content: it has a place, and a row with valid values. */
+/* A held socket with any numbers belongs to a place, and makes a row with valid values. */
 #include <string.h>
 #include <sys/socket.h>
 

@@ -12,11 +12,11 @@
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
     uint32_t local_v4, local_v6, local_port;
-    uint32_t net, netns;                  /* ... its network, and of that the id */
-    uint32_t error, soft_error, protocol; /* of struct sock */
-    uint32_t shutdown, queue; /* ... and its queue of errors: a next, a prev, and a length */
-    uint32_t room;            /* of struct sk_buff: what the queue's owner keeps there */
-    uint32_t message_errno, message_origin; /* ... in that, of a message about an error */
+    uint32_t net, netns; /* of sock_common: its struct net; of struct net: the id */
+    uint32_t error, soft_error, protocol;   /* of struct sock */
+    uint32_t shutdown, queue;               /* of struct sock; queue: its errors */
+    uint32_t room;                          /* of struct sk_buff: the member cb */
+    uint32_t message_errno, message_origin; /* of struct sock_extended_err in cb */
     uint32_t flags, leader, name;           /* of struct task_struct */
     bool without_v6, without_netns, without_queue, without_sends;
     uint32_t parameters; /* of the event, with the one that is not its own */
