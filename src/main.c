@@ -32,6 +32,7 @@ static const struct personality {
     {"sockets", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"s", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS},
+    {"why", why_run, &why_grammar, LISTING_RIGHTS},
     {"drops", drops_run, &drops_grammar, LISTING_RIGHTS},
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},
     {"top", top_run, &top_grammar, LISTING_RIGHTS},
@@ -39,10 +40,19 @@ static const struct personality {
 };
 
 /* The words that may be the first argument of fastnet. */
-static const struct grammar *const words[] = {
-    &sockets_grammar, &doctor_grammar, &top_grammar,   &traffic_grammar,
-    &closed_grammar,  &drops_grammar,  &neigh_grammar, &conntrack_grammar,
-    &netstat_grammar, &ss_grammar,     &arp_grammar,   NULL};
+static const struct grammar *const words[] = {&sockets_grammar,
+                                              &doctor_grammar,
+                                              &why_grammar,
+                                              &top_grammar,
+                                              &traffic_grammar,
+                                              &closed_grammar,
+                                              &drops_grammar,
+                                              &neigh_grammar,
+                                              &conntrack_grammar,
+                                              &netstat_grammar,
+                                              &ss_grammar,
+                                              &arp_grammar,
+                                              NULL};
 
 static const struct personality *find_personality(const char *name)
 {

@@ -111,6 +111,9 @@ extern const struct table table_summary;
 /* Findings about the network of this machine (doctor.h). */
 extern const struct table table_findings;
 
+/* Steps that explain why a connection can or cannot be made (why.h). */
+extern const struct table table_steps;
+
 /* Packets that the kernel dropped while a probe counted (drops.h). */
 extern const struct table table_drops;
 
@@ -264,8 +267,8 @@ extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, b
     backend_proc_arp, backend_neighbour_usage, backend_proc_neighbour_usage, backend_proc_snmp,
     backend_proc_softnet, backend_proc_igmp, backend_route, backend_proc_route, backend_link,
     backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states, backend_made,
-    backend_drops, backend_traffic, backend_summary, backend_proc_summary, backend_socket_pass,
-    backend_references, backend_held_sockets;
+    backend_drops, backend_traffic, backend_why, backend_summary, backend_proc_summary,
+    backend_socket_pass, backend_references, backend_held_sockets;
 
 /* Passes every interface to `fn`, not as a row, but to complete rows. Makes one netlink dump
  * (RTM_GETLINK, rtnetlink(7)). Returns 0, -errno, or fn's negative value. */

@@ -18,6 +18,7 @@
 #include "fastnet/record/neighbour.h"
 #include "fastnet/record/route.h"
 #include "fastnet/record/socket.h"
+#include "fastnet/record/step.h"
 #include "fastnet/record/summary.h"
 #include "fastnet/record/traffic.h"
 
@@ -60,6 +61,7 @@ struct record {
         struct count_record count;
         struct finding_record finding;
         struct drop_record drop;
+        struct step_record step;
         struct summary_record summary;
         struct traffic_record traffic;
     };

@@ -29,6 +29,7 @@ const struct backend *const backends[] = {
     &backend_held_sockets,
     &backend_made,
     &backend_drops,
+    &backend_why,
     &backend_traffic,
     &backend_summary,
     &backend_proc_summary,

@@ -22,6 +22,14 @@ const struct table table_drops = {
     .rights = 1u << RIGHT_BPF | 1u << RIGHT_OWNERS | 1u << RIGHT_SYMBOLS | 1u << RIGHT_BUFFERS,
 };
 
+/* rights to see packets, sockets of all processes, and flows; to enter a network namespace */
+const struct table table_steps = {
+    .name = "steps",
+    .kind = &kind_step,
+    .rights = 1u << RIGHT_OWNERS | 1u << RIGHT_BPF | 1u << RIGHT_NETFILTER |
+              1u << RIGHT_NETFILTER_FILES | 1u << RIGHT_SYMBOLS | 1u << RIGHT_BUFFERS,
+};
+
 /* rights to see packets, and to find their sockets */
 const struct table table_traffic = {
     .name = "packets",
@@ -47,6 +55,15 @@ const struct backend backend_drops = {
     .source = BACKEND_MADE,
     .provides = PROVIDES({&table_drops, DROP_FUNCTION | DROP_PROTOCOL | DROP_ADDRESSES |
                                             DROP_PORTS | DROP_INTERFACE | DROP_SOCKET}),
+    .dump = made_dump,
+};
+
+const struct backend backend_why = {
+    .name = "tables and probes",
+    .source = BACKEND_MADE,
+    .provides = PROVIDES({&table_steps, STEP_PEER | STEP_ADDRESS | STEP_INTERFACE | STEP_SOURCE |
+                                            STEP_PROCESS | STEP_WHERE | STEP_TIME | STEP_ENDING |
+                                            STEP_ERRNO}),
     .dump = made_dump,
 };
 
