@@ -5,9 +5,9 @@
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
+#include <linux/if.h>
 #include <linux/if_link.h>
 #include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -162,6 +162,7 @@ struct routing {
     struct routing_question question; /* with the addresses that connect(2) would use */
     struct routing_answer *answer;
     struct routing_link bound, bound_vrf; /* the interface of the question, and its VRF */
+    bool has_source;                      /* the caller chose the source */
     bool is_refused; /* connect(2) has an errno that RTM_GETROUTE does not explain */
 };
 
@@ -270,7 +271,7 @@ static int routing_find_as_connect(struct routing *routing, struct routing_route
     const bool is_ipv4 = routing->question.peer.address.family == AF_INET;
     const int result = routing_find(routing, 0, route);
 
-    if (routing->question.source.family != AF_UNSPEC)
+    if (routing->has_source)
         return result;
     if (is_ipv4 && result == 0 && route->has & ROUTE_SOURCE) {
         routing->question.source = route->route.source;
@@ -488,7 +489,7 @@ static enum routing_end routing_conclude(const struct routing_answer *answer,
 
 /* True if the source of the question is an address of this network namespace. Without it, IPv4
  * gives ENETUNREACH before it searches for a route (ip_route_output_key_hash_rcu()). */
-static bool routing_has_source(const struct routing *routing)
+static bool routing_owns_source(const struct routing *routing)
 {
     struct routing own = {.netlink = routing->netlink};
     struct routing_route route;
@@ -506,7 +507,7 @@ static void routing_explain_end(const struct routing *routing)
     answer->end = routing_conclude(answer, NULL);
     if (routing->is_refused)
         return;
-    if (is_ipv4 && routing->question.source.family != AF_UNSPEC && !routing_has_source(routing)) {
+    if (is_ipv4 && routing->has_source && !routing_owns_source(routing)) {
         answer->end = ROUTING_NO_SOURCE;
         return;
     }
@@ -539,8 +540,8 @@ static int routing_prepare(struct routing *routing)
     question->source = address_unmapped(&question->source);
     if (address_is_unspecified(&question->source))
         question->source = (struct address){.family = AF_UNSPEC};
-    if (!address_size(peer) ||
-        (question->source.family != AF_UNSPEC && question->source.family != peer->family))
+    routing->has_source = question->source.family != AF_UNSPEC;
+    if (!address_size(peer) || (routing->has_source && question->source.family != peer->family))
         return -EAFNOSUPPORT;
     if (peer->family == AF_INET6 && address_is_unspecified(peer))
         peer->bytes[15] = 1;
