@@ -49,7 +49,9 @@ struct routing_answer {
     int error; /* errno of RTM_GETROUTE, positive; 0: the kernel knows a way */
     enum routing_end end;
     struct routing_rule rule;
-    uint8_t type;           /* RTN_UNICAST, RTN_LOCAL ... */
+    /* A rule compares the source port, and the question has none: the way may be another. */
+    bool may_differ;
+    uint8_t type;           /* RTN_*; TCP connects only to RTN_UNICAST, _LOCAL and _ANYCAST */
     uint32_t table;         /* table of the route; 0: unknown */
     struct address gateway; /* AF_UNSPEC: the peer itself is the next hop */
     struct address source;  /* source address that the kernel chooses */

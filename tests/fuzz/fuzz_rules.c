@@ -71,8 +71,7 @@ static void check_match(const struct rule *rule, const struct rule_flow *flow)
     if (match == RULE_DIFFERS || rule->header.flags & FIB_RULE_INVERT)
         return;
     require(((rule->mark ^ flow->mark) & rule->mask) == 0);
-    require(!(rule->has & RULE_UIDS) ||
-            (rule->uids.start <= flow->uid && flow->uid <= rule->uids.end));
+    require(rule->uids.start <= flow->uid && flow->uid <= rule->uids.end);
     if (rule->header.dst_len)
         require(rule->destination.family == flow->destination.family &&
                 rule->destination.bytes[0] >>

@@ -32,6 +32,7 @@ struct routed {
     struct wire links[LINKS_MAX], neighbour;
     size_t link_count, route_count; /* route_count: requests for a route, and for all */
     struct wire reply;
+    uint8_t family; /* of the last request for a route */
 };
 
 /* --- The kernel ------------------------------------------------------------------------------- */
@@ -74,6 +75,7 @@ static int reply_route(struct routed *routed, const struct nlmsghdr *request)
     const bool has_source = attribute_of(request, RTA_SRC);
 
     routed->route_count++;
+    routed->family = body->rtm_family;
     if (request->nlmsg_flags & NLM_F_DUMP)
         return reply_with(routed, &routed->dump, 0);
     if (address_size(&question->source) &&
@@ -274,6 +276,7 @@ static void a_mapped_peer_is_one_of_ipv4(void **state)
     routed->question.peer.address = ip("::ffff:203.0.113.7");
     add_rules(routed, AF_INET);
     assert_rule(ask(routed), 32766, RT_TABLE_MAIN);
+    assert_int_equal(routed->family, AF_INET);
 }
 
 static void a_next_hop_of_ipv6_is_a_gateway_of_ipv4(void **state)
@@ -547,6 +550,20 @@ static void two_rules_that_may_end_the_way_leave_the_rule_open(void **state)
     assert_false(routed->answer.rule.known);
 }
 
+static void a_rule_about_the_source_port_may_choose_another_way(void **state)
+{
+    struct routed *routed = *state;
+
+    add_rule(&routed->rules, AF_INET, FR_ACT_TO_TBL, 7, 100);
+    wire_attribute(&routed->rules, FRA_SPORT_RANGE, &(struct fib_rule_port_range){1, 9}, 4);
+    add_rules(routed, AF_INET);
+    assert_rule(ask(routed), 32766, RT_TABLE_MAIN);
+    assert_true(routed->answer.may_differ);
+    routed->question.source_port = 10;
+    assert_rule(ask(routed), 32766, RT_TABLE_MAIN);
+    assert_false(routed->answer.may_differ);
+}
+
 static void an_address_that_the_kernel_refuses_is_no_blackhole(void **state)
 {
     struct routed *routed = *state;
@@ -683,6 +700,7 @@ int main(void)
         WITH_KERNEL(a_route_of_a_table_ends_the_way),
         WITH_KERNEL(a_throw_route_sends_the_kernel_to_the_next_rule),
         WITH_KERNEL(two_rules_that_may_end_the_way_leave_the_rule_open),
+        WITH_KERNEL(a_rule_about_the_source_port_may_choose_another_way),
         WITH_KERNEL(an_address_that_the_kernel_refuses_is_no_blackhole),
         WITH_KERNEL(a_source_of_another_machine_is_no_missing_route),
         WITH_KERNEL(an_interface_that_is_down_has_no_route),

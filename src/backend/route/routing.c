@@ -373,6 +373,7 @@ static int routing_search(const struct routing *routing, struct rule_search *sea
     search->flow = &flow;
     const int result = routing_send(routing->netlink, request, routing_take_rule, search);
     search->flow = NULL;
+    routing->answer->may_differ = search->needs_port;
     return result == -EAFNOSUPPORT || result == -EOPNOTSUPP ? 0 : result;
 }
 

@@ -14,41 +14,31 @@
 
 /* --- Decoding --------------------------------------------------------------------------------- */
 
-static bool rules_take_uids(struct text content, void *member)
-{
-    return attribute_bytes(content, member, sizeof(struct fib_rule_uid_range));
-}
-
-static bool rules_take_ports(struct text content, void *member)
-{
-    return attribute_bytes(content, member, sizeof(struct fib_rule_port_range));
-}
-
-#define TAKE_RULE(path, bits) TAKE_INTO(struct rule, path, bits)
-#define TAKE_RULE_BY(function, path, bits)                                                         \
-    TARGET(struct rule, path, bits, TARGET_BY, .take = function)
+/* Ranges are taken as numbers, which have their sizes. */
+#define TAKE_RULE(path)        TAKE_INTO(struct rule, path, 0)
+#define TAKE_RANGE(path, form) TARGET(struct rule, path, 0, form)
 static const struct target rule_targets[] = {
-    [FRA_DST] = TAKE_RULE(destination, RULE_DESTINATION),
-    [FRA_SRC] = TAKE_RULE(source, RULE_SOURCE),
-    [FRA_IIFNAME] = TAKE_RULE(iif, RULE_IIF),
-    [FRA_GOTO] = TAKE_RULE(target, 0),
-    [FRA_PRIORITY] = TAKE_RULE(priority, 0),
-    [FRA_FWMARK] = TAKE_RULE(mark, 0),
-    [FRA_TUN_ID] = TAKE_RULE(tunnel, 0),
-    [FRA_SUPPRESS_IFGROUP] = TAKE_RULE(suppress_group, RULE_GROUP),
-    [FRA_SUPPRESS_PREFIXLEN] = TAKE_RULE(suppress_prefix, RULE_PREFIX),
-    [FRA_TABLE] = TAKE_RULE(table, 0),
-    [FRA_FWMASK] = TAKE_RULE(mask, 0),
-    [FRA_OIFNAME] = TAKE_RULE(oif, RULE_OIF),
-    [FRA_L3MDEV] = TAKE_RULE(l3mdev, 0),
-    [FRA_UID_RANGE] = TAKE_RULE_BY(rules_take_uids, uids, RULE_UIDS),
-    [FRA_IP_PROTO] = TAKE_RULE(protocol, 0),
-    [FRA_SPORT_RANGE] = TAKE_RULE_BY(rules_take_ports, sports, RULE_SPORTS),
-    [FRA_DPORT_RANGE] = TAKE_RULE_BY(rules_take_ports, dports, RULE_DPORTS),
-    [FRA_DSCP] = TAKE_RULE(dscp, 0),
-    [FRA_SPORT_MASK] = TAKE_RULE(sport_mask, 0),
-    [FRA_DPORT_MASK] = TAKE_RULE(dport_mask, 0),
-    [FRA_DSCP_MASK] = TAKE_RULE(dscp_mask, 0),
+    [FRA_DST] = TAKE_RULE(destination),
+    [FRA_SRC] = TAKE_RULE(source),
+    [FRA_IIFNAME] = TAKE_RULE(iif),
+    [FRA_GOTO] = TAKE_RULE(target),
+    [FRA_PRIORITY] = TAKE_RULE(priority),
+    [FRA_FWMARK] = TAKE_RULE(mark),
+    [FRA_TUN_ID] = TAKE_RULE(tunnel),
+    [FRA_SUPPRESS_IFGROUP] = TAKE_RULE(suppress_group),
+    [FRA_SUPPRESS_PREFIXLEN] = TAKE_RULE(suppress_prefix),
+    [FRA_TABLE] = TAKE_RULE(table),
+    [FRA_FWMASK] = TAKE_RULE(mask),
+    [FRA_OIFNAME] = TAKE_RULE(oif),
+    [FRA_L3MDEV] = TAKE_RULE(l3mdev),
+    [FRA_UID_RANGE] = TAKE_RANGE(uids, TARGET_U64),
+    [FRA_IP_PROTO] = TAKE_RULE(protocol),
+    [FRA_SPORT_RANGE] = TAKE_RANGE(sports, TARGET_U32),
+    [FRA_DPORT_RANGE] = TAKE_RANGE(dports, TARGET_U32),
+    [FRA_DSCP] = TAKE_RULE(dscp),
+    [FRA_SPORT_MASK] = TAKE_RULE(sport_mask),
+    [FRA_DPORT_MASK] = TAKE_RULE(dport_mask),
+    [FRA_DSCP_MASK] = TAKE_RULE(dscp_mask),
 };
 
 /* True if a newer kernel has sent a selector that is unknown here, or a flow label of IPv6. */
@@ -72,14 +62,15 @@ int rule_decode(const struct nlmsghdr *message, struct rule *rule)
 
     if (!header || (header->family != AF_INET && header->family != AF_INET6))
         return -EBADMSG;
-    *rule = (struct rule){.table = header->table, .suppress_prefix = -1, .suppress_group = -1};
+    *rule = (struct rule){.table = header->table,
+                          .uids = {0, UINT32_MAX},
+                          .suppress_prefix = -1,
+                          .suppress_group = -1,
+                          .is_unknown = rule_has_unknown(attributes)};
     memcpy(&rule->header, header, sizeof *header);
     decoding.family = header->family;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(rule_targets));
-    rule->has = decoding.has | (rule_has_unknown(attributes) ? RULE_UNKNOWN : 0);
-    if (decoding.malformed || (header->dst_len && !(rule->has & RULE_DESTINATION)) ||
-        (header->src_len && !(rule->has & RULE_SOURCE)) ||
-        header->dst_len > 8 * address_size(&rule->destination) ||
+    if (decoding.malformed || header->dst_len > 8 * address_size(&rule->destination) ||
         header->src_len > 8 * address_size(&rule->source))
         return -EBADMSG;
     return 0;
@@ -116,10 +107,10 @@ static bool rule_has_port(const struct fib_rule_port_range *range, uint16_t mask
 /* The source port of a connection is chosen after the first search for a route. */
 static enum rule_match match_ports(const struct rule *rule, const struct rule_flow *flow)
 {
-    if (rule->has & RULE_DPORTS &&
+    if (rule->dports.start &&
         !rule_has_port(&rule->dports, rule->dport_mask, flow->destination_port))
         return RULE_DIFFERS;
-    if (!(rule->has & RULE_SPORTS))
+    if (!rule->sports.start)
         return RULE_MATCHES;
     return flow->source_port
                ? match_if(rule_has_port(&rule->sports, rule->sport_mask, flow->source_port))
@@ -134,23 +125,22 @@ static enum rule_match match_interfaces(const struct rule *rule, const struct ru
 
     if (rule->l3mdev)
         narrow(&match, match_if(flow->in_vrf));
-    if (rule->has & (RULE_IIF | RULE_OIF) && flow->in_vrf)
+    if (flow->in_vrf && (rule->iif.length || rule->oif.length))
         narrow(&match, RULE_MAY_MATCH);
-    else if (rule->has & RULE_IIF)
+    else if (rule->iif.length)
         narrow(&match, match_if(text_is(rule->iif, "lo")));
-    if (rule->has & RULE_OIF && !flow->in_vrf)
+    if (rule->oif.length && !flow->in_vrf)
         narrow(&match, match_if(*flow->interface && text_is(rule->oif, flow->interface)));
     return match;
 }
 
 enum rule_match rule_matches(const struct rule *rule, const struct rule_flow *flow)
 {
-    enum rule_match match = rule->has & RULE_UNKNOWN ? RULE_MAY_MATCH : RULE_MATCHES;
+    enum rule_match match = rule->is_unknown ? RULE_MAY_MATCH : RULE_MATCHES;
 
     narrow(&match, match_interfaces(rule, flow));
     narrow(&match, match_if(((rule->mark ^ flow->mark) & rule->mask) == 0 && !rule->tunnel));
-    if (rule->has & RULE_UIDS)
-        narrow(&match, match_if(rule->uids.start <= flow->uid && flow->uid <= rule->uids.end));
+    narrow(&match, match_if(rule->uids.start <= flow->uid && flow->uid <= rule->uids.end));
     if (rule->header.dst_len)
         narrow(&match, match_if(address_is_within(&flow->destination, &rule->destination,
                                                   rule->header.dst_len)));
@@ -223,6 +213,8 @@ void rule_search_take(struct rule_search *search, const struct rule *rule)
         search->target = rule->target > search->target ? rule->target : search->target;
         search->may_skip = match == RULE_MAY_MATCH;
     }
+    search->needs_port |=
+        match == RULE_MAY_MATCH && rule->sports.start && !search->flow->source_port;
     narrow(&match, rule_applies(search, rule, table));
     if (match == RULE_DIFFERS || search->candidates++)
         return;

@@ -12,36 +12,24 @@
 #include "fastnet/routing.h"
 #include "fastnet/text.h"
 
-/* The members of FRA_* that a rule has only if it compares them. */
-#define RULE_DESTINATION (UINT64_C(1) << 0)
-#define RULE_SOURCE      (UINT64_C(1) << 1)
-#define RULE_IIF         (UINT64_C(1) << 2)
-#define RULE_OIF         (UINT64_C(1) << 3)
-#define RULE_UIDS        (UINT64_C(1) << 4)
-#define RULE_SPORTS      (UINT64_C(1) << 5)
-#define RULE_DPORTS      (UINT64_C(1) << 6)
-#define RULE_PREFIX      (UINT64_C(1) << 7) /* suppress_prefix */
-#define RULE_GROUP       (UINT64_C(1) << 8) /* suppress_group */
-/* The rule has an attribute that this decoder does not know, so what it matches is unknown. */
-#define RULE_UNKNOWN (UINT64_C(1) << 9)
-
+/* Members of FRA_*; zeroes and empty texts: the rule does not compare them. */
 struct rule {
-    uint64_t has;
     struct fib_rule_hdr header;
     uint32_t priority, table;
-    uint32_t target;      /* of FR_ACT_GOTO: the priority of the next rule */
-    uint32_t mark, mask;  /* mask 0: any mark */
-    uint8_t protocol;     /* IPPROTO_*; 0: any */
+    uint32_t target; /* of FR_ACT_GOTO: the priority of the next rule */
+    uint32_t mark, mask;
+    uint8_t protocol;     /* IPPROTO_* */
     uint8_t l3mdev;       /* 1: for flows in a VRF, whose table is used */
-    uint64_t tunnel;      /* id of a tunnel, which packets of sockets do not have; 0: any */
+    uint64_t tunnel;      /* id of a tunnel, which packets of sockets do not have */
     struct text iif, oif; /* names of interfaces, borrowed */
     struct address destination, source;
-    struct fib_rule_uid_range uids;
+    struct fib_rule_uid_range uids; /* 0 to UINT32_MAX: any user */
     struct fib_rule_port_range sports, dports;
-    uint16_t sport_mask, dport_mask; /* 0: any port of the range; else compare these bits */
+    uint16_t sport_mask, dport_mask; /* 0: all ports of the range; else only these bits count */
     uint8_t dscp, dscp_mask;         /* DSCP (RFC 2474) instead of header.tos */
     int32_t suppress_prefix;         /* routes with at most this prefix are not used; -1: all are */
     int32_t suppress_group; /* routes by interfaces of this group are not used; -1: all are */
+    bool is_unknown;        /* has an attribute that this decoder does not know */
 };
 
 /* Fills *rule from an RTM_NEWRULE. Returns 0, or -EBADMSG if the message is too short, lacks an
@@ -89,6 +77,7 @@ struct rule_search {
     unsigned candidates; /* number of rules that may have been applied */
     bool first_is_sure;  /* the first of them has been applied */
     struct routing_rule first;
+    bool needs_port; /* a rule compares the source port of the flow, which is unknown */
 };
 
 /* Takes the next rule of the dump. */
