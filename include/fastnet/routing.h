@@ -39,7 +39,7 @@ enum routing_end {
 
 /* The policy rule (ip-rule(8)) that the kernel applied. */
 struct routing_rule {
-    bool known;        /* false: several rules may have been applied, or none was */
+    bool known;        /* false: several rules may have been applied, or no rule was */
     bool ends;         /* the rule itself ends the way: it is of a type such as prohibit */
     uint32_t priority; /* FRA_PRIORITY of linux/fib_rules.h */
     uint32_t table;    /* table in which it finds the route; 0: none */
@@ -56,8 +56,9 @@ struct routing_answer {
     struct address gateway; /* AF_UNSPEC: the peer itself is the next hop */
     struct address source;  /* source address that the kernel chooses */
     uint32_t interface;     /* index of the interface by which packets leave */
-    unsigned next_hops;     /* of the route; if there are several, ports may decide; 0: unknown */
-    uint32_t mtu;           /* of this way, with a learnt exception; bytes; 0: unknown */
+    unsigned next_hops;     /* number of the next hops of the route, from which ports may choose; 0:
+                               unknown */
+    uint32_t mtu;           /* bytes, with a learnt exception; 0: unknown */
     bool mtu_is_learnt;     /* a router has reported that packets were too big */
     uint32_t mtu_expires;   /* seconds until the kernel forgets what it has learnt */
     uint32_t vrf;           /* index of the VRF device that the interface belongs to; 0: none */

@@ -24,7 +24,7 @@
 struct found_address {
     struct address address;
     uint32_t interface;
-    int error; /* of the end: 0 or EAI_* */
+    int error; /* in the end: 0 or EAI_* */
 };
 
 static struct found_address address_of(const struct addrinfo *info)

@@ -50,7 +50,7 @@ static void take_result(struct bytes *bytes, struct rule_search *search, uint8_t
             bytes_u8(bytes), (int16_t)(bytes_u8(bytes) - 1), (int16_t)(bytes_u8(bytes) - 1), false};
 }
 
-static void check_texts(const struct rule *rule, const struct nlmsghdr *message)
+static void check_texts(const struct policy_rule *rule, const struct nlmsghdr *message)
 {
     const char *start = (const char *)message, *end = start + message->nlmsg_len;
     const struct text *texts[] = {&rule->iif, &rule->oif};
@@ -61,10 +61,10 @@ static void check_texts(const struct rule *rule, const struct nlmsghdr *message)
 }
 
 /* A rule and its inverse match the opposite flows. */
-static void check_match(const struct rule *rule, const struct rule_flow *flow)
+static void check_match(const struct policy_rule *rule, const struct rule_flow *flow)
 {
     const enum rule_match match = rule_matches(rule, flow);
-    struct rule inverse = *rule;
+    struct policy_rule inverse = *rule;
 
     inverse.header.flags ^= FIB_RULE_INVERT;
     require(rule_matches(&inverse, flow) == RULE_MATCHES - match);
@@ -81,7 +81,7 @@ static void check_match(const struct rule *rule, const struct rule_flow *flow)
 }
 
 static void check_search(const struct rule_search *before, const struct rule_search *after,
-                         const struct rule *rule)
+                         const struct policy_rule *rule)
 {
     require(after->candidates - before->candidates <= 1);
     require(after->target >= before->target);
@@ -103,7 +103,7 @@ static void take_message(struct rule_search *search, struct bytes *bytes)
     struct nlmsghdr *message = (void *)place;
     const uint8_t length = bytes_u8(bytes);
     const struct rule_search before = *search;
-    struct rule rule;
+    struct policy_rule rule;
 
     memset(message, 0, sizeof *message);
     message->nlmsg_len = (uint32_t)(sizeof *message + length);

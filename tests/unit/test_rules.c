@@ -11,7 +11,7 @@
 
 struct policy {
     struct wire wire;
-    struct rule rule; /* decoded last; borrows from the wire */
+    struct policy_rule rule; /* decoded last; borrows from the wire */
     struct rule_flow flow;
     struct rule_search search;
 };
@@ -102,7 +102,7 @@ static void assert_applied(const struct policy *policy, uint32_t priority, uint3
 static void a_rule_has_the_values_of_its_message(void **state)
 {
     struct policy *policy = *state;
-    const struct rule *rule = &policy->rule;
+    const struct policy_rule *rule = &policy->rule;
     const struct fib_rule_hdr header = {
         .family = AF_INET, .src_len = 24, .action = FR_ACT_TO_TBL, .table = RT_TABLE_UNSPEC};
     const struct fib_rule_port_range ports = {5, 6};

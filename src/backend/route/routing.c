@@ -156,7 +156,7 @@ int routing_neighbour(struct netlink *netlink, const struct address *address, ui
 
 /* --- The route -------------------------------------------------------------------------------- */
 
-/* A question with what is found on the way to its answer. */
+/* A question, and facts that its answer needs. */
 struct routing {
     struct netlink *netlink;
     struct routing_question question; /* with the addresses that connect(2) would use */
@@ -193,8 +193,8 @@ static int routing_take_route(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-/* Asks for the route of the question. flags: RTM_F_FIB_MATCH asks for the route as its table has
- * it; otherwise the kernel answers with the source, the MTU and the next hop that it chose. */
+/* Asks for the route of the question. flags: RTM_F_FIB_MATCH asks for the entry of the table; 0 for
+ * the route with the source, the MTU and the next hop that the kernel chooses. */
 static int routing_find(const struct routing *routing, unsigned flags, struct routing_route *route)
 {
     _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
@@ -341,7 +341,7 @@ static void routing_fill(const struct routing *routing, const struct routing_rou
 
 static int routing_take_rule(const struct nlmsghdr *message, void *arg)
 {
-    struct rule rule;
+    struct policy_rule rule;
 
     if (message->nlmsg_type != RTM_NEWRULE)
         return 0;

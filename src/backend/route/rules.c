@@ -15,8 +15,8 @@
 /* --- Decoding --------------------------------------------------------------------------------- */
 
 /* Ranges are taken as numbers, which have their sizes. */
-#define TAKE_RULE(path)        TAKE_INTO(struct rule, path, 0)
-#define TAKE_RANGE(path, form) TARGET(struct rule, path, 0, form)
+#define TAKE_RULE(path)        TAKE_INTO(struct policy_rule, path, 0)
+#define TAKE_RANGE(path, form) TARGET(struct policy_rule, path, 0, form)
 static const struct target rule_targets[] = {
     [FRA_DST] = TAKE_RULE(destination),
     [FRA_SRC] = TAKE_RULE(source),
@@ -54,7 +54,7 @@ static bool rule_has_unknown(struct attributes attributes)
     return false;
 }
 
-int rule_decode(const struct nlmsghdr *message, struct rule *rule)
+int rule_decode(const struct nlmsghdr *message, struct policy_rule *rule)
 {
     struct decoding decoding = {.object = rule};
     struct attributes attributes;
@@ -62,11 +62,11 @@ int rule_decode(const struct nlmsghdr *message, struct rule *rule)
 
     if (!header || (header->family != AF_INET && header->family != AF_INET6))
         return -EBADMSG;
-    *rule = (struct rule){.table = header->table,
-                          .uids = {0, UINT32_MAX},
-                          .suppress_prefix = -1,
-                          .suppress_group = -1,
-                          .is_unknown = rule_has_unknown(attributes)};
+    *rule = (struct policy_rule){.table = header->table,
+                                 .uids = {0, UINT32_MAX},
+                                 .suppress_prefix = -1,
+                                 .suppress_group = -1,
+                                 .is_unknown = rule_has_unknown(attributes)};
     memcpy(&rule->header, header, sizeof *header);
     decoding.family = header->family;
     attributes_decode(&decoding, attributes, (struct targets)TARGETS(rule_targets));
@@ -90,7 +90,7 @@ static void narrow(enum rule_match *match, enum rule_match selector)
         *match = selector;
 }
 
-static enum rule_match match_source(const struct rule *rule, const struct rule_flow *flow)
+static enum rule_match match_source(const struct policy_rule *rule, const struct rule_flow *flow)
 {
     if (!rule->header.src_len)
         return RULE_MATCHES;
@@ -105,7 +105,7 @@ static bool rule_has_port(const struct fib_rule_port_range *range, uint16_t mask
 }
 
 /* The source port of a connection is chosen after the first search for a route. */
-static enum rule_match match_ports(const struct rule *rule, const struct rule_flow *flow)
+static enum rule_match match_ports(const struct policy_rule *rule, const struct rule_flow *flow)
 {
     if (rule->dports.start &&
         !rule_has_port(&rule->dports, rule->dport_mask, flow->destination_port))
@@ -119,7 +119,8 @@ static enum rule_match match_ports(const struct rule *rule, const struct rule_fl
 
 /* Packets of this machine's sockets come in by lo, and leave by the interface that the socket is
  * bound to. Kernels differ in what they compare if that interface is in a VRF. */
-static enum rule_match match_interfaces(const struct rule *rule, const struct rule_flow *flow)
+static enum rule_match match_interfaces(const struct policy_rule *rule,
+                                        const struct rule_flow *flow)
 {
     enum rule_match match = RULE_MATCHES;
 
@@ -134,7 +135,7 @@ static enum rule_match match_interfaces(const struct rule *rule, const struct ru
     return match;
 }
 
-enum rule_match rule_matches(const struct rule *rule, const struct rule_flow *flow)
+enum rule_match rule_matches(const struct policy_rule *rule, const struct rule_flow *flow)
 {
     enum rule_match match = rule->is_unknown ? RULE_MAY_MATCH : RULE_MATCHES;
 
@@ -166,7 +167,7 @@ static int rule_error(uint8_t action)
 }
 
 /* The way leads: can this rule have found its route? */
-static enum rule_match rule_leads(const struct rule_search *search, const struct rule *rule,
+static enum rule_match rule_leads(const struct rule_search *search, const struct policy_rule *rule,
                                   uint32_t table)
 {
     if (!table && rule->l3mdev)
@@ -193,15 +194,15 @@ static enum rule_match table_ends(const struct rule_search *search, uint32_t tab
                                                                                          : RULE_MATCHES;
 }
 
-static enum rule_match rule_applies(const struct rule_search *search, const struct rule *rule,
-                                    uint32_t table)
+static enum rule_match rule_applies(const struct rule_search *search,
+                                    const struct policy_rule *rule, uint32_t table)
 {
     if (rule->header.action != FR_ACT_TO_TBL)
         return match_if(search->error && rule_error(rule->header.action) == search->error);
     return search->error ? table_ends(search, table) : rule_leads(search, rule, table);
 }
 
-void rule_search_take(struct rule_search *search, const struct rule *rule)
+void rule_search_take(struct rule_search *search, const struct policy_rule *rule)
 {
     const uint32_t table = rule->l3mdev ? search->flow->vrf_table : rule->table;
     enum rule_match match = rule_matches(rule, search->flow);

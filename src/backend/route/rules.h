@@ -13,10 +13,10 @@
 #include "fastnet/text.h"
 
 /* Members of FRA_*; zeroes and empty texts: the rule does not compare them. */
-struct rule {
+struct policy_rule {
     struct fib_rule_hdr header;
     uint32_t priority, table;
-    uint32_t target; /* of FR_ACT_GOTO: the priority of the next rule */
+    uint32_t target; /* FR_ACT_GOTO: the priority of the next rule */
     uint32_t mark, mask;
     uint8_t protocol;     /* IPPROTO_* */
     uint8_t l3mdev;       /* 1: for flows in a VRF, whose table is used */
@@ -34,7 +34,7 @@ struct rule {
 
 /* Fills *rule from an RTM_NEWRULE. Returns 0, or -EBADMSG if the message is too short, lacks an
  * address that its header promises, or something is not a valid attribute. */
-int rule_decode(const struct nlmsghdr *message, struct rule *rule);
+int rule_decode(const struct nlmsghdr *message, struct policy_rule *rule);
 
 /* A flow that leaves this machine, as rules see it. */
 struct rule_flow {
@@ -50,13 +50,13 @@ struct rule_flow {
 enum rule_match { RULE_DIFFERS, RULE_MAY_MATCH, RULE_MATCHES };
 
 /* Compares as fib_rule_match() of the kernel's net/core/fib_rules.c does. */
-enum rule_match rule_matches(const struct rule *rule, const struct rule_flow *flow);
+enum rule_match rule_matches(const struct policy_rule *rule, const struct rule_flow *flow);
 
 /* A table of routes in which the way may have ended. */
 struct rule_table {
     uint32_t table;
-    /* Of routes that cover the peer, the longest prefix of those that end the way, and of those
-     * that send the kernel on to the next rule (ip-route(8): throw). -1: there is no such route. */
+    /* The longest prefixes of routes that cover the peer; -1: no such route. ends: routes that end
+     * the way. throws: routes that send the kernel on to the next rule (ip-route(8)). */
     int16_t ends, throws;
     bool may_differ; /* some of these routes may be for other flows */
 };
@@ -81,6 +81,6 @@ struct rule_search {
 };
 
 /* Takes the next rule of the dump. */
-void rule_search_take(struct rule_search *search, const struct rule *rule);
+void rule_search_take(struct rule_search *search, const struct policy_rule *rule);
 
 #endif
