@@ -79,6 +79,7 @@ static bool take_option(struct routing_question *question, const char *name, con
 {
     const uint32_t number = (uint32_t)strtoul(value, NULL, 0);
 
+    question->has_uid |= strcmp(name, "uid") == 0;
     if (strcmp(name, "from") == 0)
         question->source = parsed(value);
     else if (strcmp(name, "mark") == 0)
@@ -86,7 +87,7 @@ static bool take_option(struct routing_question *question, const char *name, con
     else if (strcmp(name, "oif") == 0)
         question->interface = if_nametoindex(value);
     else if (strcmp(name, "uid") == 0)
-        question->uid = number, question->has_uid = true;
+        question->uid = number;
     else if (strcmp(name, "sport") == 0)
         question->source_port = (uint16_t)number;
     else if (strcmp(name, "dport") == 0)

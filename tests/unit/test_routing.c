@@ -600,6 +600,21 @@ static void an_interface_that_is_down_has_no_route(void **state)
     assert_false(routed->answer.rule.known);
 }
 
+static void a_route_by_another_interface_is_not_the_way_of_a_bound_socket(void **state)
+{
+    struct routed *routed = *state;
+
+    routed->question.peer.address = ip("2001:db8::7");
+    routed->question.interface = RED;
+    add_link(routed, RED, "red", IFF_UP);
+    routed->route.length = 0;
+    add_route(&routed->route, "2001:db8::7", 128, RTN_UNICAST, RT_TABLE_MAIN, 0);
+    wire_u32(&routed->route, RTA_OIF, V0);
+    assert_int_equal(ask(routed)->end, ROUTING_UNKNOWN);
+    routed->question.interface = V0;
+    assert_int_equal(ask(routed)->end, ROUTING_LEADS);
+}
+
 static void a_link_local_peer_needs_an_interface(void **state)
 {
     struct routed *routed = *state;
@@ -704,6 +719,7 @@ int main(void)
         WITH_KERNEL(an_address_that_the_kernel_refuses_is_no_blackhole),
         WITH_KERNEL(a_source_of_another_machine_is_no_missing_route),
         WITH_KERNEL(an_interface_that_is_down_has_no_route),
+        WITH_KERNEL(a_route_by_another_interface_is_not_the_way_of_a_bound_socket),
         WITH_KERNEL(a_link_local_peer_needs_an_interface),
         WITH_KERNEL(an_errno_of_another_kind_is_an_error),
         WITH_KERNEL(an_interface_has_its_state),

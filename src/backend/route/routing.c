@@ -328,7 +328,9 @@ static void routing_fill(const struct routing *routing, const struct routing_rou
     answer->table = routing_table(route, match);
     if (route->has & ROUTE_GATEWAY)
         answer->gateway = route->route.gateway;
-    answer->source = route->has & ROUTE_SOURCE ? route->route.source : routing->question.source;
+    answer->source = routing->question.source;
+    if (answer->source.family == AF_UNSPEC && route->has & ROUTE_SOURCE)
+        answer->source = route->route.source;
     answer->interface = route->route.interface;
     answer->next_hops = match->next_hops;
     if (routing_link(routing->netlink, answer->interface, &link) == 0 &&
@@ -560,6 +562,15 @@ static bool is_link_local(const struct address *address)
            (address->bytes[1] & 0xc0) == 0x80;
 }
 
+/* If the question has a source and an interface, RTM_GETROUTE of IPv6 also finds routes by other
+ * interfaces (ip6_route_output_flags() of net/ipv6/route.c); connect(2) does not. */
+static bool is_other_interface(const struct routing *routing, const struct routing_route *route)
+{
+    return route->route.destination.family == AF_INET6 && route->route.type == RTN_UNICAST &&
+           routing->bound.index && !routing->bound_vrf.is_vrf &&
+           route->route.interface != routing->bound.index;
+}
+
 int routing_ask(struct netlink *netlink, const struct routing_question *question,
                 struct routing_answer *answer)
 {
@@ -584,6 +595,8 @@ int routing_ask(struct netlink *netlink, const struct routing_question *question
         return 0;
     }
     routing_find(&routing, RTM_F_FIB_MATCH, &match); /* without it, less is known */
+    if (is_other_interface(&routing, &route))
+        return 0;
     routing_fill(&routing, &route, &match);
     routing_name_rule(&routing, &match);
     return 0;
