@@ -70,16 +70,17 @@ enum attempt_state {
 };
 
 struct attempt_result {
-    uint8_t state;    /* enum attempt_state */
-    unsigned lacks;   /* ATTEMPT_LACKS_*. Without the network namespace the attempt is not made,
-                         because   an address may be another machine there */
-    int error;        /* errno of the connection, positive */
-    bool at_once;     /* socket(2) or connect(2) itself failed: no packet was answered */
-    uint64_t began;   /* CLOCK_MONOTONIC before connect(2), ns */
-    uint64_t elapsed; /* until the result, ns */
+    uint8_t state; /* enum attempt_state */
+    /* ATTEMPT_LACKS_*. Without the network namespace the attempt is not made, because an address
+     * may be another machine there. */
+    unsigned lacks;
+    int error;             /* errno of the connection, positive */
+    bool at_once;          /* socket(2) or connect(2) itself failed: no packet was answered */
+    uint64_t began;        /* CLOCK_MONOTONIC before connect(2), ns */
+    uint64_t elapsed;      /* until the result, ns */
     struct endpoint local; /* the port is 0 if the connection was refused within connect(2) */
-    uint64_t cookie;       /* of the socket (SO_COOKIE); 0: unknown */
-    uint32_t retransmits;  /* of the SYN (tcp_info) */
+    uint64_t cookie;       /* socket cookie (SO_COOKIE); 0: unknown */
+    uint32_t retransmits;  /* how often the SYN was sent again (tcp_info) */
     /* The newest ICMP message about this connection. is_local: this machine's kernel sent it,
      * because SO_EE_ORIGIN_LOCAL says so, or the offender is the connection's own address. */
     bool has_icmp, icmp_is_local;
@@ -88,10 +89,12 @@ struct attempt_result {
     uint32_t icmp_info;      /* "too big": the MTU */
     struct address offender; /* the machine that sent it; AF_UNSPEC: unknown */
     /* After the handshake. */
-    uint32_t mtu, mss;    /* of the way (IP_MTU), and of segments; 0: unknown */
-    uint64_t sent, acked; /* bytes of `bytes` that left at least once; that the peer has */
-    uint32_t data_retransmits;
-    bool reset; /* the peer reset the connection after the handshake */
+    uint32_t mtu; /* the MTU of the way (IP_MTU); 0: unknown */
+    uint32_t mss; /* the largest segment; 0: unknown */
+    /* With `bytes`. */
+    uint64_t sent, acked;      /* bytes that left at least once; bytes that the peer has received */
+    uint32_t data_retransmits; /* segments that were sent again */
+    bool reset;                /* the peer reset the connection after the handshake */
 };
 
 struct attempt;
@@ -99,15 +102,15 @@ struct attempt;
 /* Starts the child, which connects at once; for UDP it also sends an empty datagram. Returns 0 or
  * -errno. The child uses RIGHTS_OF_ATTEMPTS to enter, gives all rights up before it connects, and
  * ends with the thread that called this function. It closes the connection without a reset, except
- * if the peer has not acknowledged all of `bytes`: no data is left behind. No other thread may
+ * if the peer has not acknowledged all of `bytes`: then it discards the rest. No other thread may
  * allocate memory meanwhile. */
 int attempt_begin(struct attempt **attempt, const struct attempt_question *question);
-/* Copies what is known so far. Returns whether the result is final: the first proof (connected, or
- * an error; with `bytes`, all bytes acknowledged, or a reset), or the end of the time. */
+/* Copies the result so far. Returns whether it is final: the first proof (connected, or
+ * an error; with `bytes`, the end of that connection), or the end of the time. */
 bool attempt_read(struct attempt *attempt, struct attempt_result *result);
-/* A descriptor that poll(2) can wait for: something has changed. After a final result it may stay
- * readable. If a control group is frozen, the child never reports: do not wait longer than the time
- * that was given. */
+/* Returns a descriptor that can be read (poll(2)) when something has changed. After a final result
+ * it may stay readable. If a control group is frozen, the child never reports: do not wait longer
+ * than the time that was given. */
 int attempt_descriptor(const struct attempt *attempt);
 /* Waits a moment for the end of the connection, and ends the child. Accepts NULL. */
 void attempt_end(struct attempt *attempt);

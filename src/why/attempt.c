@@ -298,8 +298,8 @@ static int child_milliseconds_left(const struct attempt_child *child)
     return left > INT_MAX ? INT_MAX : (int)left;
 }
 
-/* Waits for the socket. If the parent has ended, or wants no more, the child ends here: the parent
- * may not send signals to a process of another user. */
+/* Waits for the socket. If the parent has ended, or has called attempt_end(), the child ends here:
+ * the parent may not send signals to a process of another user. */
 static void child_poll(const struct attempt_child *child, short events, int milliseconds)
 {
     struct pollfd both[] = {{.fd = child->socket, .events = events},
@@ -342,7 +342,7 @@ static int child_drain(struct attempt_child *child)
     return length > 0 ? -EAGAIN : length < 0 ? child_note_error(child, errno) : 0;
 }
 
-/* With these options close(2) resets the connection and discards what is left to send. */
+/* With these options close(2) resets the connection, and discards bytes that are left to send. */
 static void child_set_abort(const struct attempt_child *child, bool abort)
 {
     const struct linger linger = {.l_onoff = abort, .l_linger = 0};

@@ -27,7 +27,7 @@ enum { STATUS_FILE_MAX = 4096, CGROUP_FILE_MAX = 3 * PATH_MAX };
 
 /* --- A process -------------------------------------------------------------------------------- */
 
-/* Returns what follows `name` at the beginning of a line, or NULL. */
+/* Finds the line that begins with `name`. Returns the rest of the text after it, or NULL. */
 static const char *as_find_line(const char *text, const char *name)
 {
     while (text && strncmp(text, name, strlen(name)) != 0) {
