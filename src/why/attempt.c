@@ -33,7 +33,7 @@ enum {
     READS_MAX = 64
 };
 
-/* What the child writes to the pipe, always at once (PIPE_BUF). */
+/* A message of the child to the parent. */
 struct attempt_news {
     struct attempt_result result;
     bool is_final;
@@ -41,8 +41,7 @@ struct attempt_news {
 
 struct attempt {
     pid_t child;
-    int pipe;     /* its end for reading; never blocks; ends with the child */
-    int leash;    /* the end for writing of a pipe: when it is closed, the child ends */
+    int pair;     /* an end of a socket pair, which ends with the child; never blocks */
     uint64_t end; /* when the time is over: CLOCK_MONOTONIC, ns */
     struct attempt_news news;
     bool has_ended; /* the child */
@@ -51,7 +50,8 @@ struct attempt {
 /* The child's own data. */
 struct attempt_child {
     const struct attempt_question *question;
-    int socket, pipe, leash;
+    int socket;
+    int pair; /* the other end, which ends with the parent, or by attempt_end() */
     uint64_t end;
     struct attempt_result result;
 };
@@ -65,7 +65,7 @@ static void child_report(const struct attempt_child *child, bool is_final)
     memset(&news, 0, sizeof news);
     news.result = child->result;
     news.is_final = is_final;
-    if (write(child->pipe, &news, sizeof news) < 0)
+    if (send(child->pair, &news, sizeof news, MSG_NOSIGNAL) < 0)
         _exit(1);
 }
 
@@ -167,25 +167,6 @@ static int child_connect(const struct attempt_child *child)
     return question->protocol == IPPROTO_UDP && send(child->socket, "", 0, 0) < 0 ? -errno : 0;
 }
 
-static void child_read_local(struct attempt_child *child)
-{
-    union {
-        struct sockaddr any;
-        struct sockaddr_in in;
-        struct sockaddr_in6 in6;
-    } name = {.any.sa_family = AF_UNSPEC};
-    struct endpoint *local = &child->result.local;
-    socklen_t size = sizeof name;
-
-    (void)getsockname(child->socket, &name.any, &size);
-    if (name.any.sa_family == AF_INET)
-        *local =
-            (struct endpoint){address_make(AF_INET, &name.in.sin_addr), ntohs(name.in.sin_port)};
-    else if (name.any.sa_family == AF_INET6)
-        *local = (struct endpoint){address_make(AF_INET6, &name.in6.sin6_addr),
-                                   ntohs(name.in6.sin6_port)};
-}
-
 /* Takes all messages of the error queue. Returns whether there was an ICMP message. */
 static bool child_read_icmp(struct attempt_child *child)
 {
@@ -225,21 +206,16 @@ static struct tcp_info child_tcp_info(const struct attempt_child *child)
     return info;
 }
 
-static int child_number(const struct attempt_child *child, int level, int option)
-{
-    int number = 0;
-    socklen_t size = sizeof number;
-
-    return getsockopt(child->socket, level, option, &number, &size) < 0 || number < 0 ? 0 : number;
-}
-
 static void child_read_path(struct attempt_child *child, const struct tcp_info *info)
 {
     const bool is_v6 = child->question->peer.address.family == AF_INET6;
+    int mtu = 0;
+    socklen_t size = sizeof mtu;
 
+    (void)getsockopt(child->socket, is_v6 ? IPPROTO_IPV6 : IPPROTO_IP, is_v6 ? IPV6_MTU : IP_MTU,
+                     &mtu, &size);
+    child->result.mtu = (uint32_t)mtu;
     child->result.mss = info->tcpi_snd_mss;
-    child->result.mtu =
-        (uint32_t)child_number(child, is_v6 ? IPPROTO_IPV6 : IPPROTO_IP, is_v6 ? IPV6_MTU : IP_MTU);
 }
 
 static bool child_fail(struct attempt_child *child, int error)
@@ -303,7 +279,7 @@ static int child_milliseconds_left(const struct attempt_child *child)
 static void child_poll(const struct attempt_child *child, short events, int milliseconds)
 {
     struct pollfd both[] = {{.fd = child->socket, .events = events},
-                            {.fd = child->leash, .events = POLLIN}};
+                            {.fd = child->pair, .events = POLLIN}};
 
     if (poll(both, COUNT(both), milliseconds) > 0 && both[1].revents)
         _exit(0);
@@ -428,6 +404,8 @@ static void child_try(struct attempt_child *child)
 {
     struct attempt_result *result = &child->result;
     const int opened = child->socket < 0 ? child->socket : 0;
+    struct sockaddr_storage name;
+    socklen_t size = sizeof name;
     int error;
 
     result->began = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -439,7 +417,8 @@ static void child_try(struct attempt_child *child)
         return;
     }
     result->state = ATTEMPT_WAITS;
-    child_read_local(child);
+    if (getsockname(child->socket, (struct sockaddr *)&name, &size) == 0)
+        result->local = endpoint_of(&name, sizeof name);
     child_report(child, false);
     child_await(child);
 }
@@ -476,55 +455,33 @@ static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
 
 /* --- The parent ------------------------------------------------------------------------------- */
 
-/* Starts the child. Each process closes its copies of the other's ends. Returns 0 or -errno. */
-static int attempt_start(struct attempt *attempt, const struct attempt_question *question)
-{
-    const pid_t self = getpid();
-    int news[2], leash[2], error = 0;
-
-    if (pipe2(news, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -errno;
-    if (pipe2(leash, O_CLOEXEC) < 0) {
-        error = -errno;
-        close(news[0]);
-        close(news[1]);
-        return error;
-    }
-    attempt->pipe = news[0];
-    attempt->leash = leash[1];
-    attempt->child = fork();
-    if (attempt->child == 0) {
-        close(leash[1]);
-        child_run(&(struct attempt_child){.question = question, .pipe = news[1], .leash = leash[0]},
-                  self);
-    }
-    error = attempt->child < 0 ? -errno : 0;
-    close(news[1]);
-    close(leash[0]);
-    return error;
-}
-
-static void attempt_free(struct attempt *attempt)
-{
-    if (attempt->child) { /* or -1: both pipes are open */
-        close(attempt->pipe);
-        if (attempt->leash >= 0)
-            close(attempt->leash);
-    }
-    free(attempt);
-}
-
 int attempt_begin(struct attempt **attempt, const struct attempt_question *question)
 {
     struct attempt *made = calloc(1, sizeof *made);
-    const int error = made ? attempt_start(made, question) : -ENOMEM;
+    const pid_t self = getpid();
+    int pair[2], error = 0;
 
-    if (error) {
-        if (made)
-            attempt_free(made);
+    if (!made)
+        return -ENOMEM;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
+        error = -errno;
+        free(made);
         return error;
     }
+    made->pair = pair[0];
     made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
+    made->child = fork();
+    if (made->child == 0) {
+        close(pair[0]);
+        child_run(&(struct attempt_child){.question = question, .pair = pair[1]}, self);
+    }
+    error = made->child < 0 ? -errno : 0;
+    close(pair[1]);
+    if (error) {
+        close(pair[0]);
+        free(made);
+        return error;
+    }
     *attempt = made;
     return 0;
 }
@@ -534,7 +491,7 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
     struct attempt_news news;
     ssize_t length;
 
-    while ((length = read(attempt->pipe, &news, sizeof news)) == (ssize_t)sizeof news)
+    while ((length = read(attempt->pair, &news, sizeof news)) == (ssize_t)sizeof news)
         attempt->news = news;
     attempt->has_ended |= length == 0;
     *result = attempt->news.result;
@@ -544,24 +501,20 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
 
 int attempt_descriptor(const struct attempt *attempt)
 {
-    return attempt->pipe;
+    return attempt->pair;
 }
 
 /* Waits until the child has ended, at most for the time. */
 static void attempt_await_end(struct attempt *attempt, unsigned milliseconds)
 {
     const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
-    struct pollfd event = {.fd = attempt->pipe, .events = POLLIN};
+    struct pollfd event = {.fd = attempt->pair, .events = POLLIN};
     struct attempt_result result;
     uint64_t now;
 
-    for (;;) {
-        (void)attempt_read(attempt, &result);
-        now = clock_nanoseconds(CLOCK_MONOTONIC);
-        if (attempt->has_ended || now >= end)
-            return;
+    while ((void)attempt_read(attempt, &result),
+           !attempt->has_ended && (now = clock_nanoseconds(CLOCK_MONOTONIC)) < end)
         (void)poll(&event, 1, (int)((end - now) / CLOCK_MILLISECOND) + 1);
-    }
 }
 
 /* A child that was stopped, as by a frozen control group, is killed. */
@@ -571,13 +524,13 @@ void attempt_end(struct attempt *attempt)
         return;
     if (attempt->news.is_final)
         attempt_await_end(attempt, 2 * GOODBYE_PATIENCE);
-    close(attempt->leash);
-    attempt->leash = -1;
+    (void)shutdown(attempt->pair, SHUT_WR);
     attempt_await_end(attempt, END_PATIENCE);
     rights_raise(RIGHT_USER);
     const bool will_end = attempt->has_ended || kill(attempt->child, SIGKILL) == 0;
     rights_lower();
     while (waitpid(attempt->child, NULL, will_end ? 0 : WNOHANG) < 0 && errno == EINTR)
         continue;
-    attempt_free(attempt);
+    close(attempt->pair);
+    free(attempt);
 }

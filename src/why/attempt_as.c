@@ -41,12 +41,13 @@ static const char *as_find_line(const char *text, const char *name)
 static bool as_take_id(const char *status, const char *name, uint32_t *id)
 {
     const char *at = as_find_line(status, name);
-    unsigned real, effective, saved, file_system;
+    char *end = NULL;
+    unsigned long number = 0;
 
-    if (!at || sscanf(at, "%u %u %u %u", &real, &effective, &saved, &file_system) != 4)
-        return false;
-    *id = file_system;
-    return true;
+    for (int i = 0; at && i < 4; i++, at = end == at ? NULL : end)
+        number = strtoul(at, &end, 10);
+    *id = (uint32_t)number;
+    return at;
 }
 
 /* Returns the path of version 2, from the line "0::PATH"; NULL: unknown. The caller frees it. */

@@ -10,10 +10,9 @@
 
 #include "fastnet/attempt.h"
 
-/* Returns the address after struct sock_extended_err. The kernel writes AF_UNSPEC if it does not
- * know the sender. */
-static struct address attempt_offender(const unsigned char *bytes, size_t size)
+struct endpoint endpoint_of(const void *bytes, size_t size)
 {
+    struct endpoint end = {.address.family = AF_UNSPEC};
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
     sa_family_t family = AF_UNSPEC;
@@ -22,13 +21,12 @@ static struct address attempt_offender(const unsigned char *bytes, size_t size)
         memcpy(&family, bytes, sizeof family);
     if (family == AF_INET && size >= sizeof in) {
         memcpy(&in, bytes, sizeof in);
-        return address_make(AF_INET, &in.sin_addr);
-    }
-    if (family == AF_INET6 && size >= sizeof in6) {
+        end = (struct endpoint){address_make(AF_INET, &in.sin_addr), ntohs(in.sin_port)};
+    } else if (family == AF_INET6 && size >= sizeof in6) {
         memcpy(&in6, bytes, sizeof in6);
-        return address_make(AF_INET6, &in6.sin6_addr);
+        end = (struct endpoint){address_make(AF_INET6, &in6.sin6_addr), ntohs(in6.sin6_port)};
     }
-    return (struct address){.family = AF_UNSPEC};
+    return end;
 }
 
 static bool is_error_message(const struct cmsghdr *control)
@@ -54,7 +52,8 @@ static bool attempt_take_control(const unsigned char *data, size_t size,
     result->icmp_code = error.ee_code;
     result->icmp_error = (int)error.ee_errno;
     result->icmp_info = error.ee_info;
-    result->offender = attempt_offender(data + sizeof error, size - sizeof error);
+    /* the kernel writes AF_UNSPEC if it does not know the sender */
+    result->offender = endpoint_of(data + sizeof error, size - sizeof error).address;
     return true;
 }
 
