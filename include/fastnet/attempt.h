@@ -53,7 +53,7 @@ int attempt_as_find(struct attempt_as *as, const char *argument, const char *pro
 void attempt_as_finish(struct attempt_as *as);
 
 struct attempt_question {
-    struct endpoint peer;
+    struct endpoint peer;  /* an IPv4-mapped address counts as IPv4 */
     uint32_t interface;    /* index of the interface of a link-local IPv6 peer; 0: none */
     uint8_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
     uint32_t mark;         /* SO_MARK; 0: none */
@@ -77,7 +77,7 @@ struct attempt_result {
     int error;             /* errno of the connection, positive */
     bool at_once;          /* socket(2) or connect(2) itself failed: no packet was answered */
     uint64_t began;        /* CLOCK_MONOTONIC before connect(2), ns */
-    uint64_t elapsed;      /* until the result, ns */
+    uint64_t elapsed;      /* until the result, or until now, ns */
     struct endpoint local; /* the port is 0 if the connection was refused within connect(2) */
     uint64_t cookie;       /* socket cookie (SO_COOKIE); 0: unknown */
     uint32_t retransmits;  /* how often the SYN was sent again (tcp_info) */

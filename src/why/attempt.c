@@ -27,9 +27,10 @@
 enum { STATE_SYN_SENT = 2, STATE_CLOSE = 7 };
 
 enum {
-    ACKED_INTERVAL = 5,     /* ms: no event says that the peer has acknowledged bytes */
-    GOODBYE_PATIENCE = 200, /* ms to wait for the peer's FIN */
-    END_PATIENCE = 500,     /* ms to wait for the child when it should end */
+    RETRANSMIT_INTERVAL = 100, /* ms: no event says that the SYN was sent again */
+    ACKED_INTERVAL = 5,        /* ms: no event says that the peer has acknowledged bytes */
+    GOODBYE_PATIENCE = 200,    /* ms to wait for the peer's FIN */
+    END_PATIENCE = 500,        /* ms to wait for the child when it should end */
     READS_MAX = 64
 };
 
@@ -267,7 +268,6 @@ static bool child_settle_udp(struct attempt_child *child)
 static int child_milliseconds_left(const struct attempt_child *child)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
-
     const uint64_t left =
         now >= child->end ? 0 : (child->end - now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
 
@@ -285,14 +285,21 @@ static void child_poll(const struct attempt_child *child, short events, int mill
         _exit(0);
 }
 
+/* Waits for a proof. Reports each SYN that was sent again, which no event announces. */
 static void child_await(struct attempt_child *child)
 {
     const bool is_udp = child->question->protocol == IPPROTO_UDP;
+    uint32_t reported = 0;
     int left;
 
     while (!(is_udp ? child_settle_udp(child) : child_settle_tcp(child)) &&
-           (left = child_milliseconds_left(child)) > 0)
-        child_poll(child, is_udp ? POLLIN : POLLOUT, left);
+           (left = child_milliseconds_left(child)) > 0) {
+        if (child->result.retransmits != reported)
+            child_report(child, false);
+        reported = child->result.retransmits;
+        child_poll(child, is_udp ? POLLIN : POLLOUT,
+                   left < RETRANSMIT_INTERVAL ? left : RETRANSMIT_INTERVAL);
+    }
     child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
 }
 
@@ -458,11 +465,13 @@ static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
 int attempt_begin(struct attempt **attempt, const struct attempt_question *question)
 {
     struct attempt *made = calloc(1, sizeof *made);
+    struct attempt_question asked = *question;
     const pid_t self = getpid();
     int pair[2], error = 0;
 
     if (!made)
         return -ENOMEM;
+    asked.peer.address = address_unmapped(&question->peer.address);
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
         error = -errno;
         free(made);
@@ -473,7 +482,7 @@ int attempt_begin(struct attempt **attempt, const struct attempt_question *quest
     made->child = fork();
     if (made->child == 0) {
         close(pair[0]);
-        child_run(&(struct attempt_child){.question = question, .pair = pair[1]}, self);
+        child_run(&(struct attempt_child){.question = &asked, .pair = pair[1]}, self);
     }
     error = made->child < 0 ? -errno : 0;
     close(pair[1]);
@@ -488,6 +497,7 @@ int attempt_begin(struct attempt **attempt, const struct attempt_question *quest
 
 bool attempt_read(struct attempt *attempt, struct attempt_result *result)
 {
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
     struct attempt_news news;
     ssize_t length;
 
@@ -495,8 +505,11 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
         attempt->news = news;
     attempt->has_ended |= length == 0;
     *result = attempt->news.result;
-    return attempt->news.is_final || attempt->has_ended ||
-           clock_nanoseconds(CLOCK_MONOTONIC) > attempt->end + CLOCK_SECOND;
+    if (attempt->news.is_final || attempt->has_ended)
+        return true;
+    if (result->state == ATTEMPT_WAITS)
+        result->elapsed = now - result->began;
+    return now > attempt->end + CLOCK_SECOND;
 }
 
 int attempt_descriptor(const struct attempt *attempt)

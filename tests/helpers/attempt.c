@@ -9,6 +9,7 @@
  *     -b BYTES   send so many zero bytes
  *     -i INDEX   interface of a link-local address
  *     -m MARK    mark of the socket
+ *     -r COUNT   do not wait for more than so many SYNs that are sent again
  *     -t TIME    the longest time to wait, ms (default: 5000)
  *     -u         UDP
  *
@@ -132,7 +133,7 @@ static int put_as(const char *argument)
     return 0;
 }
 
-static void make(const struct attempt_question *question)
+static void make(const struct attempt_question *question, uint32_t retransmits)
 {
     struct attempt *attempt;
     struct attempt_result result;
@@ -142,7 +143,7 @@ static void make(const struct attempt_question *question)
     if (error)
         errx(2, "attempt_begin: %s", strerror(-error));
     event.fd = attempt_descriptor(attempt);
-    while (!attempt_read(attempt, &result))
+    while (!attempt_read(attempt, &result) && result.retransmits < retransmits)
         (void)poll(&event, 1, 1000);
     put_result(&result, question);
     attempt_end(attempt);
@@ -152,13 +153,14 @@ int main(int argc, char **argv)
 {
     struct attempt_as as = {.pid = 0};
     struct attempt_question question = {.protocol = IPPROTO_TCP, .milliseconds = 5000, .as = &as};
+    uint32_t retransmits = UINT32_MAX;
     int option;
 
     if (rights_init() < 0)
         errx(2, "rights");
     if (argc == 3 && strcmp(argv[1], "as") == 0)
         return put_as(argv[2]);
-    while ((option = getopt(argc, argv, "a:b:i:m:t:u")) != -1)
+    while ((option = getopt(argc, argv, "a:b:i:m:r:t:u")) != -1)
         switch (option) {
         case 'a':
             find(&as, optarg);
@@ -171,6 +173,9 @@ int main(int argc, char **argv)
             break;
         case 'm':
             question.mark = (uint32_t)strtoul(optarg, NULL, 10);
+            break;
+        case 'r':
+            retransmits = (uint32_t)strtoul(optarg, NULL, 10);
             break;
         case 't':
             question.milliseconds = (unsigned)strtoul(optarg, NULL, 10);
@@ -187,7 +192,7 @@ int main(int argc, char **argv)
     question.peer.address.family = strchr(argv[optind], ':') ? AF_INET6 : AF_INET;
     if (inet_pton(question.peer.address.family, argv[optind], question.peer.address.bytes) != 1)
         errx(2, "%s: no address", argv[optind]);
-    make(&question);
+    make(&question, retransmits);
     attempt_as_finish(&as);
     return 0;
 }
