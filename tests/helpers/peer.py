@@ -4,7 +4,7 @@
     peer.py MODE ADDRESS PORT
 
 read     accepts, and reads up to the end of the connection
-talk     as read, but sends some bytes first
+talk     as read, but sends some bytes first, and others after the end of what it reads
 reset    accepts, waits for a byte, and resets the connection
 slam     resets the connection at once
 deaf     listens, and accepts nothing
@@ -14,21 +14,37 @@ connect  connects, and keeps the connection
 Prints "ready", and then, for each connection that it accepted, how it ended: "closed after N
 bytes" or "reset after N bytes".
 """
+import fcntl
+import select
 import signal
 import socket
 import struct
 import sys
+import termios
 
 
 def say(line):
     print(line, flush=True)
 
 
-def read_all(connection):
+def say_last_words(connection):
+    """Sends bytes, and waits until the peer has acknowledged all, or has reset the connection."""
+    connection.sendall(b"221 bye\r\n")
+    events = select.poll()
+    events.register(connection, 0)
+    while int.from_bytes(fcntl.ioctl(connection, termios.TIOCOUTQ, b"1234"), sys.byteorder):
+        events.poll(10)
+        if connection.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+            raise ConnectionResetError
+
+
+def read_all(connection, mode):
     count = 0
     try:
         while data := connection.recv(65536):
             count += len(data)
+        if mode == "talk":
+            say_last_words(connection)
         say(f"closed after {count} bytes")
     except ConnectionResetError:
         say(f"reset after {count} bytes")
@@ -45,7 +61,7 @@ def serve(listener, mode):
                     connection.recv(1)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             else:
-                read_all(connection)
+                read_all(connection, mode)
 
 
 def answer(udp):
