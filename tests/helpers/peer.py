@@ -46,7 +46,7 @@ def read_all(connection, mode):
         if mode == "talk":
             say_last_words(connection)
         say(f"closed after {count} bytes")
-    except ConnectionResetError:
+    except ConnectionError:
         say(f"reset after {count} bytes")
 
 
