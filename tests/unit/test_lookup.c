@@ -70,6 +70,17 @@ int getpwuid_r(uid_t uid, struct passwd *entry, char *buffer, size_t size, struc
     return 0;
 }
 
+struct passwd *getpwnam(const char *name)
+{
+    static struct passwd entry = {.pw_uid = 1000, .pw_gid = 100};
+
+    asked++; /* the parent counts only its own calls */
+    if (strcmp(name, "deadly") == 0)
+        _exit(1);
+    errno = strcmp(name, "unreadable") == 0 ? EIO : 0;
+    return strcmp(name, "user1000") == 0 ? &entry : NULL;
+}
+
 static int interrupted; /* so many times ioctl() fails at first */
 static bool broken;     /* ... or every time */
 
@@ -410,6 +421,22 @@ static void services_that_cannot_be_read_are_an_error(void **state)
         assert_int_equal(services_error(services), cases[i].error);
         services_destroy(services);
     }
+}
+
+static void a_child_finds_a_user_by_his_name(void **state)
+{
+    uint32_t uid = 7, gid = 7;
+
+    (void)state;
+    assert_int_equal(users_find("nobody-has-this-name", &uid, &gid), -ENOENT);
+    assert_int_equal(users_find("unreadable", &uid, &gid), -EIO);
+    assert_int_equal(users_find("deadly", &uid, &gid), -EPIPE);
+    assert_int_equal(uid, 7);
+    assert_int_equal(gid, 7);
+    assert_int_equal(users_find("user1000", &uid, &gid), 0);
+    assert_int_equal(uid, 1000);
+    assert_int_equal(gid, 100);
+    assert_int_equal(asked, 0);
 }
 
 static void many_users_are_kept_apart(void **state)
@@ -913,6 +940,7 @@ int main(void)
         A_LOOKUP(interrupted_user_lookup_is_repeated),
         A_LOOKUP(a_user_lookup_that_fails_is_an_error_and_a_user_without_a_name_is_none),
         A_LOOKUP(services_that_cannot_be_read_are_an_error),
+        A_LOOKUP(a_child_finds_a_user_by_his_name),
         A_LOOKUP(many_users_are_kept_apart),
         A_LOOKUP(a_child_asks_for_users_and_this_process_does_not),
         A_LOOKUP(a_user_who_was_forgotten_is_asked_for_again),
