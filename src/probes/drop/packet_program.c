@@ -68,7 +68,7 @@ static void packet_put_ethertype(struct assembly *to, const struct drop_layout *
 static void packet_put_extension(struct assembly *to)
 {
     static const int kinds[] = {IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_DSTOPTS};
-    size_t is_fragment, is_kind[3], is_none, is_read;
+    size_t is_fragment, is_kind[3], is_none;
 
     packet_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
     for (size_t i = 0; i < 3; i++)
@@ -88,9 +88,7 @@ static void packet_put_extension(struct assembly *to)
     assembly_land(to, is_fragment);
     packet_copy(to, TRANSPORT, PACKET_AT(protocol), BPF_B);
     assembly_number(to, BPF_ADD, OTHER, 8);
-    is_read = assembly_skip(to);
     assembly_land(to, is_none);
-    assembly_land(to, is_read);
 }
 
 /* Stores addresses and protocol of the IP header that OTHER points to, which then points to the
