@@ -171,8 +171,10 @@ static int attempt_probe_take(struct attempt_probe *probe, const struct drop_slo
 
     if (!__atomic_load_n(&slot->seen.time, __ATOMIC_ACQUIRE))
         return 0;
-    reason =
-        drop_names_find(is_drop ? &probe->drop_reasons : &probe->reset_reasons, slot->key.reason);
+    reason = is_drop ? drop_names_find(&probe->drop_reasons, slot->key.reason)
+             : slot->packet.what & PACKET_RESET_SENT
+                 ? drop_names_find(&probe->reset_reasons, slot->key.reason)
+                 : NULL; /* the kernel reports none */
     if (is_drop && attempt_probe_has_arrived(reason))
         return 0;
     event = ARRAY_ADD(probe->events, probe->count, probe->capacity);

@@ -27,11 +27,11 @@ enum {
     MADE_REMOTE_V4 = 0,
     MADE_LOCAL_V4 = 4,
     MADE_REMOTE_PORT = 12,
-    MADE_LOCAL_PORT = 14,
     MADE_FAMILY = 16,
     MADE_REMOTE_V6 = 56,
     MADE_LOCAL_V6 = 72,
     MADE_COOKIE = 88,
+    MADE_LOCAL_PORT = 200, /* of struct inet_sock */
 };
 
 static const struct made_drops made_drops_usual = {
@@ -138,13 +138,12 @@ static inline uint32_t made_common(struct made_btf *made, const struct made_drop
 
     made_member(made, "counter", eight, 0);
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 0, 16);
-    common = made_type(made, "sock_common", KERNEL_STRUCT, 10, 136);
+    common = made_type(made, "sock_common", KERNEL_STRUCT, 9, 136);
     made_member(made, "skc_state", byte, kernel->state * 8);
     made_member(made, "skc_net", net, kernel->net * 8);
     made_member(made, "skc_daddr", four, MADE_REMOTE_V4 * 8);
     made_member(made, "skc_rcv_saddr", four, MADE_LOCAL_V4 * 8);
     made_member(made, "skc_dport", two, MADE_REMOTE_PORT * 8);
-    made_member(made, "skc_num", two, MADE_LOCAL_PORT * 8);
     made_member(made, "skc_family", two, MADE_FAMILY * 8);
     made_member(made, "skc_v6_daddr", v6, MADE_REMOTE_V6 * 8);
     made_member(made, "skc_v6_rcv_saddr", v6, MADE_LOCAL_V6 * 8);
@@ -188,6 +187,8 @@ static inline uint32_t made_drops(struct made_btf *made, const struct made_drops
     made_member(made, "protocol", two, kernel->ethertype * 8);
     skb = made_pointer(made, skb);
     made_drops_event(made, kernel, nothing, skb, sock);
+    made_struct(made, "inet_sock", 1);
+    made_member(made, "inet_sport", two, MADE_LOCAL_PORT * 8);
     made_resets(made, kernel, nothing, skb, sock);
     return kernel->without_cast
                ? 0

@@ -97,8 +97,9 @@ static uint64_t call(struct processor *processor, int function)
     if (function == -(int)scene.layout.cast)
         return arguments[1];
     assert_int_equal(function, BPF_FUNC_probe_read_kernel);
-    assert_true(arguments[3] >= (uintptr_t)scene.packet &&
-                arguments[3] + arguments[2] <= (uintptr_t)scene.packet + sizeof scene.packet);
+    const char *from = arguments[3] < (uintptr_t)scene.packet ? scene.sock.bytes : scene.packet;
+    assert_true(arguments[3] >= (uintptr_t)from &&
+                arguments[3] + arguments[2] <= (uintptr_t)from + OBJECT);
     memcpy((void *)(uintptr_t)arguments[1], (const void *)(uintptr_t)arguments[3],
            (size_t)arguments[2]);
     return 0;
@@ -499,7 +500,7 @@ static void place_ends(bool v6)
     char *sock = scene.sock.bytes;
 
     place_u16(sock + MADE_FAMILY, v6 ? AF_INET6 : AF_INET);
-    place_u16(sock + MADE_LOCAL_PORT, PORT);
+    place_u16(sock + MADE_LOCAL_PORT, htons(PORT));
     place_u16(sock + MADE_REMOTE_PORT, htons(4660));
     memcpy(sock + MADE_LOCAL_V4, "\12\0\0\2", 4);
     memcpy(sock + MADE_REMOTE_V4, "\12\0\0\1", 4);
@@ -581,6 +582,7 @@ static void ends_of_ipv4_in_ipv6_are_those_of_ipv4(void **state)
     place_reset(sock, NULL, 1);
     assert_int_equal(reset(true), 1);
     assert_ends(scene.events, "10.0.0.2:80", "10.0.0.1:4660");
+    assert_int_equal(scene.events[0].source.address.family, AF_INET);
 }
 
 static void a_reset_of_nothing_is_not_noted(void **state)

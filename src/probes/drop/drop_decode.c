@@ -72,27 +72,24 @@ static struct endpoint attempt_end(const struct drop_packet *packet, const uint8
     const struct address address =
         address_make(packet->what & PACKET_IPV6 ? AF_INET6 : AF_INET, bytes);
 
-    return (struct endpoint){.address = address_unmapped(&address), .port = port};
+    return (struct endpoint){.address = address_unmapped(&address), .port = ntohs(port)};
 }
 
-/* A reset that answers a packet goes the other way; ports of sockets: the own is in host byte
- * order. */
+/* A reset that answers a packet goes the other way. */
 void attempt_decode(const struct drop_slot *slot, struct attempt_event *event)
 {
     const struct drop_packet *packet = &slot->packet;
-    const bool of_socket = packet->what & PACKET_OF_SOCKET,
-               received = packet->what & PACKET_RESET_RECEIVED;
-    const struct endpoint source = attempt_end(packet, packet->source,
-                                               of_socket ? packet->source_port
-                                                         : ntohs(packet->source_port)),
-                          destination = attempt_end(packet, packet->destination,
-                                                    ntohs(packet->destination_port));
-    const bool is_answer = packet->what & PACKET_RESET_SENT && !of_socket;
+    const bool received = packet->what & PACKET_RESET_RECEIVED,
+               sent = packet->what & PACKET_RESET_SENT,
+               is_reversed = received || (sent && !(packet->what & PACKET_OF_SOCKET));
+    const struct endpoint source = attempt_end(packet, packet->source, packet->source_port),
+                          destination =
+                              attempt_end(packet, packet->destination, packet->destination_port);
 
     *event = (struct attempt_event){
-        .type = received                           ? ATTEMPT_RESET_RECEIVED
-                : packet->what & PACKET_RESET_SENT ? ATTEMPT_RESET_SENT
-                                                   : ATTEMPT_DROP,
+        .type = received ? ATTEMPT_RESET_RECEIVED
+                : sent   ? ATTEMPT_RESET_SENT
+                         : ATTEMPT_DROP,
         .protocol = packet->protocol,
         .flags = packet->flags,
         .of_icmp = packet->what & PACKET_QUOTED,
@@ -102,8 +99,8 @@ void attempt_decode(const struct drop_slot *slot, struct attempt_event *event)
         .interface = slot->key.interface,
         .cookie = slot->seen.cookie,
         .inode = slot->key.inode,
-        .source = is_answer || received ? destination : source,
-        .destination = is_answer || received ? source : destination,
+        .source = is_reversed ? destination : source,
+        .destination = is_reversed ? source : destination,
     };
 }
 

@@ -35,8 +35,8 @@ enum {
 #define SEEN_AT(member)   (SEEN + (int)offsetof(struct drop_seen, member))
 #define PACKET_AT(member) (PACKET + (int)offsetof(struct drop_packet, member))
 
-/* Reads `size` bytes that OTHER points to, to offset `at` on the stack. */
-void drop_put_read(struct assembly *to, int at, int size);
+/* Reads `size` bytes, `offset` bytes after the address in OTHER, to offset `at` on the stack. */
+void drop_put_read(struct assembly *to, int at, int offset, int size);
 
 /* Stores the netns, user and inode of the socket that OTHER points to; with_cookie: its cookie,
  * too. */

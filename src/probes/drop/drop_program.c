@@ -224,11 +224,13 @@ void drop_put_interface(struct assembly *to, const struct drop_layout *layout)
     assembly_land(to, came_in);
 }
 
-void drop_put_read(struct assembly *to, int at, int size)
+void drop_put_read(struct assembly *to, int at, int offset, int size)
 {
     assembly_address(to, BPF_FIRST, at);
     assembly_number(to, BPF_MOV, BPF_SECOND, size);
     assembly_register(to, BPF_MOV, BPF_THIRD, OTHER);
+    if (offset)
+        assembly_number(to, BPF_ADD, BPF_THIRD, offset);
     assembly_call(to, BPF_FUNC_probe_read_kernel);
 }
 
@@ -267,7 +269,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->network);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    drop_put_read(to, SEEN_AT(network), sizeof((struct drop_seen *)NULL)->network);
+    drop_put_read(to, SEEN_AT(network), 0, sizeof((struct drop_seen *)NULL)->network);
     assembly_load(to, BPF_FIRST, BPF_STACK, first);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
     assembly_number(to, BPF_RSH, BPF_SECOND, 4);
@@ -279,7 +281,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_MOV, BPF_FIRST, 40);
     assembly_land(to, is_v4);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    drop_put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
+    drop_put_read(to, SEEN_AT(ports), 0, sizeof((struct drop_seen *)NULL)->ports);
 }
 
 /* Computes HASH from the key. Without a filter, senders of packets choose no part of the key. */

@@ -52,9 +52,7 @@ static void packet_put_ethertype(struct assembly *to, const struct drop_layout *
     is_tagged = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, htons(ETH_P_8021Q));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, htons(ETH_P_8021AD));
     assembly_land(to, is_tagged);
-    assembly_number(to, BPF_SUB, OTHER, 2);
-    drop_put_read(to, TRANSPORT, 2);
-    assembly_number(to, BPF_ADD, OTHER, 2);
+    drop_put_read(to, TRANSPORT, -2, 2);
     packet_load(to, BPF_FIRST, TRANSPORT, BPF_H);
     is_tagged_v4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, htons(ETH_P_IP));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, htons(ETH_P_IPV6));
@@ -74,14 +72,14 @@ static void packet_put_extension(struct assembly *to)
     for (size_t i = 0; i < 3; i++)
         is_kind[i] = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, kinds[i]);
     is_none = assembly_skip_if(to, BPF_JNE, BPF_FIRST, IPPROTO_FRAGMENT);
-    drop_put_read(to, TRANSPORT, 8);
+    drop_put_read(to, TRANSPORT, 0, 8);
     packet_load(to, BPF_FIRST, TRANSPORT + (int)offsetof(struct ip6_frag, ip6f_offlg), BPF_H);
     assembly_number(to, BPF_AND, BPF_FIRST, htons(0xfff8));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
     is_fragment = assembly_skip(to);
     for (size_t i = 0; i < 3; i++)
         assembly_land(to, is_kind[i]);
-    drop_put_read(to, TRANSPORT, 8);
+    drop_put_read(to, TRANSPORT, 0, 8);
     packet_load(to, BPF_FIRST, TRANSPORT + 1, BPF_B);
     assembly_number(to, BPF_LSH, BPF_FIRST, 3);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
@@ -99,7 +97,7 @@ static void packet_put_ip(struct assembly *to, int what)
 
     assembly_store_zeroes(to, PACKET, sizeof(struct drop_packet));
     packet_put_number(to, what, PACKET_AT(what));
-    drop_put_read(to, HEADER, 40);
+    drop_put_read(to, HEADER, 0, 40);
     packet_load(to, BPF_FIRST, HEADER, BPF_B);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
     assembly_number(to, BPF_RSH, BPF_SECOND, 4);
@@ -135,13 +133,13 @@ static void packet_put_quoted(struct assembly *to, int what)
     packet_load(to, BPF_SECOND, PACKET_AT(protocol), BPF_B);
     is_icmp = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, IPPROTO_ICMP);
     is_none = assembly_skip_if(to, BPF_JNE, BPF_SECOND, IPPROTO_ICMPV6);
-    drop_put_read(to, TRANSPORT, 8);
+    drop_put_read(to, TRANSPORT, 0, 8);
     packet_load(to, BPF_FIRST, TRANSPORT, BPF_B);
     assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_end_if(to, BPF_JGE, BPF_FIRST, ICMP6_PARAM_PROB + 1);
     is_icmp6 = assembly_skip(to);
     assembly_land(to, is_icmp);
-    drop_put_read(to, TRANSPORT, 8);
+    drop_put_read(to, TRANSPORT, 0, 8);
     packet_load(to, BPF_FIRST, TRANSPORT, BPF_B);
     is_unreachable = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, ICMP_DEST_UNREACH);
     is_exceeded = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, ICMP_TIME_EXCEEDED);
@@ -189,7 +187,7 @@ void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
     assembly_end_if(to, BPF_JNE, BPF_FIRST, protocol);
     packet_put_rest(to);
     assembly_end_if(to, BPF_JSLT, BPF_FIRST, 4);
-    drop_put_read(to, TRANSPORT, 16);
+    drop_put_read(to, TRANSPORT, 0, 16);
     packet_copy(to, TRANSPORT, PACKET_AT(source_port), BPF_W);
     if (protocol == IPPROTO_TCP) {
         packet_put_rest(to);

@@ -50,7 +50,6 @@ int reset_layout_init(struct reset_layout *layout, const struct drop_layout *dro
 {
     static const struct wanted_member of_sock[] = {
         WANTED("__sk_common.skc_family", family, BPF_H),
-        WANTED("__sk_common.skc_num", local_port, BPF_H),
         WANTED("__sk_common.skc_dport", remote_port, BPF_H),
         WANTED("__sk_common.skc_rcv_saddr", local_v4, BPF_W),
         WANTED("__sk_common.skc_daddr", remote_v4, BPF_W),
@@ -62,6 +61,8 @@ int reset_layout_init(struct reset_layout *layout, const struct drop_layout *dro
         .tracepoint = btf_find(btf, BTF_TYPEDEF,
                                sent ? "btf_trace_tcp_send_reset" : "btf_trace_tcp_receive_reset")};
     if (!reset_find_parameters(btf, layout) ||
+        !kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
+                            &layout->local_port, NULL) ||
         !kernel_members_find(btf, drops->of_sock, of_sock, COUNT(of_sock), layout) ||
         !kernel_struct_find(btf, drops->of_sock, "__sk_common", &common, &type))
         return -ENOTSUP;
@@ -81,7 +82,9 @@ static void reset_put_address(struct assembly *to, struct kernel_member member, 
         assembly_copy(to, OTHER, member, at + i);
 }
 
-/* Stores the ends of the socket that OTHER points to. */
+/* Stores the ends of the socket that OTHER points to. The verifier allows no load after the end of
+ * struct sock. A socket that resets its connection has given up skc_num, the other copy of its
+ * port. */
 static void reset_put_ends(struct assembly *to, const struct reset_layout *layout, int what)
 {
     size_t is_v4;
@@ -90,7 +93,7 @@ static void reset_put_ends(struct assembly *to, const struct reset_layout *layou
     assembly_store(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
     assembly_number(to, BPF_MOV, BPF_FIRST, what | PACKET_OF_SOCKET);
     assembly_store(to, BPF_FIRST, PACKET_AT(what), BPF_B);
-    assembly_copy(to, OTHER, layout->local_port, PACKET_AT(source_port));
+    drop_put_read(to, PACKET_AT(source_port), layout->local_port.offset, 2);
     assembly_copy(to, OTHER, layout->remote_port, PACKET_AT(destination_port));
     assembly_copy(to, OTHER, layout->local_v4, PACKET_AT(source));
     assembly_copy(to, OTHER, layout->remote_v4, PACKET_AT(destination));

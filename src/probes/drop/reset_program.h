@@ -13,8 +13,9 @@ struct reset_layout {
     uint32_t reasons; /* number of the type enum sk_rst_reason; 0: the tracepoint has no reason */
     struct kernel_member sock, skb, reason; /* arguments of the tracepoint */
     bool has_skb;
-    struct kernel_member family, local_port, remote_port, local_v4, remote_v4, local_v6,
-        remote_v6; /* members of struct sock */
+    struct kernel_member family, remote_port, local_v4, remote_v4, local_v6,
+        remote_v6;                   /* members of struct sock */
+    struct kernel_member local_port; /* of struct inet_sock, which begins with struct sock */
     bool has_v6;
 };
 
