@@ -48,6 +48,7 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
     drop->netns = key->netns;
     record->drop.drops = seen->count;
     record->drop.source = DROP_BY_TRACEPOINT;
+    record->drop.received = seen->received;
     record->drop.interface = key->interface;
     record->drop.inode = key->inode;
     record->drop.uid = key->uid;

@@ -7,8 +7,8 @@
 #include "fastnet/drop_probe.h"
 #include "probes/drop/drop_program.h"
 
-/* Fills `drop`, except its reason. The headers can be any bytes: malformed packets are dropped,
- * too. */
+/* Fills `drop`, except its reason and cookie. The headers can be any bytes: malformed packets are
+ * dropped, too. */
 void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struct drop *drop);
 
 /* Fills `event`, except its reason, from a slot of a program with a filter. */

@@ -5,7 +5,6 @@
 #define PROBES_DROP_DROP_PARTS_H
 
 #include <linux/bpf.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "fastnet/bpf_assembly.h"
@@ -24,7 +23,7 @@ enum {
 
 /* Offsets on the stack. */
 enum {
-    DROP_COPIED = sizeof(struct drop_seen) + sizeof(struct drop_key),
+    COOKIE_SIZE = sizeof((struct drop_slot *)NULL)->cookie,
     PACKET = -(int)sizeof(struct drop_packet),
     KEY = PACKET - (int)sizeof(struct drop_key),
     SEEN = KEY - (int)sizeof(struct drop_seen),
@@ -38,9 +37,9 @@ enum {
 /* Reads `size` bytes, `offset` bytes after the address in OTHER, to offset `at` on the stack. */
 void drop_put_read(struct assembly *to, int at, int offset, int size);
 
-/* Stores the netns, user and inode of the socket that OTHER points to; with_cookie: its cookie,
- * too. */
-void drop_put_socket(struct assembly *to, const struct drop_layout *layout, bool with_cookie);
+/* Stores the netns, user and inode of the socket that OTHER points to, and its cookie at offset
+ * `cookie_at` on the stack. */
+void drop_put_socket(struct assembly *to, const struct drop_layout *layout, int cookie_at);
 /* Stores the netns of the device of SKB. */
 void drop_put_device(struct assembly *to, const struct drop_layout *layout);
 /* Stores the interface of SKB. */

@@ -195,6 +195,7 @@ static int take_slot(struct drop_probe *probe, struct drop_slot *slot)
         status = find_reasons(probe, false);
     drop_decode(&slot->key, &slot->seen, drop);
     drop->reason = slot->key.reason;
+    drop->cookie = slot->cookie;
     memset(slot, 0, sizeof *slot);
     return status;
 }

@@ -125,7 +125,7 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
 
 _Static_assert(sizeof(struct drop_key) == 32, "the key has no padding");
 _Static_assert(offsetof(struct drop_slot, key) == sizeof(struct drop_seen) &&
-                   offsetof(struct drop_slot, packet) == DROP_COPIED,
+                   offsetof(struct drop_slot, packet) == PACKET - SEEN,
                "same layout on the stack");
 _Static_assert(!offsetof(struct drop_slot, seen.count),
                "the counter of lost packets has the offset of a slot's counter");
@@ -142,7 +142,7 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_RSH, REASON, 32);
     assembly_end_if(to, BPF_JEQ, REASON, SKB_DROP_NONE);
     assembly_end_if(to, BPF_JEQ, REASON, (int)layout->consumed);
-    assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
+    assembly_store_zeroes(to, KEY, sizeof(struct drop_key) + COOKIE_SIZE);
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
     assembly_copy(to, CONTEXT, layout->location, KEY_AT(location));
     assembly_load(to, BPF_FIRST, CONTEXT, layout->skb);
@@ -151,14 +151,14 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
 
 /* Sockets of half-open connections and in TIME_WAIT are smaller structs: they have only the first
  * members of struct sock, and no process holds them. */
-void drop_put_socket(struct assembly *to, const struct drop_layout *layout, bool with_cookie)
+void drop_put_socket(struct assembly *to, const struct drop_layout *layout, int cookie_at)
 {
     size_t is_waiting, is_half_open;
 
     assembly_load(to, BPF_FIRST, OTHER, layout->net);
     assembly_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
-    if (with_cookie && layout->has_cookie)
-        assembly_copy(to, OTHER, layout->cookie, SEEN_AT(cookie));
+    if (layout->has_cookie)
+        assembly_copy(to, OTHER, layout->cookie, cookie_at);
     assembly_load(to, BPF_FIRST, OTHER, layout->state);
     is_waiting = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, TCP_TIME_WAIT);
     is_half_open = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 12 /* TCP_NEW_SYN_RECV */);
@@ -191,7 +191,7 @@ void drop_put_device(struct assembly *to, const struct drop_layout *layout)
 
 /* Stores the socket that the packet was for, or else the socket that sent it. For a sender the
  * netns of the device is preferred. */
-static void put_sockets(struct assembly *to, const struct drop_layout *layout, bool with_cookie)
+static void put_sockets(struct assembly *to, const struct drop_layout *layout, int cookie_at)
 {
     size_t has_none, is_receiver = 0;
 
@@ -200,13 +200,13 @@ static void put_sockets(struct assembly *to, const struct drop_layout *layout, b
         assembly_load(to, BPF_FIRST, CONTEXT, layout->receiver);
         is_sent = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
         assembly_cast(to, OTHER, BPF_FIRST, layout->of_sock, layout->cast);
-        drop_put_socket(to, layout, with_cookie);
+        drop_put_socket(to, layout, cookie_at);
         is_receiver = assembly_skip(to);
         assembly_land(to, is_sent);
     }
     assembly_load(to, OTHER, SKB, layout->sender);
     has_none = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
-    drop_put_socket(to, layout, with_cookie);
+    drop_put_socket(to, layout, cookie_at);
     assembly_land(to, has_none);
     drop_put_device(to, layout);
     if (is_receiver)
@@ -287,7 +287,8 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
 /* Computes HASH from the key. Without a filter, senders of packets choose no part of the key. */
 static void put_hash(struct assembly *to, const struct drop_filter *filter)
 {
-    const size_t size = sizeof(struct drop_key) + (filter ? sizeof(struct drop_packet) : 0);
+    const size_t size =
+        sizeof(struct drop_key) + (filter ? sizeof(struct drop_packet) : COOKIE_SIZE);
     struct kernel_member word = {.offset = KEY, .size = BPF_DW};
 
     assembly_load(to, HASH, BPF_STACK, word);
@@ -339,7 +340,8 @@ static void drop_program_put_slot(struct assembly *to, int map)
  * the time is written last, after all other CPUs see the rest. */
 static void drop_program_put_first(struct assembly *to, const struct drop_filter *filter)
 {
-    const size_t size = filter ? sizeof(struct drop_slot) : (size_t)DROP_COPIED;
+    const size_t size =
+        filter ? sizeof(struct drop_slot) : offsetof(struct drop_slot, cookie) + COOKIE_SIZE;
     struct kernel_member word = {.offset = SEEN, .size = BPF_DW};
 
     for (size_t at = sizeof(uint64_t); at < size; at += sizeof(uint64_t)) {
@@ -416,7 +418,7 @@ size_t drop_program_make(const struct drop_layout *layout, const struct drop_fil
     put_reason(&to, layout);
     if (filter)
         drop_put_packet(&to, layout, filter, 0);
-    put_sockets(&to, layout, filter != NULL);
+    put_sockets(&to, layout, filter ? SEEN_AT(cookie) : PACKET);
     drop_put_interface(&to, layout);
     drop_put_count(&to, layout, filter, map);
     assembly_finish(&to);

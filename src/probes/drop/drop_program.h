@@ -73,8 +73,10 @@ enum { DROP_PAGE = 65536 /* the largest page size of Linux */ };
 struct drop_slot {
     struct drop_seen seen;
     struct drop_key key;
-    struct drop_packet
-        packet; /* so that no slot lies in two pages, it is here without a filter, too */
+    union {                        /* second part of the key */
+        struct drop_packet packet; /* with a filter; also so that no slot lies in two pages */
+        uint64_t cookie;           /* of the socket; 0: no socket, or nobody has asked for it */
+    };
 };
 struct drop_table {
     struct drop_head {

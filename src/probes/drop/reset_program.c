@@ -158,7 +158,7 @@ size_t reset_program_make(const struct reset_layout *layout, const struct drop_l
     reset_put_packet(&to, layout, drops, what);
     reset_put_argument(&to, OTHER, layout->sock, drops->of_sock, drops);
     is_none = assembly_skip_if(&to, BPF_JEQ, OTHER, 0);
-    drop_put_socket(&to, drops, true);
+    drop_put_socket(&to, drops, SEEN_AT(cookie));
     assembly_land(&to, is_none);
     drop_put_count(&to, drops, filter, map);
     assembly_finish(&to);
