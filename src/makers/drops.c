@@ -109,17 +109,17 @@ static int drops_take(struct drops *drops)
     return error;
 }
 
-/* Begins to note who connects and sends, and then which packets are dropped. */
+/* Begins to count dropped packets, and to note who connects and sends. */
 static void drops_start(struct drops *drops)
 {
     const struct drops_options *options = drops->options;
 
-    if (options->noted && !options->merged)
+    drops->probe = drop_probe_create(&drops->refusal);
+    if (options->noted && !options->merged && drops->probe)
         drops->connects = connects_create();
     if (drops->connects)
         (void)connects_begin(drops->connects, NOTE_CONNECTS | NOTE_SENDS,
-                             options->all_netns ? 0 : namespace_own_id(), NULL);
-    drops->probe = drop_probe_create(&drops->refusal);
+                             options->all_netns ? 0 : drops->own_netns, NULL);
 }
 
 void drops_begin(void *maker)
