@@ -20,22 +20,24 @@ enum attempt_event_type { ATTEMPT_DROP, ATTEMPT_RESET_SENT, ATTEMPT_RESET_RECEIV
 /* Equal events are one, with their count. Zeroes are unknown. */
 struct attempt_event {
     uint8_t type;     /* enum attempt_event_type */
-    uint8_t protocol; /* IPPROTO_*; of a dropped ICMP error, the protocol of the packet that it
-                         quotes */
-    uint8_t flags;    /* of the TCP header (TH_SYN ...); of a reset that was sent: of the packet
-                       * that the reset answers; 0: the socket itself resets its connection */
-    bool of_icmp;     /* the dropped packet is an ICMP message about such a packet */
+    uint8_t protocol; /* IPPROTO_*; a dropped ICMP error: protocol of the packet that it quotes */
+    /* Flags of the TCP header (TH_SYN ...). ATTEMPT_RESET_SENT: flags of the packet that the reset
+     * answers; 0: the socket itself resets its connection. */
+    uint8_t flags;
+    bool of_icmp; /* the dropped packet is an ICMP error that quotes such a packet */
     uint64_t count;
     uint64_t first;     /* CLOCK_MONOTONIC of the first, ns */
     uint32_t netns;     /* inode of the network namespace; 0: unknown */
     uint32_t interface; /* by which the packet came or should have left; 0: unknown */
-    uint64_t cookie;    /* of the socket that sent or should receive it; 0: none, or unknown */
-    uint64_t inode;     /* of that socket */
+    /* Cookie and inode of the socket that sent or should receive it; 0: no socket, or unknown. The
+     * kernel makes a cookie when somebody asks for it (SO_COOKIE of socket(7)). */
+    uint64_t cookie, inode;
     /* From the packet: source and destination. Resets: source is the end that sent the reset. */
     struct endpoint source, destination;
     const char *reason; /* SKB_DROP_REASON_* or SK_RST_REASON_* without the prefix; NULL: unknown */
-    const char *function; /* the kernel's function that dropped it; NULL: unknown, as always now:
-                           * names of functions take a right, and 20 ms */
+    /* The kernel's function that dropped it. NULL: unknown, now in every event, because reading
+     * names of functions takes a right, and some 20 ms. */
+    const char *function;
 };
 
 /* What the probe cannot see on this kernel. */
@@ -44,8 +46,8 @@ struct attempt_probe_blind {
     bool reset_reasons; /* resets have no reason (before Linux 6.10 or so) */
 };
 
-/* Begins to note. `port`: destination port of the attempts, host byte order. Resets, and packets
- * with SYN or RST, are noted whatever their port, because NAT changes ports. Returns NULL, with the
+/* Begins to note. `port`: destination port of the attempts, host byte order. Because NAT changes
+ * ports, resets and packets with SYN or RST are noted for every port. Returns NULL, with the
  * refusal (may be NULL), if nothing can be noted. Uses RIGHT_BPF. */
 struct attempt_probe *attempt_probe_create(uint8_t protocol, uint16_t port,
                                            struct attempt_probe_blind *blind,

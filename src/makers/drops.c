@@ -40,7 +40,7 @@ struct drops {
     const struct query *query; /* this and the next two members: of the current listing */
     record_fn fn;
     void *arg;
-    struct drop_rows rows; /* of the current listing */
+    struct drop_rows rows; /* rows of the current listing */
 };
 
 struct drops *drops_create(const struct drops_options *options)

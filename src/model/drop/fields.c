@@ -47,7 +47,7 @@ static const struct field fields[] = {
     HOST(remote_host, drop.remote.address, DROP_ADDRESSES, "host name of the remote address"),
     INTERFACE(interface, drop.interface, DROP_INTERFACE,
               "interface where packets arrived, or where outgoing packets leave"),
-    NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the receiving or sending socket; of the first packet"),
+    NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket of the first packet"),
     FIELDS_OF_SOCKET(DROP_SOCKET, drop.uid),
     VIEW(why, view_meaning, 0, 0, "meaning, for people"),
     VIEW(local, view_address_port, DROP_ADDRESSES, DROP_PORTS, "local_address with its port",

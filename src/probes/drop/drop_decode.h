@@ -25,8 +25,8 @@ struct drop_names {
 
 enum drop_names_of {
     SKB_DROP_REASONS,  /* the prefix is SKB_DROP_REASON_ */
-    SUBSYSTEM_REASONS, /* of a subsystem, which has its number in their upper half; no prefix */
-    RESET_REASONS,     /* SK_RST_REASON_ */
+    SUBSYSTEM_REASONS, /* no prefix; the upper half of the number is that of the subsystem */
+    RESET_REASONS,     /* the prefix is SK_RST_REASON_ */
 };
 
 /* Adds the enumerators of type `id` that are such reasons. Returns 0 or -ENOMEM. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts of the BPF programs that count in a struct drop_table. Each function appends instructions.
- * The stack holds what is copied to a slot, in the order of the slot. */
+ * The members of a slot are on the stack, in the same order. */
 #ifndef PROBES_DROP_DROP_PARTS_H
 #define PROBES_DROP_DROP_PARTS_H
 

@@ -38,9 +38,9 @@ struct drop_seen {
     };
 };
 
-/* The packets that a filter lets through: of this protocol, from or to this port. Of TCP also all
- * packets that begin or reset a connection, because NAT changes ports; and ICMP errors that quote
- * such a packet. */
+/* A filter lets packets of this protocol through that come from this port or go to it. If the
+ * protocol is TCP, also all packets that begin or reset a connection, because NAT changes ports.
+ * ICMP errors are let through if the filter lets the packet through that they quote. */
 struct drop_filter {
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP */
     uint16_t port;    /* host byte order */
@@ -52,7 +52,7 @@ struct drop_packet {
     uint8_t source[16], destination[16];    /* IPv4: the first 4 bytes, the others are 0 */
     uint16_t source_port, destination_port; /* network byte order */
     uint8_t protocol;
-    uint8_t flags; /* of the TCP header; 0: the packet ends before them */
+    uint8_t flags; /* flags of the TCP header; 0: the packet ends before them */
     uint8_t what;  /* PACKET_* */
     uint8_t unused;
 };
@@ -75,7 +75,7 @@ struct drop_slot {
     struct drop_key key;
     union {                        /* second part of the key */
         struct drop_packet packet; /* with a filter; also so that no slot lies in two pages */
-        uint64_t cookie;           /* of the socket; 0: no socket, or nobody has asked for it */
+        uint64_t cookie;           /* the socket's; 0: no socket, or nobody has asked for it */
     };
 };
 struct drop_table {
@@ -101,7 +101,7 @@ struct drop_layout {
     struct kernel_member file, inode, number;     /* the way from a socket to its inode number */
     struct kernel_member net_of_device, index;    /* members of struct net_device */
     struct kernel_member netns;                   /* struct net: its inode number */
-    struct kernel_member cookie;                  /* of struct sock */
+    struct kernel_member cookie;                  /* member of struct sock */
     bool has_cookie;
 };
 

@@ -14,7 +14,9 @@
 #include "fastnet/bpf_assembly.h"
 #include "probes/drop/drop_parts.h"
 
-enum { EXTENSIONS = 3, FLAGS_AT = 13 /* of the TCP header */, ICMP_HEADER = 8 };
+/* The most extension headers of IPv6 that are skipped; the byte with the flags in a TCP header; the
+ * size of an ICMP header. */
+enum { EXTENSIONS = 3, FLAGS_AT = 13, ICMP_HEADER = 8 };
 
 static void packet_load(struct assembly *to, unsigned into, int at, uint8_t size)
 {
@@ -40,8 +42,8 @@ static void packet_put_rest(struct assembly *to)
     assembly_register(to, BPF_SUB, BPF_FIRST, OTHER);
 }
 
-/* Ends the program if a VLAN tag comes before anything but IP: what follows a tag that the
- * hardware did not take away is known by the two bytes before it. */
+/* Ends the program if the packet is not IP. If the hardware did not take a VLAN tag away, the two
+ * bytes before OTHER say what OTHER points to. */
 static void packet_put_ethertype(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_v4, is_v6, is_tagged, is_tagged_v4;

@@ -15,7 +15,7 @@ struct reset_layout {
     bool has_skb;
     struct kernel_member family, remote_port, local_v4, remote_v4, local_v6,
         remote_v6;                   /* members of struct sock */
-    struct kernel_member local_port; /* of struct inet_sock, which begins with struct sock */
+    struct kernel_member local_port; /* member of struct inet_sock, which begins with struct sock */
     bool has_v6;
 };
 
