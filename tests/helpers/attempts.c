@@ -5,8 +5,9 @@
  *     attempts tcp|udp PORT
  *     attempts flow ADDRESS PORT ADDRESS PORT    the TCP flow between these ends (flow_find.h)
  *
- * Prints "ready" when events are noted, and on stderr what it cannot see. For each line on stdin it
- * prints all events so far, a line each, then "end" and the number of lost events.
+ * Prints "ready" when events are noted, and on stderr what it cannot see. For each line on stdin, a
+ * port, it prints all events so far with this port, a line each, then "end" and the number of lost
+ * events.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -37,7 +38,9 @@ static void put(const struct attempt_event *event, void *arg)
 {
     static const char *const types[] = {"drop", "reset-sent", "reset-received"};
 
-    (void)arg;
+    const unsigned *port = arg;
+    if (event->source.port != *port && event->destination.port != *port)
+        return;
     printf("%s%s %s reason=%s netns=%u", types[event->type], event->of_icmp ? "-icmp" : "",
            event->protocol == IPPROTO_TCP ? "tcp" : "udp", event->reason ? event->reason : "-",
            event->netns);
@@ -84,12 +87,12 @@ static int put_flow(char *const ends[4])
     return 0;
 }
 
-static void put_events(struct attempt_probe *probe)
+static void put_events(struct attempt_probe *probe, unsigned port)
 {
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     uint64_t lost;
 
-    if (attempt_probe_each(probe, put, NULL, &lost) < 0)
+    if (attempt_probe_each(probe, put, &port, &lost) < 0)
         errx(1, "cannot read the events");
     if (getenv("TIMES"))
         warnx("%" PRIu64 " us to read", (clock_nanoseconds(CLOCK_MONOTONIC) - began) / 1000);
@@ -122,7 +125,7 @@ int main(int argc, char *argv[])
     puts("ready");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin))
-        put_events(probe);
+        put_events(probe, (unsigned)strtoul(line, NULL, 10));
     attempt_probe_destroy(probe);
     return 0;
 }

@@ -243,10 +243,15 @@ static void flags_or_the_port_decide(void **state)
         uint8_t flags;
         bool noted;
     } packets[] = {
-        {1, 2, SYN, true},          {1, 2, SYN | TH_ACK, true},
-        {1, 2, TH_RST, true},       {1, 2, TH_ACK, false},
-        {1, 2, TH_FIN, false},      {1, PORT, TH_ACK, true},
-        {PORT, 1, TH_PUSH, true},   {1, 0x5000, TH_ACK, false} /* the port's bytes reversed */,
+        {1, 2, SYN, true},
+        {1, 2, SYN | TH_ACK, true},
+        {PORT, 2, TH_RST, true},
+        {1, 2, TH_ACK, false},
+        {1, 2, TH_FIN, false},
+        {1, 2, TH_RST, false},
+        {1, PORT, TH_ACK, true},
+        {PORT, 1, TH_PUSH, true},
+        {1, 0x5000, TH_ACK, false} /* the port's bytes reversed */,
         {0x5000, 1, TH_ACK, false},
     };
 
@@ -539,7 +544,7 @@ static void a_reset_that_answers_a_packet_goes_to_its_source(void **state)
         set_up(state);
         scene.sock.bytes[made_drops_usual.state] = TCP_TIME_WAIT; /* a smaller struct */
         put_v4(IPPROTO_TCP);
-        put_tcp(4660, 8080, TH_ACK);
+        put_tcp(4660, PORT, TH_ACK);
         place_reset(scene.sock.bytes, scene.skb.bytes, 1);
         assert_int_equal(reset(true), 1);
         assert_int_equal(scene.events[0].netns, NETNS + 1);
@@ -589,6 +594,20 @@ static void a_reset_of_nothing_is_not_noted(void **state)
 {
     (void)state;
     place_reset(NULL, NULL, 1);
+    assert_int_equal(reset(true), 0);
+}
+
+static void resets_of_other_ports_are_not_noted(void **state)
+{
+    (void)state;
+    place_ends(false);
+    place_u16(scene.sock.bytes + MADE_LOCAL_PORT, htons(81));
+    place_reset(scene.sock.bytes, NULL, 1);
+    assert_int_equal(reset(true), 0);
+    assert_int_equal(reset(false), 0);
+    put_v4(IPPROTO_TCP);
+    put_tcp(4660, 81, TH_ACK);
+    place_reset(NULL, scene.skb.bytes, 1);
     assert_int_equal(reset(true), 0);
 }
 
@@ -668,6 +687,7 @@ int main(void)
         IN_SCENE(a_reset_of_a_socket_itself_has_the_ends_of_the_socket),
         IN_SCENE(ends_of_ipv4_in_ipv6_are_those_of_ipv4),
         IN_SCENE(a_reset_of_nothing_is_not_noted),
+        IN_SCENE(resets_of_other_ports_are_not_noted),
         IN_SCENE(another_reason_is_another_reset),
         IN_SCENE(a_kernel_without_these_events_is_refused),
         IN_SCENE(reasons_of_resets_have_names),

@@ -46,10 +46,13 @@ void drop_put_device(struct assembly *to, const struct drop_layout *layout);
 void drop_put_interface(struct assembly *to, const struct drop_layout *layout);
 
 /* Stores the ends of the packet in SKB, or of the packet that it quotes. Ends the program if the
- * filter does not let it through. filter: NULL for all packets of TCP. what: PACKET_*, or 0. Loses
+ * filter does not let it through. what: 0 for a dropped packet, or else PACKET_RESET_SENT. Loses
  * PACKET_END and OTHER. Call it first: it sets all of SEEN to 0. */
 void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
                      const struct drop_filter *filter, int what);
+
+/* Ends the program if the filter does not let the stored ports and flags through. */
+void drop_put_filter(struct assembly *to, const struct drop_filter *filter);
 
 /* Counts the packet in a slot. */
 void drop_put_count(struct assembly *to, const struct drop_layout *layout,

@@ -39,7 +39,7 @@ struct drop_seen {
 };
 
 /* A filter lets packets of this protocol through that come from this port or go to it. If the
- * protocol is TCP, also all packets that begin or reset a connection, because NAT changes ports.
+ * protocol is TCP, also all packets with SYN, because NAT changes ports.
  * ICMP errors are let through if the filter lets the packet through that they quote. */
 struct drop_filter {
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP */

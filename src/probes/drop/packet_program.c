@@ -154,8 +154,7 @@ static void packet_put_quoted(struct assembly *to, int what)
     assembly_land(to, is_none);
 }
 
-/* Ends the program if the filter does not let the packet through. */
-static void packet_put_filter(struct assembly *to, const struct drop_filter *filter)
+void drop_put_filter(struct assembly *to, const struct drop_filter *filter)
 {
     size_t is_from, is_to;
 
@@ -164,7 +163,7 @@ static void packet_put_filter(struct assembly *to, const struct drop_filter *fil
     packet_load(to, BPF_FIRST, PACKET_AT(destination_port), BPF_H);
     is_to = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, htons(filter->port));
     packet_load(to, BPF_FIRST, PACKET_AT(flags), BPF_B); /* UDP: 0 */
-    assembly_number(to, BPF_AND, BPF_FIRST, TH_SYN | TH_RST);
+    assembly_number(to, BPF_AND, BPF_FIRST, TH_SYN);
     assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_land(to, is_from);
     assembly_land(to, is_to);
@@ -173,8 +172,6 @@ static void packet_put_filter(struct assembly *to, const struct drop_filter *fil
 void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
                      const struct drop_filter *filter, int what)
 {
-    const uint8_t protocol = filter ? filter->protocol : IPPROTO_TCP;
-
     assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->tail);
@@ -184,20 +181,20 @@ void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
     packet_put_ethertype(to, layout);
     packet_put_ip(to, what);
-    packet_put_quoted(to, what);
+    if (!what)
+        packet_put_quoted(to, what);
     packet_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
-    assembly_end_if(to, BPF_JNE, BPF_FIRST, protocol);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, filter->protocol);
     packet_put_rest(to);
     assembly_end_if(to, BPF_JSLT, BPF_FIRST, 4);
     drop_put_read(to, TRANSPORT, 0, 16);
     packet_copy(to, TRANSPORT, PACKET_AT(source_port), BPF_W);
-    if (protocol == IPPROTO_TCP) {
+    if (filter->protocol == IPPROTO_TCP) {
         packet_put_rest(to);
         const size_t has_flags = assembly_skip_if(to, BPF_JSGE, BPF_FIRST, FLAGS_AT + 1);
         packet_put_number(to, 0, TRANSPORT + FLAGS_AT);
         assembly_land(to, has_flags);
         packet_copy(to, TRANSPORT + FLAGS_AT, PACKET_AT(flags), BPF_B);
     }
-    if (filter)
-        packet_put_filter(to, filter);
+    drop_put_filter(to, filter);
 }

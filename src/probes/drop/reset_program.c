@@ -119,7 +119,8 @@ static void reset_put_argument(struct assembly *to, unsigned into, struct kernel
 
 /* Stores the ends of the packet that the reset answers. If there is none, of the socket. */
 static void reset_put_packet(struct assembly *to, const struct reset_layout *layout,
-                             const struct drop_layout *drops, int what)
+                             const struct drop_layout *drops, const struct drop_filter *filter,
+                             int what)
 {
     size_t is_none = 0, is_answer = 0;
 
@@ -128,7 +129,7 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
     if (layout->has_skb) {
         reset_put_argument(to, SKB, layout->skb, drops->of_skb, drops);
         is_none = assembly_skip_if(to, BPF_JEQ, SKB, 0);
-        drop_put_packet(to, drops, NULL, what);
+        drop_put_packet(to, drops, filter, what);
         drop_put_device(to, drops);
         drop_put_interface(to, drops);
         is_answer = assembly_skip(to);
@@ -137,6 +138,7 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
     reset_put_argument(to, OTHER, layout->sock, drops->of_sock, drops);
     assembly_end_if(to, BPF_JEQ, OTHER, 0);
     reset_put_ends(to, layout, what);
+    drop_put_filter(to, filter);
     if (layout->has_skb)
         assembly_land(to, is_answer);
 }
@@ -155,7 +157,7 @@ size_t reset_program_make(const struct reset_layout *layout, const struct drop_l
         assembly_load(&to, BPF_FIRST, CONTEXT, layout->reason);
         assembly_store(&to, BPF_FIRST, KEY_AT(reason), BPF_W);
     }
-    reset_put_packet(&to, layout, drops, what);
+    reset_put_packet(&to, layout, drops, filter, what);
     reset_put_argument(&to, OTHER, layout->sock, drops->of_sock, drops);
     is_none = assembly_skip_if(&to, BPF_JEQ, OTHER, 0);
     drop_put_socket(&to, drops, SEEN_AT(cookie));

@@ -24,8 +24,9 @@ struct reset_layout {
 int reset_layout_init(struct reset_layout *layout, const struct drop_layout *drops,
                       const struct btf *btf, bool sent);
 
-/* Notes resets as drops with PACKET_RESET_SENT or PACKET_RESET_RECEIVED. filter: its secret; all
- * ports are noted. map and the result: as drop_program_make(). */
+/* Notes resets as drops with PACKET_RESET_SENT or PACKET_RESET_RECEIVED, if the filter lets the
+ * ends through, or the packet that the reset answers. map and the result: as drop_program_make().
+ */
 size_t reset_program_make(const struct reset_layout *layout, const struct drop_layout *drops,
                           const struct drop_filter *filter, bool sent, int map,
                           struct bpf_insn program[DROP_PROGRAM_MAX]);
