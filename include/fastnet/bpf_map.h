@@ -28,9 +28,10 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
  * Needs the rights of bpf_map_create(). */
 int bpf_map_wait(void);
 
-/* Copies the value of one key and removes the key. Returns 0, -ENOENT if the key is missing, or
- * another -errno. Needs the rights of bpf_map_create(). */
+/* Copy the value of one key; bpf_map_take_one() removes the key. Return 0, -ENOENT if the key is
+ * missing, or another -errno. Need the rights of bpf_map_create(). */
 int bpf_map_take_one(int map, const void *key, void *value);
+int bpf_map_find_one(int map, const void *key, void *value);
 
 /* Reads at most `most` keys with their values, in no order (Linux 5.6). Returns the number of keys,
  * or -errno. Needs the rights of bpf_map_create(). */

@@ -56,9 +56,10 @@ int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
  * 6.3. */
 bool connects_note_sends(const struct connects *connects);
 
-/* Copies the note of the socket with this cookie to *made and removes it. Returns false if no note
- * exists. Uses RIGHT_BPF. */
+/* Copy the note of the socket with this cookie to *made; connects_take() removes it. Return false
+ * if no note exists. Use RIGHT_BPF. */
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);
+bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made);
 
 /* Passes the notes of all UDP sockets to `fn`, in no order. */
 void connects_each_send(const struct connects *connects,

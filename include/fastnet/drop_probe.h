@@ -18,6 +18,7 @@ struct drop_probe;
 struct drop {
     struct record record; /* function, meaning and harmless are not set; borrows from the probe */
     uint64_t location;    /* address in the kernel's code after the call that dropped the packets */
+    uint64_t cookie;      /* the socket's; 0: no socket, or nobody has asked for it */
     uint32_t netns;       /* inode of the network namespace; 0: unknown */
     uint32_t reason;      /* enum skb_drop_reason of the running kernel */
     char unnamed[12];     /* text for a reason that has no name */

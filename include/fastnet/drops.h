@@ -17,6 +17,8 @@ struct drops_options {
     bool all_netns; /* the caller lists several network namespaces, one after another */
     bool harmless;  /* also list drops that nobody misses */
     bool merged;    /* one row for each reason and function */
+    bool noted;     /* note who connects and sends, because many sockets end before the listing */
+    const char *processes; /* the directory with the processes, as /proc */
 };
 
 struct drops;

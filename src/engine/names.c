@@ -187,15 +187,16 @@ static bool names_is_ownerless(struct owners *owners, uint64_t inode)
     return inode && owners_find(owners, inode, &first) == 0;
 }
 
-/* True if a socket of the row must have an owner, but the search found no owner. Another process
- * may have got the socket during the search, so the row waits for a second search. Searches for
+/* True if a socket of the row must have an owner, but the search found no owner, and no note says
+ * who made it. Another process may have got the socket during the search, so the row waits for a
+ * second search. Searches for
  * both sockets, because the first search for an inode reads the names of its owners. */
 bool run_is_ownerless(const struct run *run, const struct record *record)
 {
     struct owners *owners = run->engine->context.owners;
     bool ownerless;
 
-    if (!owners)
+    if (!owners || record->has & record->kind->has_origin)
         return false;
     ownerless = names_is_ownerless(owners, names_inode_of(record));
     if (record->kind->other_inode)

@@ -7,6 +7,7 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/connects.h"
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/engine.h"
@@ -16,6 +17,7 @@
 #include "fastnet/report.h"
 #include "fastnet/symbols.h"
 #include "makers/drop_counters.h"
+#include "makers/drop_rows.h"
 #include "makers/packet_sockets.h"
 
 struct drops {
@@ -24,6 +26,7 @@ struct drops {
     struct bpf_refusal refusal;
     struct symbols *symbols;
     struct drop_counters *counters;
+    struct connects *connects; /* who connects and sends; NULL: not noted */
     bool *listed; /* for each drop of the probe: it had a row, or was counted as harmless */
     size_t listed_capacity;
     struct fitting *fitting; /* by drop: the socket that fits, if the drop names no socket */
@@ -37,8 +40,7 @@ struct drops {
     const struct query *query; /* this and the next two members: of the current listing */
     record_fn fn;
     void *arg;
-    struct record *merged; /* rows of the current listing, if rows are merged */
-    size_t merged_count, merged_capacity;
+    struct drop_rows rows; /* rows of the current listing */
 };
 
 struct drops *drops_create(const struct drops_options *options)
@@ -48,6 +50,7 @@ struct drops *drops_create(const struct drops_options *options)
     if (!drops)
         return NULL;
     drops->options = options;
+    drops->rows = (struct drop_rows){.by_reason = options->merged, .processes = options->processes};
     drops->symbols = symbols_create();
     drops->engine = engine_create(netlink_create(NULL));
     drops->counters = drop_counters_create(drops->engine, options->all_netns);
@@ -64,10 +67,11 @@ void drops_destroy(struct drops *drops)
     drop_probe_destroy(drops->probe);
     symbols_destroy(drops->symbols);
     drop_counters_destroy(drops->counters);
+    connects_destroy(drops->connects);
     engine_destroy(drops->engine);
     free(drops->fitting);
     free(drops->listed);
-    free(drops->merged);
+    drop_rows_clear(&drops->rows);
     free(drops);
 }
 
@@ -105,6 +109,19 @@ static int drops_take(struct drops *drops)
     return error;
 }
 
+/* Begins to count dropped packets, and to note who connects and sends. */
+static void drops_start(struct drops *drops)
+{
+    const struct drops_options *options = drops->options;
+
+    drops->probe = drop_probe_create(&drops->refusal);
+    if (options->noted && !options->merged && drops->probe)
+        drops->connects = connects_create();
+    if (drops->connects)
+        (void)connects_begin(drops->connects, NOTE_CONNECTS | NOTE_SENDS,
+                             options->all_netns ? 0 : drops->own_netns, NULL);
+}
+
 void drops_begin(void *maker)
 {
     struct drops *drops = maker;
@@ -114,7 +131,7 @@ void drops_begin(void *maker)
     if (!drops->began) {
         drops->began = true;
         clock_catch_interrupt();
-        drops->probe = drop_probe_create(&drops->refusal);
+        drops_start(drops);
         drops->error = drop_counters_read(drops->counters, drops->probe);
         clock_wait_shown(clock_nanoseconds(CLOCK_MONOTONIC) +
                              drops->options->milliseconds * CLOCK_MILLISECOND,
@@ -141,36 +158,48 @@ static bool drops_complete(const struct drops *drops, struct record *record)
     return !drop->harmless || drops->options->harmless;
 }
 
-static int drops_hand_on(struct drops *drops, struct record *record)
+static int drops_hand_on(const struct record *record, void *arg)
 {
-    if (drops_complete(drops, record))
-        return drops->fn(record, drops->arg);
-    if (predicate_holds(drops->query->where, record, NULL))
-        drops->summary.harmless += record->drop.drops;
+    struct drops *drops = arg;
+    struct record row = *record;
+
+    if (drops_complete(drops, &row))
+        return drops->fn(&row, drops->arg);
+    if (predicate_holds(drops->query->where, &row, NULL))
+        drops->summary.harmless += row.drop.drops;
     return 0;
 }
 
-/* options.merged: all drops with equal reason and function are one row, as metrics need it. */
-static int drops_take_row(struct record *record, void *arg)
+/* Adds packets to their row. Packets whose first packet the filter refuses are a row of their own,
+ * which the engine refuses. */
+static int drops_add(struct drops *drops, struct record *record, const struct socket_origin *origin)
 {
-    struct drops *drops = arg;
-    struct record *merged = drops->merged;
+    const uint64_t own = DROP_ADDRESSES | DROP_PORTS | DROP_SOCKET;
 
-    if (!drops->options->merged)
-        return drops_hand_on(drops, record);
-    for (size_t i = 0; i < drops->merged_count; i++)
-        if (text_equal(merged[i].drop.reason, record->drop.reason) &&
-            text_equal(merged[i].drop.function, record->drop.function)) {
-            merged[i].drop.drops += record->drop.drops;
-            return 0;
-        }
-    merged = ARRAY_ADD(drops->merged, drops->merged_count, drops->merged_capacity);
-    if (!merged)
-        return -ENOMEM;
-    *merged = *record;
-    merged->has &= DROP_FUNCTION;
-    merged->drop.inode = 0;
-    return 0;
+    return drops->options->merged || predicate_may_hold(drops->query->where, record, own)
+               ? drop_rows_add(&drops->rows, record, origin)
+               : drops_hand_on(record, drops);
+}
+
+static int drops_take_counter(struct record *record, void *drops)
+{
+    return drops_add(drops, record, &(struct socket_origin){.pid = 0});
+}
+
+/* Sets the process that connected the socket, or sent first on it. */
+static void drops_find_origin(const struct drops *drops, const struct drop *drop,
+                              struct record *record, struct socket_origin *origin)
+{
+    struct connect made;
+
+    if (!drops->connects || !drop->cookie || !connects_find(drops->connects, drop->cookie, &made) ||
+        !made.pid)
+        return;
+    origin->pid = (uint32_t)made.pid;
+    memcpy(origin->name, made.name, sizeof origin->name);
+    if (!(record->has & DROP_SOCKET))
+        record->drop.uid = made.uid;
+    record->has |= DROP_SOCKET;
 }
 
 /* Finds the sockets of drops by the addresses of their packets, for kernels that do not name the
@@ -205,6 +234,7 @@ static int drops_list_probed(struct drops *drops, uint64_t id)
         const struct fitting *fitting = &drops->fitting[i]; /* sockets that may have the packet */
         const char *function = symbols_name(drops->symbols, drop->location);
         struct record record = drop->record;
+        struct socket_origin origin = {.pid = 0};
         if (drops->listed[i] ||
             (drops->own_netns && (drop->netns ? drop->netns : drops->own_netns) != id))
             continue;
@@ -218,7 +248,8 @@ static int drops_list_probed(struct drops *drops, uint64_t id)
             record.drop.function = as_text(function);
             record.has |= DROP_FUNCTION;
         }
-        result = drops_take_row(&record, drops);
+        drops_find_origin(drops, drop, &record, &origin);
+        result = drops_add(drops, &record, &origin);
     }
     return result;
 }
@@ -246,7 +277,7 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
     drops->query = query;
     drops->fn = fn;
     drops->arg = arg;
-    drops->merged_count = 0;
+    drop_rows_clear(&drops->rows);
     report->ended |= drops->last;
     if (!drops->probe)
         report_loss(report,
@@ -264,8 +295,6 @@ int drops_list(void *maker, const struct query *query, record_fn fn, void *arg)
         drops_sum_up(drops);
     }
     if (result >= 0)
-        result = drop_counters_list(drops->counters, report, drops_take_row, drops);
-    for (size_t i = 0; i < drops->merged_count && result >= 0; i++)
-        result = drops_hand_on(drops, &drops->merged[i]);
-    return result;
+        result = drop_counters_list(drops->counters, report, drops_take_counter, drops);
+    return result < 0 ? result : drop_rows_each(&drops->rows, drops_hand_on, drops);
 }

@@ -180,6 +180,19 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
     return true;
 }
 
+bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made)
+{
+    struct connect_note note;
+
+    if (connects->slots &&
+        connects_read_slot(made, &connects->slots[cookie % SEND_SLOTS]) == cookie)
+        return true;
+    if (connects->fd[MAP] < 0 || bpf_map_find_one(connects->fd[MAP], &cookie, &note) < 0)
+        return false;
+    connects_read_note(made, &note);
+    return true;
+}
+
 void connects_each_send(const struct connects *connects,
                         void (*fn)(const struct connect *sent, void *arg), void *arg)
 {

@@ -92,6 +92,11 @@ int bpf_map_wait(void)
     return status;
 }
 
+int bpf_map_find_one(int map, const void *key, void *value)
+{
+    return call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
+}
+
 /* Looks up and deletes the key in two calls: before Linux 5.14 no command does both for a hash
  * map. */
 int bpf_map_take_one(int map, const void *key, void *value)
@@ -100,7 +105,7 @@ int bpf_map_take_one(int map, const void *key, void *value)
 
     if (status == 0 || status == -ENOENT)
         return status;
-    status = call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);
+    status = bpf_map_find_one(map, key, value);
     return status < 0 ? status : call_for_key(BPF_MAP_DELETE_ELEM, map, key, NULL);
 }
 

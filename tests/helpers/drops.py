@@ -5,6 +5,9 @@
     drops.py send COUNT ADDRESS PORT [SIZE [option...]]   UDP; options: df, checksum (a wrong
                                                           one), ttl=N, from=ADDRESS, fast,
                                                           stay (until stdin ends)
+    drops.py connect COUNT ADDRESS PORT                   begins TCP connections, closes each
+    drops.py sockets COUNT ADDRESS PORT                   UDP, connected; sends from each after a
+                                                          line on stdin, and says "sent"
     drops.py raw COUNT ADDRESS PROTOCOL                   IP of this protocol
     drops.py frame COUNT INTERFACE HEX                    a frame
     drops.py receive ADDRESS PORT [filter]                UDP, but never reads; filter: takes none
@@ -21,6 +24,29 @@ import time
 
 def ready():
     print("ready", flush=True)
+    sys.stdin.read()
+
+
+def connect(count, address, port):
+    for _ in range(int(count)):
+        made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET)
+        made.setblocking(False)
+        made.connect_ex((address, int(port)))
+        made.close()
+
+
+def sockets(count, address, port):
+    made = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in range(int(count))]
+    for each in made:
+        each.connect((address, int(port)))
+    print("ready", flush=True)
+    sys.stdin.readline()
+    for each in made:
+        try:
+            each.send(b"data")
+        except OSError:
+            pass  # a rule of this machine drops it
+    print("sent", flush=True)
     sys.stdin.read()
 
 

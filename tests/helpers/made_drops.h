@@ -18,6 +18,20 @@ struct made_drops {
     bool without_reason;           /* Linux 5.16 */
     bool without_receiver;         /* Linux 6.10 */
     bool without_cast;             /* Linux 6.1 */
+    bool without_resets;           /* no event of resets */
+    bool without_answered;         /* Linux 6.9: the event of a reset has only a socket */
+};
+
+/* Where struct sock has what the programs for resets read. */
+enum {
+    MADE_REMOTE_V4 = 0,
+    MADE_LOCAL_V4 = 4,
+    MADE_REMOTE_PORT = 12,
+    MADE_FAMILY = 16,
+    MADE_REMOTE_V6 = 56,
+    MADE_LOCAL_V6 = 72,
+    MADE_COOKIE = 88,
+    MADE_LOCAL_PORT = 200, /* of struct inet_sock */
 };
 
 static const struct made_drops made_drops_usual = {
@@ -86,6 +100,57 @@ static inline void made_drops_event(struct made_btf *made, const struct made_dro
     made_type(made, "btf_trace_kfree_skb", TYPEDEF, 0, prototype);
 }
 
+/* The events of resets. */
+static inline void made_resets(struct made_btf *made, const struct made_drops *kernel,
+                               uint32_t nothing, uint32_t skb, uint32_t sock)
+{
+    enum { ENUM = 6, TYPEDEF = 8 };
+    const bool answered = !kernel->without_answered;
+    uint32_t reasons, prototype;
+
+    if (kernel->without_resets)
+        return;
+    reasons = made_type(made, "sk_rst_reason", ENUM, 3, 4);
+    made_pair(made, "SK_RST_REASON_NOT_SPECIFIED", 0);
+    made_pair(made, "SK_RST_REASON_NO_SOCKET", 1);
+    made_pair(made, "SK_RST_REASON_MAX", 2);
+    prototype = made_type(made, "", KERNEL_PROTOTYPE, answered ? 4 : 2, 0);
+    made_pair(made, "", nothing);
+    made_pair(made, "", sock);
+    if (answered) {
+        made_pair(made, "", skb);
+        made_pair(made, "", reasons);
+    }
+    made_type(made, "btf_trace_tcp_send_reset", TYPEDEF, 0, made_pointer(made, prototype));
+    prototype = made_type(made, "", KERNEL_PROTOTYPE, 2, 0);
+    made_pair(made, "", nothing);
+    made_pair(made, "", sock);
+    made_type(made, "btf_trace_tcp_receive_reset", TYPEDEF, 0, made_pointer(made, prototype));
+}
+
+/* The ends of a socket; returns struct sock_common. */
+static inline uint32_t made_common(struct made_btf *made, const struct made_drops *kernel,
+                                   uint32_t net, uint32_t byte, uint32_t two, uint32_t four,
+                                   uint32_t eight)
+{
+    const uint32_t counter = made_type(made, "", KERNEL_STRUCT, 1, 8);
+    uint32_t v6, common;
+
+    made_member(made, "counter", eight, 0);
+    v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 0, 16);
+    common = made_type(made, "sock_common", KERNEL_STRUCT, 9, 136);
+    made_member(made, "skc_state", byte, kernel->state * 8);
+    made_member(made, "skc_net", net, kernel->net * 8);
+    made_member(made, "skc_daddr", four, MADE_REMOTE_V4 * 8);
+    made_member(made, "skc_rcv_saddr", four, MADE_LOCAL_V4 * 8);
+    made_member(made, "skc_dport", two, MADE_REMOTE_PORT * 8);
+    made_member(made, "skc_family", two, MADE_FAMILY * 8);
+    made_member(made, "skc_v6_daddr", v6, MADE_REMOTE_V6 * 8);
+    made_member(made, "skc_v6_rcv_saddr", v6, MADE_LOCAL_V6 * 8);
+    made_member(made, "skc_cookie", counter, MADE_COOKIE * 8);
+    return common;
+}
+
 /* Returns the number of bpf_rdonly_cast(), or 0. */
 static inline uint32_t made_drops(struct made_btf *made, const struct made_drops *kernel)
 {
@@ -106,9 +171,7 @@ static inline uint32_t made_drops(struct made_btf *made, const struct made_drops
     to = made_pointed(made, "inode", "i_ino", eight, kernel->number);
     to = made_pointed(made, "file", "f_inode", to, kernel->inode);
     to = made_pointed(made, "socket", "file", to, kernel->file);
-    part = made_type(made, "sock_common", KERNEL_STRUCT, 2, 136);
-    made_member(made, "skc_state", byte, kernel->state * 8);
-    made_member(made, "skc_net", net, kernel->net * 8);
+    part = made_common(made, kernel, net, byte, two, four, eight);
     sock = made_struct(made, "sock", 3);
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_uid", four, kernel->uid * 8);
@@ -124,6 +187,9 @@ static inline uint32_t made_drops(struct made_btf *made, const struct made_drops
     made_member(made, "protocol", two, kernel->ethertype * 8);
     skb = made_pointer(made, skb);
     made_drops_event(made, kernel, nothing, skb, sock);
+    made_struct(made, "inet_sock", 1);
+    made_member(made, "inet_sport", two, MADE_LOCAL_PORT * 8);
+    made_resets(made, kernel, nothing, skb, sock);
     return kernel->without_cast
                ? 0
                : made_type(made, "bpf_rdonly_cast", KERNEL_FUNCTION, 0, made->types - 2);

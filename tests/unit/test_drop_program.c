@@ -233,7 +233,7 @@ static void drop(struct scene *scene)
     size_t count;
 
     assert_int_equal(layout_of(&scene->kernel, &scene->layout), 0);
-    count = drop_program_make(&scene->layout, MAP, program);
+    count = drop_program_make(&scene->layout, NULL, MAP, program);
     assert_true(count <= DROP_PROGRAM_MAX);
     processor_run(&processor, program, count, scene->context);
     look_at_table(scene);
@@ -342,6 +342,28 @@ static void a_socket_without_a_file_has_a_user_only(void **state)
     place_u64(scene.receiver.sock.bytes + scene.kernel.socket, 0);
     drop(&scene);
     assert_key(&scene, 0xf0000003, 1002, 0, 5);
+}
+
+/* So a note about who connected can be found after the socket has ended. */
+static void sockets_without_a_file_differ_by_their_cookies(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene, &made_drops_usual);
+    send_from(&scene);
+    place_u64(scene.sender.socket.bytes + scene.kernel.file, 0);
+    for (uint64_t cookie = 98; cookie <= 99; cookie++) {
+        place_u64(scene.sender.sock.bytes + MADE_COOKIE, cookie);
+        drop(&scene);
+        drop(&scene);
+    }
+    assert_int_equal(scene.count, 3);
+    for (size_t i = 1; i < scene.count; i++) {
+        assert_int_equal(scene.seen[i].count, 2);
+        assert_int_equal(scene.keys[i].inode, 0);
+    }
+    assert_in_range(table.slots[scene.last].cookie, 98, 99);
 }
 
 static void a_packet_that_did_not_come_in_has_its_way_out(void **state)
@@ -594,6 +616,7 @@ int main(void)
         cmocka_unit_test(a_device_that_is_none_has_no_namespace),
         cmocka_unit_test(no_process_holds_a_socket_that_is_half_open_or_in_time_wait),
         cmocka_unit_test(a_socket_without_a_file_has_a_user_only),
+        cmocka_unit_test(sockets_without_a_file_differ_by_their_cookies),
         cmocka_unit_test(a_packet_that_did_not_come_in_has_its_way_out),
         cmocka_unit_test(drops_are_counted_with_any_offsets_of_members),
         cmocka_unit_test(an_older_kernel_has_only_the_sender),

@@ -159,6 +159,8 @@ int drops_run(int argc, char *const argv[])
         .all_netns = common->all_netns,
         .harmless = command.all,
         .merged = common_is_metrics(common) && !common->count_by,
+        .noted = common->owners != OWNERS_PROC && !common->processes,
+        .processes = common->processes ? common->processes : "/proc",
     };
     command.drops = drops_create(&options);
     if (!command.drops)

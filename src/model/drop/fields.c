@@ -47,7 +47,7 @@ static const struct field fields[] = {
     HOST(remote_host, drop.remote.address, DROP_ADDRESSES, "host name of the remote address"),
     INTERFACE(interface, drop.interface, DROP_INTERFACE,
               "interface where packets arrived, or where outgoing packets leave"),
-    NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the receiving or sending socket"),
+    NUMBER(inode, drop.inode, DROP_SOCKET, "inode of the socket of the first packet"),
     FIELDS_OF_SOCKET(DROP_SOCKET, drop.uid),
     VIEW(why, view_meaning, 0, 0, "meaning, for people"),
     VIEW(local, view_address_port, DROP_ADDRESSES, DROP_PORTS, "local_address with its port",
@@ -65,6 +65,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(drop.reason, 0),
     BORROWED_TEXT(drop.meaning, 0),
     BORROWED_TEXT(drop.function, DROP_FUNCTION),
+    BORROWED_TEXT(drop.origin, DROP_ORIGIN),
 };
 
 static const struct named_address hosts[] = {
@@ -81,4 +82,6 @@ const struct kind kind_drop = {
     BORROWED(borrowed),
     HOSTS(hosts),
     .inode = offsetof(struct record, drop.inode),
+    .origin = offsetof(struct record, drop.origin),
+    .has_origin = DROP_ORIGIN,
 };
