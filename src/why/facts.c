@@ -134,19 +134,23 @@ static const struct reason {
     {"NOT_SPECIFIED", 0},
 };
 
-/* Returns the fact of an event, without regard to its network namespace. */
-static uint64_t event_fact(const struct evidence_event *event)
+/* Before the handshake has ended, only drops of its packets prove something. */
+static uint64_t event_fact(const struct evidence *evidence, const struct evidence_event *event)
 {
     const struct attempt_event *noted = &event->event;
+    const bool can_decide = noted->flags & TH_SYN || evidence->protocol == IPPROTO_UDP ||
+                            evidence->attempt.state == ATTEMPT_CONNECTED;
 
     if (noted->type == ATTEMPT_RESET_RECEIVED || noted->of_icmp || !noted->reason)
         return 0;
     if (noted->type == ATTEMPT_RESET_SENT)
         return !event->is_answer || strcmp(noted->reason, "NO_SOCKET") != 0 ? 0 : NO_SOCKET;
+    if (!can_decide)
+        return 0;
     for (const struct reason *reason = reasons; reason < reasons + COUNT(reasons); reason++)
         if (strcmp(reason->name, noted->reason) == 0)
             return reason->fact == RULE_THERE && event->is_here ? RULE_HERE : reason->fact;
-    return noted->flags & TH_SYN || noted->protocol == IPPROTO_UDP ? DROP_OTHER : 0;
+    return evidence->attempt.state == ATTEMPT_CONNECTED ? 0 : DROP_OTHER;
 }
 
 /* Drops count only if not even one packet could pass: a SYN that was sent again was dropped again.
@@ -158,7 +162,7 @@ static uint64_t event_facts(const struct evidence *evidence)
 
     for (size_t i = 0; i < evidence->event_count; i++) {
         const struct evidence_event *event = &evidence->events[i];
-        const uint64_t fact = event_fact(event);
+        const uint64_t fact = event_fact(evidence, event);
         rules[fact == RULE_THERE] += fact & (RULE_HERE | RULE_THERE) ? event->event.count : 0;
         others += fact & ANY_DROP & ~(RULE_HERE | RULE_THERE) ? event->event.count : 0;
         facts |= fact;
@@ -199,7 +203,7 @@ static uint64_t home_facts(const struct evidence *evidence)
 const struct evidence_event *facts_event(const struct evidence *evidence, uint64_t facts)
 {
     for (size_t i = 0; i < evidence->event_count; i++)
-        if (event_fact(&evidence->events[i]) & facts)
+        if (event_fact(evidence, &evidence->events[i]) & facts)
             return &evidence->events[i];
     return NULL;
 }
