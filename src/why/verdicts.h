@@ -77,4 +77,9 @@ struct verdict {
  * CAUSE_UNKNOWN. */
 void verdict_find(const struct evidence *evidence, struct verdict *verdict);
 
+/* Makes the verdict about a name whose first address has the evidence `first` and the verdict
+ * *verdict, which this verdict replaces, while `other` works. */
+void verdict_first_address(const struct evidence *first, const struct evidence *other,
+                           struct verdict *verdict);
+
 #endif
