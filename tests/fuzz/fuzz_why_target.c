@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The words of fastnet why: each is a host with a port, or a port, or is refused with one line that
- * a terminal can show. A host that was taken is taken again with its port, with the same result. The
- * input: the number of words, then the words, each with its length.
+ * a terminal can show. A host that was taken is taken again with its port, with the same result.
+ * The input: the number of words, then the words, each with its length.
  */
 #include <stdio.h>
 #include <string.h>

@@ -98,10 +98,10 @@ static void a_url_has_a_host_and_a_port(void **state)
 static void a_port_alone_is_of_this_machine(void **state)
 {
     static const struct accepted cases[] = {
-        {"5432", "", 5432, NULL},          {":5432", "", 5432, NULL},
-        {"ssh", "", 22, "ssh"},            {":ssh", "", 22, "ssh"},
-        {"*:5432", "", 5432, NULL},        {"0.0.0.0:5432", "", 5432, NULL},
-        {"[::]:5432", "", 5432, NULL},     {"0.0.0.0 5432", "", 5432, NULL},
+        {"5432", "", 5432, NULL},      {":5432", "", 5432, NULL},
+        {"ssh", "", 22, "ssh"},        {":ssh", "", 22, "ssh"},
+        {"*:5432", "", 5432, NULL},    {"0.0.0.0:5432", "", 5432, NULL},
+        {"[::]:5432", "", 5432, NULL}, {"0.0.0.0 5432", "", 5432, NULL},
     };
 
     (void)state;

@@ -94,8 +94,8 @@ static bool target_take_port(struct target_parser *parser, struct text text)
 
 static int target_refuse_port(struct target_parser *parser, struct text text)
 {
-    const bool several = text.length && strspn(text.data, "0123456789,-") >= text.length &&
-                         !target_is_number(text);
+    const bool several =
+        text.length && strspn(text.data, "0123456789,-") >= text.length && !target_is_number(text);
 
     if (several)
         return target_refuse(parser, "'%s' is more than one port: type one port",
@@ -123,8 +123,7 @@ static int target_take_host(struct target_parser *parser)
     if (target_is_any(host))
         return 0;
     if (host.length >= TARGET_HOST)
-        return target_refuse(parser, "'%s' is too long for the name of a host",
-                             TARGET_TYPED(host));
+        return target_refuse(parser, "'%s' is too long for the name of a host", TARGET_TYPED(host));
     for (size_t i = 0; i < host.length; i++) {
         const unsigned char byte = (unsigned char)host.data[i];
         if (!isalnum(byte) && !strchr("._-:%", byte) && byte < 0x80)
@@ -173,19 +172,18 @@ static int target_refuse_colons(struct target_parser *parser, struct text text)
     const bool is_address = target_is_address(AF_INET6, text);
 
     if (!target_is_address(AF_INET6, before) || !after.length)
-        return is_address
-                   ? target_refuse(parser, "'%s' has no port: type [%s]:PORT", TARGET_TYPED(text),
-                                   TARGET_TYPED(text))
-                   : target_refuse(parser, "'%s' is not an IPv6 address, and a host has one ':' "
-                                           "before its port: type HOST:PORT or [ADDRESS]:PORT",
-                                   TARGET_TYPED(text));
+        return is_address ? target_refuse(parser, "'%s' has no port: type [%s]:PORT",
+                                          TARGET_TYPED(text), TARGET_TYPED(text))
+                          : target_refuse(parser,
+                                          "'%s' is not an IPv6 address, and a host has one ':' "
+                                          "before its port: type HOST:PORT or [ADDRESS]:PORT",
+                                          TARGET_TYPED(text));
     if (!is_address)
         return target_refuse(parser, "'%s' needs brackets: type [%s]:%s", TARGET_TYPED(text),
                              TARGET_TYPED(before), TARGET_TYPED(after));
-    return target_refuse(parser,
-                         "'%s' is an address, or an address with a port: type [%s]:%s or [%s]:PORT",
-                         TARGET_TYPED(text), TARGET_TYPED(before), TARGET_TYPED(after),
-                         TARGET_TYPED(text));
+    return target_refuse(
+        parser, "'%s' is an address, or an address with a port: type [%s]:%s or [%s]:PORT",
+        TARGET_TYPED(text), TARGET_TYPED(before), TARGET_TYPED(after), TARGET_TYPED(text));
 }
 
 /* Splits [ADDRESS]:PORT. */
@@ -216,8 +214,9 @@ static int target_split(struct target_parser *parser, const char *word, bool alo
     const char *const colon = text.length ? memchr(text.data, ':', text.length) : NULL;
 
     if (text.length && memchr(text.data, '/', text.length))
-        return target_refuse(parser, "'%s' has a '/': type HOST:PORT, or a URL such as "
-                                     "https://db.example/x",
+        return target_refuse(parser,
+                             "'%s' has a '/': type HOST:PORT, or a URL such as "
+                             "https://db.example/x",
                              TARGET_TYPED(text));
     if (text.length && *text.data == '[')
         return target_split_brackets(parser, text);
@@ -292,7 +291,8 @@ static int target_take_two(struct target_parser *parser, const char *word, const
 int target_parse(struct target *target, const char *const words[], size_t count,
                  const char *services, const char *protocol, char wrong[MESSAGE_TEXT_MAX])
 {
-    static const char tools[] = "nc ncat netcat telnet curl wget ssh ping nmap traceroute tracepath";
+    static const char tools[] =
+        "nc ncat netcat telnet curl wget ssh ping nmap traceroute tracepath";
     struct target_parser parser = {
         .target = target, .services = services, .protocol = protocol, .wrong = wrong};
 
