@@ -18,6 +18,8 @@
 #include "fastnet/layouts.h"
 #include "fastnet/rights.h"
 
+_Static_assert((int)ATTEMPT_WRONG <= (int)MESSAGE_TEXT_MAX, "one buffer for all messages");
+
 enum { WORDS_MAX = 4, BYTES_MAX = 65536, PROBE_MS = 3000 };
 
 struct why_command {
@@ -148,6 +150,15 @@ static const char *why_conflict(const struct why_command *command)
                : NULL;
 }
 
+/* The message quotes the word that was typed. */
+static int why_refuse_as(const struct common *common, const char *wrong)
+{
+    char shown[ESCAPE_FACTOR * ATTEMPT_WRONG + 1];
+
+    *escape_text(shown, wrong, strnlen(wrong, ATTEMPT_WRONG), NULL) = '\0';
+    return common_misuse_bare(common, "--as: %s", shown);
+}
+
 static int why_parse(struct why_command *command, int argc, char *const argv[])
 {
     const struct common *common = &command->common;
@@ -163,6 +174,8 @@ static int why_parse(struct why_command *command, int argc, char *const argv[])
     if (target_parse(&command->target, command->words, command->word_count, NULL,
                      command->udp ? "udp" : "tcp", wrong) < 0)
         return common_misuse_bare(common, "%s", wrong);
+    if (command->as_text && attempt_as_find(&command->as, command->as_text, "/proc", wrong) < 0)
+        return why_refuse_as(common, wrong);
     if (command->milliseconds == UINT_MAX)
         command->milliseconds = command->probe ? PROBE_MS : 0;
     conflict = why_conflict(command);
@@ -212,7 +225,8 @@ static int why_list(struct why_command *command, struct why *why)
         .listing = {.tables = &table, .table_count = 1, .maker = &maker},
         .layout_ops = &sink_steps,
         .layout = &layout,
-        .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_CONTAINERS,
+        .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_CONTAINERS |
+                  (command->probe ? RIGHTS_OF_ATTEMPTS : 0),
         .after_each_run = why_note,
         .arg = command,
     };
@@ -265,5 +279,6 @@ int why_run(int argc, char *const argv[])
 
     if (status == PARSED)
         status = why_answer(&command);
+    attempt_as_finish(&command.as);
     return status;
 }
