@@ -107,8 +107,9 @@ struct evidence {
     /* Where packets for the peer arrive: the peer, or another end after NAT. */
     struct endpoint target;
     struct evidence_netns home; /* the namespace whose own address the target is; id 0: none */
-    bool has_homes;             /* several namespaces have the address: which is not known */
-    bool is_home_here;          /* the kernel delivers packets for the target in `here` */
+    bool may_translate; /* rules use connection tracking, so NAT may lead packets elsewhere */
+    bool has_homes;     /* several namespaces have the address: which is not known */
+    bool is_home_here;  /* the kernel delivers packets for the target in `here` */
     struct evidence_listener listener; /* the listener that gets connections, or a near miss */
     struct evidence_others others;
 
