@@ -197,13 +197,13 @@ ways_servers()
         icmp+=("$((9010 + port))=${icmp_of_routers[port]}")
     done
     start s listen.py "${wild[@]}" 127.0.0.1:7003 '[::1]:7003' 10.2.0.2:7004 \
-        '[2001:db8:2::2]:7004' '[::]:7006' 0.0.0.0:7007 10.2.0.1:7050,full \
+        '[2001:db8:2::2]:7004' '[::]:7008,both,dev=s1' '[::]:7006' 0.0.0.0:7007 10.2.0.1:7050,full \
         '[2001:db8:2::1]:7050,full' 10.2.0.1:7055,half '[2001:db8:2::1]:7055,half'
     start o listen.py '[::]:7005,both'
     start c listen.py '[::]:7001,both' 127.0.0.1:7003 '[::1]:7003'
     start p listen.py 127.0.0.1:7001,taken '[::1]:7001,taken'
     start r beyond.py t0 10.3.0.99 2001:db8:3::99 9002=refuses 9003=open 9004=full 9005=small \
-        9006=big "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
+        9006=big 9007=resets "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
     wait_until half_open_are 4
 }
 
