@@ -89,7 +89,8 @@ struct evidence {
     unsigned read; /* enum evidence_part */
     struct endpoint peer;
     uint8_t protocol;
-    struct evidence_netns here;
+    struct evidence_netns here; /* in which the connection is made */
+    uint64_t own_netns;         /* inode of the namespace that commands read without options */
 
     const char *name;    /* as it was typed; NULL: an address was typed */
     size_t addresses;    /* number of addresses of the name */

@@ -64,12 +64,13 @@
 #define HALF_OPEN_FULL  FACT(51)
 #define LISTENER_DROPS  FACT(52) /* it dropped connections while the attempt was made */
 #define MAY_TRANSLATE   FACT(53) /* a NAT rule may lead packets elsewhere */
-#define DROP_NAMELESS   FACT(56) /* for no reason that the kernel names: a route of type blackhole \
-                                  */
-#define MTU_NEW      FACT(57)    /* a router reported an MTU while the attempt was made */
-#define DATA_WAITS   FACT(58)    /* sent after the handshake, and not acknowledged */
-#define NOT_TAKEN    FACT(54)    /* connections arrive where no socket takes them */
-#define NOT_ACCEPTED FACT(55)    /* connections arrive at a listener that does not accept now */
+#define DROP_NAMELESS                                                                              \
+    FACT(56)                  /* for no reason that the kernel names: a route of type blackhole    \
+                               */
+#define MTU_NEW      FACT(57) /* a router reported an MTU while the attempt was made */
+#define DATA_WAITS   FACT(58) /* sent after the handshake, and not acknowledged */
+#define NOT_TAKEN    FACT(54) /* connections arrive where no socket takes them */
+#define NOT_ACCEPTED FACT(55) /* connections arrive at a listener that does not accept now */
 
 /* Returns all facts that the evidence proves. */
 uint64_t facts_of(const struct evidence *evidence);

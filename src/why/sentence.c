@@ -238,7 +238,7 @@ static void sentence_put_netns_options(const struct sentence *sentence)
         netns = &sentence->evidence->here;
     if (netns->name)
         text_put_word(sentence->stream, " --netns ", netns->name);
-    else if (sentence->is_other)
+    else if (netns->id && netns->id != sentence->evidence->own_netns)
         fprintf(sentence->stream, " --all-netns --where 'netns_id = %" PRIu64 "'", netns->id);
 }
 

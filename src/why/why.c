@@ -36,6 +36,8 @@ struct why {
     struct why_summary summary;
     struct sight sight;
     struct report *report; /* of the listing */
+    struct evidence_netns here;
+    uint64_t own_netns;
     struct addresses addresses;
     uint64_t name_elapsed;
     struct attempt_probe *probe;
@@ -210,7 +212,8 @@ static void why_begin_evidence(struct why *why, struct evidence *evidence, size_
         .read = EVIDENCE_NAME,
         .peer = {addresses->list[index], options->port},
         .protocol = options->protocol,
-        .here = {namespace_own_id(), options->netns},
+        .here = why->here,
+        .own_netns = why->own_netns,
         .name = is_address(options->host) ? NULL : options->host,
         .addresses = addresses->count + addresses->more,
     };
@@ -327,6 +330,9 @@ static int why_explain_here(struct why *why, record_fn fn, void *arg)
     const struct why_options *options = why->options;
     int status = sight_init(&why->sight, options);
 
+    why->here = (struct evidence_netns){namespace_own_id(), options->netns};
+    if (status == 0 && why->here.id != why->own_netns)
+        why->here = sight_netns(&why->sight, why->here.id);
     if (status == 0 && why->addresses.count && (options->probe || options->milliseconds))
         why->probe =
             attempt_probe_create(options->protocol, options->port, &why->blind, &why->refusal);
@@ -348,6 +354,7 @@ int why_explain(void *maker, const struct query *query, record_fn fn, void *arg)
     int status;
 
     why->report = query->report;
+    why->own_netns = namespace_own_id();
     status = why_find_addresses(why);
     if (status < 0) {
         report_loss(why->report, "%s: %s", why->options->host, strerror(-status));
