@@ -479,6 +479,8 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
         attempt->news = news;
     attempt->has_ended |= length == 0;
     *result = attempt->news.result;
+    if (result->state == ATTEMPT_WAITS && !attempt->news.is_final)
+        result->elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - result->began;
     return attempt->news.is_final || attempt->has_ended ||
            clock_nanoseconds(CLOCK_MONOTONIC) > attempt->end + CLOCK_SECOND;
 }

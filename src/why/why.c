@@ -98,7 +98,8 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
     struct evidence *evidence = packets->evidence;
     struct pollfd wait = {.fd = attempt_descriptor(attempt), .events = POLLIN};
     uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), shown = now;
-    uint64_t end = now + milliseconds * CLOCK_MILLISECOND;
+    const uint64_t longest = milliseconds * CLOCK_MILLISECOND;
+    uint64_t end = now + longest + CLOCK_SECOND; /* the child ends the attempt in time */
     bool proved = false, translated = false;
 
     while (!attempt_read(attempt, &evidence->attempt) && !clock_interrupted()) {
@@ -106,7 +107,8 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
             proved = true;
             end = now + SETTLE_MS * CLOCK_MILLISECOND < end ? now + SETTLE_MS * CLOCK_MILLISECOND
                                                             : end;
-        } else if (!proved && !translated && evidence->attempt.elapsed > SETTLE_MS) {
+        } else if (!proved && !translated &&
+                   evidence->attempt.elapsed > SETTLE_MS * CLOCK_MILLISECOND) {
             translated = true;
             (void)packets_translate(packets);
         }
@@ -117,7 +119,7 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
         why_show(why, &shown);
     }
     (void)attempt_read(attempt, &evidence->attempt);
-    evidence->has_waited = !proved && clock_nanoseconds(CLOCK_MONOTONIC) >= end;
+    evidence->has_waited = !proved && evidence->attempt.elapsed >= longest;
     if (why->options->progress)
         why->options->progress->show(why->options->progress, true);
 }
