@@ -63,7 +63,7 @@ struct attempt_question {
 };
 
 enum attempt_state {
-    ATTEMPT_NONE,      /* not made: `error` says why */
+    ATTEMPT_NONE,      /* not made: `error` says why; 0: the child has not reported in time */
     ATTEMPT_WAITS,     /* no answer yet */
     ATTEMPT_CONNECTED, /* the handshake ended well (UDP: the peer sent a datagram) */
     ATTEMPT_FAILED,    /* `error` says how */
