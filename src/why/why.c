@@ -98,8 +98,7 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
     struct evidence *evidence = packets->evidence;
     struct pollfd wait = {.fd = attempt_descriptor(attempt), .events = POLLIN};
     uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), shown = now;
-    const uint64_t longest = milliseconds * CLOCK_MILLISECOND;
-    uint64_t end = now + longest + CLOCK_SECOND; /* the child ends the attempt in time */
+    uint64_t end = now + milliseconds * CLOCK_MILLISECOND;
     bool proved = false, translated = false;
 
     while (!attempt_read(attempt, &evidence->attempt) && !clock_interrupted()) {
@@ -107,8 +106,7 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
             proved = true;
             end = now + SETTLE_MS * CLOCK_MILLISECOND < end ? now + SETTLE_MS * CLOCK_MILLISECOND
                                                             : end;
-        } else if (!proved && !translated &&
-                   evidence->attempt.elapsed > SETTLE_MS * CLOCK_MILLISECOND) {
+        } else if (!proved && !translated && evidence->attempt.elapsed > SETTLE_MS) {
             translated = true;
             (void)packets_translate(packets);
         }
@@ -119,7 +117,7 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
         why_show(why, &shown);
     }
     (void)attempt_read(attempt, &evidence->attempt);
-    evidence->has_waited = !proved && evidence->attempt.elapsed >= longest;
+    evidence->has_waited = !proved && clock_nanoseconds(CLOCK_MONOTONIC) >= end;
     if (why->options->progress)
         why->options->progress->show(why->options->progress, true);
 }

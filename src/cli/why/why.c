@@ -20,10 +20,7 @@
 
 _Static_assert((int)ATTEMPT_WRONG <= (int)MESSAGE_TEXT_MAX, "one buffer for all messages");
 
-enum { WORDS_MAX = 4, BYTES_MAX = 65536 };
-
-/* A router reports after 3 s that its neighbour does not answer (mcast_solicit of arp(7)). */
-enum { PROBE_MS = 3300 };
+enum { WORDS_MAX = 4, BYTES_MAX = 65536, PROBE_MS = 3000 };
 
 struct why_command {
     struct common common; /* must be first */
