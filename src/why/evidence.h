@@ -96,6 +96,7 @@ struct evidence {
     const char *no_name; /* why it has no address; NULL: it has */
 
     struct routing_answer route;
+    bool mtu_is_new;      /* route.mtu was learnt while the attempt was made */
     char interface[16];   /* name of the interface by which packets leave; empty: unknown */
     bool is_up, has_link; /* IFF_UP, IFF_LOWER_UP */
     struct evidence_neighbour neighbour;

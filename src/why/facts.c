@@ -56,6 +56,8 @@ static uint64_t attempt_facts(const struct evidence *evidence)
     }
     if (connected)
         facts |= CONNECTED | (attempt->reset ? WAS_RESET : 0);
+    if (connected && attempt->sent > attempt->acked)
+        facts |= DATA_WAITS;
     if (connected && attempt->mss >= LARGE && attempt->sent >= attempt->mss &&
         attempt->acked < attempt->mss && attempt->data_retransmits > 1)
         facts |= DATA_LOST;
@@ -107,7 +109,7 @@ static uint64_t way_facts(const struct evidence *evidence)
     if (evidence->read & EVIDENCE_ROUTE && agree && route->end < COUNT(ends) && ends[route->end])
         facts |= route->rule.known && route->rule.ends ? WAY_RULE : ends[route->end];
     if (evidence->read & EVIDENCE_ROUTE && route->mtu_is_learnt)
-        facts |= MTU_LEARNT;
+        facts |= MTU_LEARNT | (evidence->mtu_is_new ? MTU_NEW : 0);
     if (evidence->read & EVIDENCE_LINK && !(evidence->is_up && evidence->has_link))
         facts |= LINK_DOWN;
     return facts | (neighbour_is_silent(evidence) ? NEIGHBOUR_SILENT : 0);
@@ -130,7 +132,7 @@ static const struct reason {
     {"NEIGH_QUEUEFULL", 0},
     {"OTHERHOST", 0}, /* a bridge sends copies to several ports */
     {"PACKET_SOCK_ERROR", 0},
-    {"NOT_SPECIFIED", 0},
+    {"NOT_SPECIFIED", DROP_NAMELESS},
 };
 
 /* Before the handshake has ended, only drops of its packets prove something. */

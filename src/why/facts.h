@@ -49,10 +49,10 @@
 #define DROP_NO_ROUTE  FACT(32)
 #define DROP_TTL       FACT(33)
 #define DROP_TOO_BIG   FACT(34)
-#define DROP_OTHER     FACT(35)
+#define DROP_OTHER     FACT(35) /* for a reason that the kernel names */
 #define ANY_DROP                                                                                   \
     (RULE_HERE | RULE_THERE | RULE_SOMETIMES | DROP_RP_FILTER | DROP_NO_ROUTE | DROP_TTL |         \
-     DROP_OTHER)
+     DROP_OTHER | DROP_NAMELESS)
 #define SAW_DROPS FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
 #define HOME_HERE       FACT(37)          /* this network namespace has the address */
@@ -64,8 +64,12 @@
 #define HALF_OPEN_FULL  FACT(51)
 #define LISTENER_DROPS  FACT(52) /* it dropped connections while the attempt was made */
 #define MAY_TRANSLATE   FACT(53) /* a NAT rule may lead packets elsewhere */
-#define NOT_TAKEN       FACT(54) /* connections arrive where no socket takes them */
-#define NOT_ACCEPTED    FACT(55) /* connections arrive at a listener that does not accept now */
+#define DROP_NAMELESS   FACT(56) /* for no reason that the kernel names: a route of type blackhole \
+                                  */
+#define MTU_NEW      FACT(57)    /* a router reported an MTU while the attempt was made */
+#define DATA_WAITS   FACT(58)    /* sent after the handshake, and not acknowledged */
+#define NOT_TAKEN    FACT(54)    /* connections arrive where no socket takes them */
+#define NOT_ACCEPTED FACT(55)    /* connections arrive at a listener that does not accept now */
 
 /* Returns all facts that the evidence proves. */
 uint64_t facts_of(const struct evidence *evidence);

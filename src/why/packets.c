@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "why/packets.h"
 
+#include <errno.h>
+#include <netinet/tcp.h>
 #include <string.h>
 
 #include "fastnet/attempt_probe.h"
+#include "fastnet/clock.h"
 #include "fastnet/flow_find.h"
 #include "fastnet/netlink.h"
 #include "why/sight.h"
@@ -43,6 +46,22 @@ static void packets_learn_source(const struct attempt_event *event, void *arg)
         return;
     evidence->attempt.local =
         endpoint_fits(&evidence->peer, &event->source) ? event->destination : event->source;
+}
+
+/* Connection tracking forgets a connection that is refused at once. A SYN with its source that
+ * another end gets within this short time is a SYN of this connection, after NAT. */
+static void packets_learn_target(const struct attempt_event *event, void *arg)
+{
+    enum { SHORT_MS = 10 };
+    struct packets *packets = arg;
+    const struct attempt_result *attempt = &packets->evidence->attempt;
+
+    if (attempt->state == ATTEMPT_FAILED && attempt->error == ECONNREFUSED &&
+        attempt->elapsed < SHORT_MS * CLOCK_MILLISECOND && event->type == ATTEMPT_DROP &&
+        event->flags & TH_SYN && attempt->local.port &&
+        endpoint_fits(&attempt->local, &event->source) && event->first >= attempt->began &&
+        event->first <= attempt->began + attempt->elapsed)
+        packets_add(packets, &event->source, &event->destination);
 }
 
 static bool is_socket_missing(const struct attempt_event *event)
@@ -94,6 +113,7 @@ void packets_read(struct packets *packets, struct attempt_probe *probe)
         packets->ends[0] = (struct packet_ends){.destination = evidence->peer};
     }
     packets->count += packets->count == 0;
+    (void)attempt_probe_each(probe, packets_learn_target, packets, &lost);
     if (attempt_probe_each(probe, packets_take, packets, &lost) < 0)
         lost++;
     evidence->events_lost += lost;

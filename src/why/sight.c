@@ -444,6 +444,17 @@ static void sight_find_home(struct sight *sight, struct evidence *evidence)
         evidence->read |= EVIDENCE_HOME;
 }
 
+/* NAT needs connection tracking. A kernel that does not list hooks shows by an empty table of flows
+ * that it tracks nothing: its own packets would be there. */
+static bool sight_may_translate(struct sight *sight, const struct evidence *evidence)
+{
+    const enum tracking tracking = tracking_find(sight->netlink);
+
+    if (tracking == TRACKING_UNKNOWN)
+        return evidence->flows || !(evidence->read & EVIDENCE_TRACKING);
+    return tracking == TRACKING_USED;
+}
+
 int sight_read(struct sight *sight, struct evidence *evidence)
 {
     int status = 0;
@@ -452,10 +463,10 @@ int sight_read(struct sight *sight, struct evidence *evidence)
     if (!sight->has_local)
         status = local_addresses_read(&sight->local, sight->engine, true);
     sight->has_local = status == 0;
-    evidence->may_translate = tracking_find(sight->netlink) != TRACKING_UNUSED;
     sight_find_home(sight, evidence);
     if (status == 0)
         status = sight_read_tracking(sight, evidence, sight->options->probe);
+    evidence->may_translate = sight_may_translate(sight, evidence);
     if (status == 0)
         status = sight_read_listeners(sight, evidence);
     if (status == 0)
@@ -471,10 +482,14 @@ int sight_read(struct sight *sight, struct evidence *evidence)
 
 int sight_read_after(struct sight *sight, struct evidence *evidence, uint32_t interface)
 {
+    const struct routing_answer before = evidence->route;
     int status;
 
     if (!evidence->attempt.at_once)
         sight_read_route(sight, evidence, interface);
+    evidence->mtu_is_new = evidence->route.mtu_is_learnt &&
+                           (!before.mtu_is_learnt || evidence->route.mtu != before.mtu ||
+                            evidence->route.mtu_expires >= before.mtu_expires);
     sight_read_hop(sight, evidence);
     if (!evidence->has_arrived)
         sight_find_home(sight, evidence);

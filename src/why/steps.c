@@ -237,7 +237,7 @@ static int steps_emit_tracking(const struct steps *steps)
         put_count(row.result, evidence->flows_max);
     }
     fputs(" flows", row.result);
-    if (evidence->flows_full.id) {
+    if (facts_of(evidence) & TABLE_FULL) {
         fputs("; no room, new flows are dropped", row.result);
         row_netns(&row, steps, &evidence->flows_full);
     }

@@ -90,7 +90,7 @@ static const struct verdict_rule verdict_rules[] = {
      "look for a smaller MTU on the way (tunnels), and for a firewall that drops ICMP; or lower "
      "the MTU of {interface}",
      ""},
-    {CAUSE_OPEN, ENDING_OPEN, AT_NONE, CONNECTED, 0, DATA_LOST,
+    {CAUSE_OPEN, ENDING_OPEN, AT_NONE, CONNECTED, 0, DATA_WAITS,
      "{peer} accepts connections: connected after {elapsed}", "", ""},
 
     /* connect(2) itself fails */
@@ -176,6 +176,10 @@ static const struct verdict_rule verdict_rules[] = {
      "the kernel drops the {packets}{in}: it has no route for them, or does not forward packets",
      "add the route, or set net.ipv4.ip_forward (net.ipv6.conf.all.forwarding) to 1", SHOW_ROUTES},
 
+    {CAUSE_TOO_BIG, ENDING_ENDS, AT_HERE, NO_ANSWERS | MTU_NEW, 0, ANY_DROP | NO_SOCKET,
+     "a router answered that packets to {address} are too big: the way takes only packets of {mtu} "
+     "bytes",
+     "see why a router of the way has such a small MTU", SHOW_ROUTES},
     {CAUSE_LINK_DOWN, ENDING_ENDS, AT_HERE, LINK_DOWN, AT_REST, ANY_DROP,
      "the interface {interface}{in}, by which packets to {address} leave, {link}",
      "set it up (ip link set {interface} up), and check the cable or the other end",
@@ -187,6 +191,10 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_DROPPED, ENDING_ENDS, AT_EVENT, DROP_OTHER, NO_ANSWERS, NO_SOCKET | LISTENER_DROPS,
      "the kernel drops the {packets}{in}: {reason}", "see what the reason means",
      "fastnet help {reason}"},
+    {CAUSE_DROPPED, ENDING_ENDS, AT_EVENT, DROP_NAMELESS, NO_ANSWERS, NO_SOCKET | LISTENER_DROPS,
+     "the kernel drops the {packets}{in}, and names no reason: a route of type blackhole, for "
+     "example",
+     "see the routes there (ip route get {address})", SHOW_ROUTES},
 
     /* the end of the way is on this machine */
     {CAUSE_LISTENS_LOOPBACK, ENDING_ENDS, AT_HOME, NOT_TAKEN | MISS_NEAR(MISS_LOOPBACK), 0, 0,
@@ -252,6 +260,9 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, UDP | NO_RESULT | SAW_DROPS, 0, ANY_DROP,
      "a datagram left by {interface}, and no error came back; UDP does not confirm that it arrived",
      "look on the machine with {address} whether it arrives (tcpdump)", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, CONNECTED | DATA_WAITS, 0, 0,
+     "{peer} accepts connections, but has not acknowledged all data in time",
+     "try again with a longer time (--for)", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, REFUSED, 0, SAW_DROPS,
      "refused after {elapsed}, but by whom is not known: dropped packets and resets could not be "
      "noted",

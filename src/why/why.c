@@ -22,6 +22,10 @@ enum {
     SECOND_TRY_MS = 1000, /* the longest wait for addresses after the first */
     POLL_MS = 50,
     SETTLE_MS = 100, /* an answer to a packet of this machine comes within this time */
+    /* The kernel asks for a neighbour three times, once a second, and reports its silence a moment
+     * later: then --for=3 has just ended. */
+    GRACE_MS = 500,
+    LATE_MS = 1000, /* a busy machine: the child may report its result late */
 };
 
 /* Drops that prove, as soon as they are seen, where the connection ends. */
@@ -98,7 +102,7 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
     struct evidence *evidence = packets->evidence;
     struct pollfd wait = {.fd = attempt_descriptor(attempt), .events = POLLIN};
     uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), shown = now;
-    uint64_t end = now + milliseconds * CLOCK_MILLISECOND;
+    uint64_t end = now + (milliseconds + GRACE_MS + LATE_MS) * CLOCK_MILLISECOND;
     bool proved = false, translated = false;
 
     while (!attempt_read(attempt, &evidence->attempt) && !clock_interrupted()) {
@@ -117,7 +121,7 @@ static void why_wait(struct why *why, struct packets *packets, struct attempt *a
         why_show(why, &shown);
     }
     (void)attempt_read(attempt, &evidence->attempt);
-    evidence->has_waited = !proved && clock_nanoseconds(CLOCK_MONOTONIC) >= end;
+    evidence->has_waited = evidence->attempt.elapsed >= milliseconds * CLOCK_MILLISECOND;
     if (why->options->progress)
         why->options->progress->show(why->options->progress, true);
 }
@@ -141,7 +145,7 @@ static int why_try(struct why *why, struct evidence *evidence, uint32_t interfac
                                               .interface = interface,
                                               .protocol = evidence->protocol,
                                               .mark = options->mark,
-                                              .milliseconds = milliseconds,
+                                              .milliseconds = milliseconds + GRACE_MS,
                                               .bytes = options->bytes,
                                               .as = options->as};
     struct packets packets = {.evidence = evidence, .sight = &why->sight};
