@@ -58,12 +58,13 @@ struct attempt_question {
     uint8_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
     uint32_t mark;         /* SO_MARK; 0: none */
     unsigned milliseconds; /* the longest time to wait */
-    size_t bytes; /* --bytes, TCP only: zero bytes to send after the handshake, at most 65,536 */
+    size_t bytes; /* --bytes, TCP only: zero bytes to send after the handshake, at most 65,536. The
+                     first 64 are sent alone, and show whether small packets pass. */
     const struct attempt_as *as; /* NULL: as this process */
 };
 
 enum attempt_state {
-    ATTEMPT_NONE,      /* not made: `error` says why */
+    ATTEMPT_NONE,      /* not made: `error` says why; 0: the child has not reported in time */
     ATTEMPT_WAITS,     /* no answer yet */
     ATTEMPT_CONNECTED, /* the handshake ended well (UDP: the peer sent a datagram) */
     ATTEMPT_FAILED,    /* `error` says how */

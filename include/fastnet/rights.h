@@ -28,8 +28,9 @@ enum right {
     RIGHT_SYMBOLS,         /* addresses of kernel functions: CAP_SYSLOG, not lent */
     RIGHT_PACKETS,         /* packets of an interface: CAP_NET_RAW, not lent */
     RIGHT_CGROUPS,         /* entering a control group: CAP_DAC_OVERRIDE, not lent */
-    RIGHT_USER,            /* becoming another user: CAP_SETUID and CAP_SETGID, not lent */
-    RIGHT_MARK,            /* the mark of an own socket: CAP_NET_ADMIN, not lent */
+    RIGHT_USER, /* a child becomes another user, and can be ended: CAP_SETUID, CAP_SETGID, CAP_KILL;
+                   not lent */
+    RIGHT_MARK, /* the mark of an own socket: CAP_NET_ADMIN, not lent */
     RIGHTS,
 };
 

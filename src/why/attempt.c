@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/namespace.h"
 #include "fastnet/rights.h"
@@ -26,8 +27,11 @@
 enum { STATE_SYN_SENT = 2, STATE_CLOSE = 7 };
 
 enum {
-    ACKED_INTERVAL = 5,    /* ms: no event says that the peer has acknowledged bytes */
-    GOODBYE_PATIENCE = 200 /* ms to wait for the peer's FIN */
+    FIRST_BYTES = 64,
+    ACKED_INTERVAL = 5,     /* ms: no event says that the peer has acknowledged bytes */
+    GOODBYE_PATIENCE = 200, /* ms to wait for the peer's FIN */
+    END_PATIENCE = 500,     /* ms to wait for the child when it should end */
+    READS_MAX = 64
 };
 
 /* What the child writes to the pipe, always at once (PIPE_BUF). */
@@ -38,7 +42,8 @@ struct attempt_news {
 
 struct attempt {
     pid_t child;
-    int pipe;     /* its end for reading; never blocks */
+    int pipe;     /* its end for reading; never blocks; ends with the child */
+    int leash;    /* the end for writing of a pipe: when it is closed, the child ends */
     uint64_t end; /* when the time is over: CLOCK_MONOTONIC, ns */
     struct attempt_news news;
     bool has_ended; /* the child */
@@ -47,7 +52,7 @@ struct attempt {
 /* The child's own data. */
 struct attempt_child {
     const struct attempt_question *question;
-    int socket, pipe;
+    int socket, pipe, leash;
     uint64_t end;
     struct attempt_result result;
 };
@@ -245,6 +250,13 @@ static bool child_fail(struct attempt_child *child, int error)
     return true;
 }
 
+/* tcp_reset() of the kernel's net/ipv4/tcp_input.c: a reset before the handshake is ECONNREFUSED.
+ */
+static bool is_later_reset(int error)
+{
+    return error == ECONNRESET || error == EPIPE;
+}
+
 /* Returns whether there is a proof. A SYN that is refused within connect(2) leaves the socket in
  * SYN_SENT with a soft error, which SO_ERROR returns, too. */
 static bool child_settle_tcp(struct attempt_child *child)
@@ -253,7 +265,9 @@ static bool child_settle_tcp(struct attempt_child *child)
     const struct tcp_info info = child_tcp_info(child);
 
     child->result.retransmits = info.tcpi_total_retrans;
-    if (info.tcpi_state != STATE_SYN_SENT && info.tcpi_state != STATE_CLOSE) {
+    child->result.reset = is_later_reset(error);
+    if (child->result.reset ||
+        (info.tcpi_state != STATE_SYN_SENT && info.tcpi_state != STATE_CLOSE)) {
         child->result.state = ATTEMPT_CONNECTED;
         child_read_path(child, &info);
         return true;
@@ -279,36 +293,54 @@ static int child_milliseconds_left(const struct attempt_child *child)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
 
-    return now >= child->end
-               ? 0
-               : (int)((child->end - now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND);
+    const uint64_t left =
+        now >= child->end ? 0 : (child->end - now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
+
+    return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+/* Waits for the socket. If the parent has ended, or wants no more, the child ends here: the parent
+ * may not send signals to a process of another user. */
+static void child_poll(const struct attempt_child *child, short events, int milliseconds)
+{
+    struct pollfd both[] = {{.fd = child->socket, .events = events},
+                            {.fd = child->leash, .events = POLLIN}};
+
+    if (poll(both, COUNT(both), milliseconds) > 0 && both[1].revents)
+        _exit(0);
 }
 
 static void child_await(struct attempt_child *child)
 {
     const bool is_udp = child->question->protocol == IPPROTO_UDP;
-    struct pollfd event = {.fd = child->socket, .events = is_udp ? POLLIN : POLLOUT};
     int left;
 
     while (!(is_udp ? child_settle_udp(child) : child_settle_tcp(child)) &&
            (left = child_milliseconds_left(child)) > 0)
-        (void)poll(&event, 1, left);
+        child_poll(child, is_udp ? POLLIN : POLLOUT, left);
     child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
 }
 
 /* --- Bytes, and the end ----------------------------------------------------------------------- */
 
-/* Discards what the peer has sent, because close(2) with unread bytes sends a reset. Returns false
- * at the end of the stream. */
-static bool child_drain(const struct attempt_child *child)
+/* Each call that returns an error of the socket clears it, so each call notes the reset. */
+static int child_note_error(struct attempt_child *child, int error)
+{
+    child->result.reset |= is_later_reset(error);
+    return -error;
+}
+
+/* Discards what the peer has sent, because close(2) with unread bytes sends a reset. Stops after a
+ * while, because a peer may send without end. Returns -EAGAIN while the stream is open, 0 at its
+ * end, or another -errno. */
+static int child_drain(struct attempt_child *child)
 {
     char unread[4096];
-    ssize_t length;
+    ssize_t length = 1;
 
-    do
+    for (int i = 0; i < READS_MAX && length > 0; i++)
         length = recv(child->socket, unread, sizeof unread, MSG_DONTWAIT);
-    while (length > 0);
-    return length < 0 && errno == EAGAIN;
+    return length > 0 ? -EAGAIN : length < 0 ? child_note_error(child, errno) : 0;
 }
 
 /* With these options close(2) resets the connection and discards what is left to send. */
@@ -319,27 +351,38 @@ static void child_set_abort(const struct attempt_child *child, bool abort)
     (void)setsockopt(child->socket, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
-static void child_fill(const struct attempt_child *child, size_t *given)
+/* How many bytes may be sent now: first a few, whose acknowledgement shows that small packets pass.
+ */
+static size_t child_may_send(const struct attempt_child *child)
+{
+    const size_t bytes = child->question->bytes;
+
+    return bytes > FIRST_BYTES && child->result.acked < FIRST_BYTES ? FIRST_BYTES : bytes;
+}
+
+static void child_fill(struct attempt_child *child, size_t *given)
 {
     static const char zeroes[4096];
+    const size_t end = child_may_send(child);
     ssize_t length = 1;
 
-    while (length > 0 && *given < child->question->bytes) {
-        const size_t left = child->question->bytes - *given;
+    while (length > 0 && *given < end) {
+        const size_t left = end - *given;
         length = send(child->socket, zeroes, left < sizeof zeroes ? left : sizeof zeroes,
                       MSG_DONTWAIT | MSG_NOSIGNAL);
         *given += length > 0 ? (size_t)length : 0;
     }
+    if (length < 0)
+        (void)child_note_error(child, errno);
 }
 
 static void child_count_bytes(struct attempt_child *child, size_t given)
 {
     struct attempt_result *result = &child->result;
     const struct tcp_info info = child_tcp_info(child);
-    const int error = child_read_error(child);
     int unacked = 0;
 
-    result->reset |= error == ECONNRESET || error == EPIPE;
+    (void)child_note_error(child, child_read_error(child));
     result->data_retransmits = info.tcpi_total_retrans - result->retransmits;
     if (ioctl(child->socket, SIOCOUTQ, &unacked) == 0 && (size_t)unacked <= given) {
         result->acked = given - (size_t)unacked;
@@ -353,7 +396,6 @@ static void child_count_bytes(struct attempt_child *child, size_t given)
 /* Sends zero bytes until the peer has acknowledged all, or resets, or the time is over. */
 static void child_send(struct attempt_child *child)
 {
-    struct pollfd event = {.fd = child->socket};
     size_t given = 0;
     int left = 1;
 
@@ -361,8 +403,8 @@ static void child_send(struct attempt_child *child)
     do {
         child_fill(child, &given);
         (void)child_drain(child);
-        event.events = given < child->question->bytes ? POLLOUT : 0;
-        (void)poll(&event, 1, left < ACKED_INTERVAL ? left : ACKED_INTERVAL);
+        child_poll(child, given < child_may_send(child) ? POLLOUT : 0,
+                   left < ACKED_INTERVAL ? left : ACKED_INTERVAL);
         child_count_bytes(child, given);
         left = child_milliseconds_left(child);
     } while (left > 0 && !child->result.reset && child->result.acked < child->question->bytes);
@@ -374,21 +416,18 @@ static void child_send(struct attempt_child *child)
  * because the kernel answers data for a closed socket with a reset. */
 static void child_say_goodbye(struct attempt_child *child)
 {
-    struct pollfd event = {.fd = child->socket, .events = POLLIN};
-    const bool was_reset = child->result.reset;
+    int left;
 
     child->end = clock_nanoseconds(CLOCK_MONOTONIC) + GOODBYE_PATIENCE * CLOCK_MILLISECOND;
     (void)shutdown(child->socket, SHUT_WR);
-    for (int left; child_drain(child) && (left = child_milliseconds_left(child)) > 0;)
-        (void)poll(&event, 1, left);
-    child->result.reset |= errno == ECONNRESET;
-    if (child->result.reset && !was_reset)
-        child_report(child, true);
+    while (child_drain(child) == -EAGAIN && (left = child_milliseconds_left(child)) > 0)
+        child_poll(child, POLLIN, left);
 }
 
 /* --- The child, from begin to end ------------------------------------------------------------- */
 
-/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. */
+/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. If he is another
+ * user then, the kernel does not send the signal, and child_poll() ends the child. */
 static void child_die_with(pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -416,6 +455,16 @@ static void child_try(struct attempt_child *child)
     child_await(child);
 }
 
+/* Uses the open connection, and closes it. The handshake alone is a final result; of bytes the end
+ * of the connection is a part, because the peer may reset it when it has all of them. */
+static void child_use(struct attempt_child *child)
+{
+    child_report(child, !child->question->bytes);
+    if (child->question->bytes && !child->result.reset)
+        child_send(child);
+    child_say_goodbye(child);
+}
+
 static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
 {
     int error;
@@ -430,42 +479,63 @@ static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
     if (error)
         child->socket = error;
     child_try(child);
-    const bool is_open =
-        child->result.state == ATTEMPT_CONNECTED && child->question->protocol == IPPROTO_TCP;
-    if (is_open && child->question->bytes)
-        child_send(child);
+    if (child->result.state == ATTEMPT_CONNECTED && child->question->protocol == IPPROTO_TCP)
+        child_use(child);
     child_report(child, true);
-    if (is_open)
-        child_say_goodbye(child);
     _exit(0);
 }
 
 /* --- The parent ------------------------------------------------------------------------------- */
 
+/* Starts the child. Each process closes its copies of the other's ends. Returns 0 or -errno. */
+static int attempt_start(struct attempt *attempt, const struct attempt_question *question)
+{
+    const pid_t self = getpid();
+    int news[2], leash[2], error = 0;
+
+    if (pipe2(news, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    if (pipe2(leash, O_CLOEXEC) < 0) {
+        error = -errno;
+        close(news[0]);
+        close(news[1]);
+        return error;
+    }
+    attempt->pipe = news[0];
+    attempt->leash = leash[1];
+    attempt->child = fork();
+    if (attempt->child == 0) {
+        close(leash[1]);
+        child_run(&(struct attempt_child){.question = question, .pipe = news[1], .leash = leash[0]},
+                  self);
+    }
+    error = attempt->child < 0 ? -errno : 0;
+    close(news[1]);
+    close(leash[0]);
+    return error;
+}
+
+static void attempt_free(struct attempt *attempt)
+{
+    if (attempt->child) { /* or -1: both pipes are open */
+        close(attempt->pipe);
+        if (attempt->leash >= 0)
+            close(attempt->leash);
+    }
+    free(attempt);
+}
+
 int attempt_begin(struct attempt **attempt, const struct attempt_question *question)
 {
     struct attempt *made = calloc(1, sizeof *made);
-    const pid_t self = getpid();
-    int ends[2], error;
+    const int error = made ? attempt_start(made, question) : -ENOMEM;
 
-    if (!made)
-        return -ENOMEM;
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0) {
-        free(made);
-        return -errno;
-    }
-    made->pipe = ends[0];
-    made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
-    made->child = fork();
-    error = made->child < 0 ? -errno : 0;
-    if (made->child == 0)
-        child_run(&(struct attempt_child){.question = question, .pipe = ends[1]}, self);
-    close(ends[1]);
     if (error) {
-        close(ends[0]);
-        free(made);
+        if (made)
+            attempt_free(made);
         return error;
     }
+    made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
     *attempt = made;
     return 0;
 }
@@ -479,6 +549,8 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
         attempt->news = news;
     attempt->has_ended |= length == 0;
     *result = attempt->news.result;
+    if (result->state == ATTEMPT_WAITS && !attempt->news.is_final)
+        result->elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - result->began;
     return attempt->news.is_final || attempt->has_ended ||
            clock_nanoseconds(CLOCK_MONOTONIC) > attempt->end + CLOCK_SECOND;
 }
@@ -488,28 +560,37 @@ int attempt_descriptor(const struct attempt *attempt)
     return attempt->pipe;
 }
 
-/* Waits for the child to close the connection, if it has a final result. */
-static void attempt_await_goodbye(struct attempt *attempt)
+/* Waits until the child has ended, at most for the time. */
+static void attempt_await_end(struct attempt *attempt, unsigned milliseconds)
 {
-    const uint64_t end =
-        clock_nanoseconds(CLOCK_MONOTONIC) + 2 * GOODBYE_PATIENCE * CLOCK_MILLISECOND;
+    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
     struct pollfd event = {.fd = attempt->pipe, .events = POLLIN};
     struct attempt_result result;
     uint64_t now;
 
-    while (attempt_read(attempt, &result) && attempt->news.is_final && !attempt->has_ended &&
-           (now = clock_nanoseconds(CLOCK_MONOTONIC)) < end)
+    for (;;) {
+        (void)attempt_read(attempt, &result);
+        now = clock_nanoseconds(CLOCK_MONOTONIC);
+        if (attempt->has_ended || now >= end)
+            return;
         (void)poll(&event, 1, (int)((end - now) / CLOCK_MILLISECOND) + 1);
+    }
 }
 
+/* A child that was stopped, as by a frozen control group, is killed. */
 void attempt_end(struct attempt *attempt)
 {
     if (!attempt)
         return;
-    attempt_await_goodbye(attempt);
-    (void)kill(attempt->child, SIGKILL);
-    while (waitpid(attempt->child, NULL, 0) < 0 && errno == EINTR)
+    if (attempt->news.is_final)
+        attempt_await_end(attempt, 2 * GOODBYE_PATIENCE);
+    close(attempt->leash);
+    attempt->leash = -1;
+    attempt_await_end(attempt, END_PATIENCE);
+    rights_raise(RIGHT_USER);
+    const bool will_end = attempt->has_ended || kill(attempt->child, SIGKILL) == 0;
+    rights_lower();
+    while (waitpid(attempt->child, NULL, will_end ? 0 : WNOHANG) < 0 && errno == EINTR)
         continue;
-    close(attempt->pipe);
-    free(attempt);
+    attempt_free(attempt);
 }

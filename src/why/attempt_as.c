@@ -129,6 +129,7 @@ static int as_take_process(struct attempt_as *as, const char *proc_root, pid_t p
     }
     as->pid = pid;
     as->has_user = as_take_id(status, "Uid:", &as->uid) && as_take_id(status, "Gid:", &as->gid);
+    as->lacks |= as->has_user ? 0 : ATTEMPT_LACKS_USER;
     at = as_find_line(status, "Name:\t");
     snprintf(name, PROCESS_NAME_SIZE, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
     as_take_process_netns(as, &tree);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "why/attempt_error.h"
 
-#include <linux/errqueue.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <string.h>
+#include <time.h> /* linux/errqueue.h uses struct timespec */
+
+#include <linux/errqueue.h>
 
 #include "fastnet/attempt.h"
 

@@ -11,8 +11,6 @@
  *     -m MARK    mark of the socket
  *     -t TIME    the longest time to wait, ms (default: 5000)
  *     -u         UDP
- *     -v         print each thing that becomes known, not only the final result
- *     -w         wait for the end of stdin before the attempt ends
  *
  *     attempt as AS      only finds AS, and prints what is found
  *
@@ -134,27 +132,19 @@ static int put_as(const char *argument)
     return 0;
 }
 
-static void make(const struct attempt_question *question, bool shows_all, bool waits)
+static void make(const struct attempt_question *question)
 {
     struct attempt *attempt;
     struct attempt_result result;
     const int error = attempt_begin(&attempt, question);
     struct pollfd event = {.events = POLLIN};
-    char byte;
 
     if (error)
         errx(2, "attempt_begin: %s", strerror(-error));
     event.fd = attempt_descriptor(attempt);
-    while (!attempt_read(attempt, &result)) {
-        if (shows_all)
-            printf("now=%u\n", result.state);
-        fflush(stdout);
+    while (!attempt_read(attempt, &result))
         (void)poll(&event, 1, 1000);
-    }
     put_result(&result, question);
-    fflush(stdout);
-    while (waits && read(STDIN_FILENO, &byte, 1) > 0)
-        continue;
     attempt_end(attempt);
 }
 
@@ -162,14 +152,13 @@ int main(int argc, char **argv)
 {
     struct attempt_as as = {.pid = 0};
     struct attempt_question question = {.protocol = IPPROTO_TCP, .milliseconds = 5000, .as = &as};
-    bool shows_all = false, waits = false;
     int option;
 
     if (rights_init() < 0)
         errx(2, "rights");
     if (argc == 3 && strcmp(argv[1], "as") == 0)
         return put_as(argv[2]);
-    while ((option = getopt(argc, argv, "a:b:i:m:t:uvw")) != -1)
+    while ((option = getopt(argc, argv, "a:b:i:m:t:u")) != -1)
         switch (option) {
         case 'a':
             find(&as, optarg);
@@ -189,12 +178,6 @@ int main(int argc, char **argv)
         case 'u':
             question.protocol = IPPROTO_UDP;
             break;
-        case 'v':
-            shows_all = true;
-            break;
-        case 'w':
-            waits = true;
-            break;
         default:
             return 2;
         }
@@ -204,7 +187,7 @@ int main(int argc, char **argv)
     question.peer.address.family = strchr(argv[optind], ':') ? AF_INET6 : AF_INET;
     if (inet_pton(question.peer.address.family, argv[optind], question.peer.address.bytes) != 1)
         errx(2, "%s: no address", argv[optind]);
-    make(&question, shows_all, waits);
+    make(&question);
     attempt_as_finish(&as);
     return 0;
 }

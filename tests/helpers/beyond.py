@@ -12,6 +12,7 @@ them than of machines far away. The destination port chooses what such a machine
     full     a handshake; no data is acknowledged
     small    a handshake; packets with more data than 600 bytes (IPv6: 1220) are lost
     big      as small, with a message "too big" of the router for each
+    never    as full, with the same message for each
     T.C/T.C  an ICMP message of the router: type and code for IPv4, and for IPv6
 
 Two machines behind the device send a SYN to each ADDRESS,PORT and never answer: half-open
@@ -82,7 +83,7 @@ def answer(got, actions, routers):
     def reply(*numbers):
         return segment(destination, source, there, here, *numbers)
 
-    if action == "big" and data > limit:
+    if action in ("big", "never") and data > limit:
         action = "3.4/2.0"
     if "/" in action:
         kind, code = map(int, action.split("/")[version == 6].split("."))
