@@ -16,7 +16,7 @@
 #define NO_ANSWERS FACT(3) /* NO_RESULT, and the attempt had all its time */
 #define REFUSED    FACT(4) /* by a reset; UDP: by the peer's ICMP message */
 #define WAS_RESET  FACT(5) /* after the handshake */
-#define DATA_LOST  FACT(6) /* after the handshake no large segment was acknowledged */
+#define DATA_LOST  FACT(6) /* after the handshake small segments were acknowledged, and no large */
 #define NO_PORT    FACT(7)
 #define FORBIDDEN  FACT(8)
 #define LACKS      FACT(9) /* the child could not take over all that --as names */
@@ -53,7 +53,8 @@
 #define ANY_DROP                                                                                   \
     (RULE_HERE | RULE_THERE | RULE_SOMETIMES | DROP_RP_FILTER | DROP_NO_ROUTE | DROP_TTL |         \
      DROP_OTHER | DROP_NAMELESS)
-#define SAW_DROPS FACT(36) /* dropped packets and resets were noted, and no event is lost */
+#define NAMED_DROP (ANY_DROP & ~DROP_NAMELESS)
+#define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
 #define HOME_HERE       FACT(37)          /* this network namespace has the address */
 #define HOME_THERE      FACT(38)          /* another one has it, and maybe another machine, too */
