@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "why/server.h"
+
 struct why {
     const struct why_options *options;
     struct why_summary summary;
@@ -34,7 +36,8 @@ int why_explain(void *maker, const struct query *query, record_fn fn, void *arg)
     struct why *why = maker;
     struct record record;
 
-    (void)query;
+    if (!why->options->host)
+        return server_explain(why->options, query->report, fn, arg, &why->summary);
     record_begin(&record, &kind_step, sizeof record.step);
     record.has = STEP_ENDING;
     record.step = (struct step_record){.step = STEP_ANSWER,
