@@ -62,8 +62,9 @@ struct evidence_listener {
     uint32_t queue, queue_limit; /* accept queue: connections; full if queue > queue_limit */
     uint32_t half_open, half_open_limit; /* connections in SYN_RECV; limit 0: unknown */
     bool has_cookies;                    /* net.ipv4.tcp_syncookies is not 0 */
-    uint32_t dropped; /* connections that it dropped while the attempt was made (SK_MEMINFO_DROPS
-                         of linux/sock_diag.h) */
+    uint32_t drops;                      /* connections that it dropped so far (SK_MEMINFO_DROPS of
+                                            linux/sock_diag.h) */
+    uint32_t dropped;                    /* drops while the attempt was made */
 };
 
 /* Attempts of other processes to connect to the peer (SYN_SENT). */
@@ -109,6 +110,7 @@ struct evidence {
     struct evidence_netns home; /* the namespace whose own address the target is; id 0: none */
     bool may_translate; /* rules use connection tracking, so NAT may lead packets elsewhere */
     bool has_homes;     /* several namespaces have the address: which is not known */
+    bool has_arrived;   /* an event proves that packets arrive at the target in `home` */
     bool is_home_here;  /* the kernel delivers packets for the target in `here` */
     struct evidence_listener listener; /* the listener that gets connections, or a near miss */
     struct evidence_others others;

@@ -47,19 +47,19 @@ static uint64_t attempt_facts(const struct evidence *evidence)
 
     if (attempt->state == ATTEMPT_NONE)
         return facts | NO_ATTEMPT;
-    if (failed && attempt->has_icmp && !attempt->icmp_is_local) {
+    if (failed && attempt->has_icmp && icmp_fact(attempt)) {
         facts |= icmp_fact(attempt) | (evidence->offender_is_here ? SAID_HERE : 0);
         if (is_udp && facts & SAYS_PORT &&
             address_equal(&attempt->offender, &evidence->peer.address))
             facts = (facts & ~SAYS_PORT) | REFUSED;
         return facts;
     }
-    if (connected && !is_udp)
+    if (connected)
         facts |= CONNECTED | (attempt->reset ? WAS_RESET : 0);
     if (connected && attempt->mss >= LARGE && attempt->sent >= attempt->mss &&
         attempt->acked < attempt->mss && attempt->data_retransmits > 1)
         facts |= DATA_LOST;
-    if (attempt->state == ATTEMPT_WAITS || (is_udp && connected) ||
+    if (attempt->state == ATTEMPT_WAITS ||
         (failed && (attempt->error == ETIMEDOUT || (is_udp && attempt->error == EPERM))))
         facts |= NO_RESULT | (evidence->has_waited || failed ? NO_ANSWERS : 0);
     if (failed && attempt->error == ECONNREFUSED)
@@ -119,7 +119,6 @@ static const struct reason {
     uint64_t fact; /* 0: the drop proves nothing */
 } reasons[] = {
     {"NETFILTER_DROP", RULE_THERE},
-    {"NO_SOCKET", NO_SOCKET},
     {"IP_RPFILTER", DROP_RP_FILTER},
     {"IP_INNOROUTES", DROP_NO_ROUTE},
     {"IP_OUTNOROUTES", DROP_NO_ROUTE},
@@ -143,8 +142,10 @@ static uint64_t event_fact(const struct evidence *evidence, const struct evidenc
 
     if (noted->type == ATTEMPT_RESET_RECEIVED || noted->of_icmp || !noted->reason)
         return 0;
+    if (strcmp(noted->reason, "NO_SOCKET") == 0) /* not of an answer to a socket that is closed */
+        return event->is_answer == (noted->type == ATTEMPT_RESET_SENT) ? NO_SOCKET : 0;
     if (noted->type == ATTEMPT_RESET_SENT)
-        return !event->is_answer || strcmp(noted->reason, "NO_SOCKET") != 0 ? 0 : NO_SOCKET;
+        return 0;
     if (!can_decide)
         return 0;
     for (const struct reason *reason = reasons; reason < reasons + COUNT(reasons); reason++)
@@ -217,7 +218,8 @@ uint64_t facts_of(const struct evidence *evidence)
 
     if (evidence->protocol == IPPROTO_UDP)
         facts |= UDP;
-    if ((arrives && facts & (NO_ATTEMPT | REFUSED)) || (facts & NO_SOCKET && facts & REFUSED))
+    if ((arrives && facts & (NO_ATTEMPT | REFUSED)) ||
+        (facts & NO_SOCKET && facts & (NO_ATTEMPT | REFUSED)))
         facts |= NOT_TAKEN;
     if ((arrives && facts & NO_ATTEMPT) ||
         (facts & NO_ANSWERS && facts & LISTENER_DROPS && !(facts & (ANY_DROP | UDP))))

@@ -11,7 +11,7 @@
 #include "fastnet/text.h"
 #include "model/socket/owner_fields.h"
 
-static void put_address(FILE *stream, const struct address *address)
+void put_address(FILE *stream, const struct address *address)
 {
     char text[TEXT_ADDRESS_MAX + 1];
 
@@ -19,7 +19,7 @@ static void put_address(FILE *stream, const struct address *address)
     fputs(address->family == AF_UNSPEC ? "an unknown address" : text, stream);
 }
 
-static void put_endpoint(FILE *stream, const struct endpoint *endpoint)
+void put_endpoint(FILE *stream, const struct endpoint *endpoint)
 {
     char text[TEXT_ADDRESS_PORT_MAX + 1];
 
@@ -47,23 +47,23 @@ void put_process(FILE *stream, const char *name, uint32_t pid)
     fprintf(stream, "\" (pid %" PRIu32 ")", pid);
 }
 
-static void sentence_put_netns(const struct sentence *sentence, const struct evidence_netns *netns)
+void put_netns(FILE *stream, const struct evidence_netns *netns)
 {
     if (netns->name)
-        fprintf(sentence->stream, " in netns %s", netns->name);
+        fprintf(stream, " in netns %s", netns->name);
     else if (netns->id)
-        fprintf(sentence->stream, " in the network namespace %" PRIu64, netns->id);
+        fprintf(stream, " in the network namespace %" PRIu64, netns->id);
 }
 
 static void slot_in(const struct sentence *sentence)
 {
     if (sentence->is_other)
-        sentence_put_netns(sentence, sentence->netns);
+        put_netns(sentence->stream, sentence->netns);
 }
 
 static void slot_in_listener(const struct sentence *sentence)
 {
-    sentence_put_netns(sentence, &sentence->evidence->listener.netns);
+    put_netns(sentence->stream, &sentence->evidence->listener.netns);
 }
 
 static void slot_link(const struct sentence *sentence)

@@ -28,6 +28,12 @@ void sentence_make_command(char *text, size_t size, const struct sentence *sente
 /* Writes "0.412 ms" or "3.01 s". */
 void put_duration(FILE *stream, uint64_t nanoseconds);
 
+void put_address(FILE *stream, const struct address *address);
+void put_endpoint(FILE *stream, const struct endpoint *endpoint);
+
+/* Writes " in netns db". */
+void put_netns(FILE *stream, const struct evidence_netns *netns);
+
 /* Writes "\"nginx\" (pid 812)". */
 void put_process(FILE *stream, const char *name, uint32_t pid);
 

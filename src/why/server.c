@@ -21,6 +21,7 @@
 #include "fastnet/tracking.h"
 #include "makers/local_addresses.h"
 #include "why/sentence.h"
+#include "why/steps.h"
 
 struct server_reading {
     struct server *server;
@@ -59,8 +60,10 @@ static void server_add_listener(const struct server_reading *reading, const stru
                        started = server_value(reading, record, "started");
     const bool is_bound_only = socket->protocol == IPPROTO_TCP && socket->state != TCP_LISTEN;
 
-    if (server->listener_count == SERVER_LISTENERS_MAX)
+    if (server->listener_count == SERVER_LISTENERS_MAX) {
+        server->more++;
         return;
+    }
     server->listener_count++;
     *listener = (struct server_listener){
         .is_wanted = netns == server->here && !is_bound_only &&
@@ -69,7 +72,7 @@ static void server_add_listener(const struct server_reading *reading, const stru
         .protocol = (uint8_t)socket->protocol,
         .is_bound_only = is_bound_only,
         .local = socket->local,
-        .netns = netns,
+        .netns.id = netns,
         .pid = pid.type == VALUE_UNKNOWN ? 0 : (uint32_t)pid.number,
         .started = started.type == VALUE_UNKNOWN ? 0 : started.number,
         .has_queue = record->has & SOCKET_QUEUES,
@@ -77,9 +80,10 @@ static void server_add_listener(const struct server_reading *reading, const stru
         .limit = record->has & SOCKET_BACKLOG ? socket->backlog : 0,
         .drops = record->has & SOCKET_DROPS ? server_value(reading, record, "drops").number : 0,
     };
-    if (place)
-        snprintf(listener->netns_name, sizeof listener->netns_name, "%.*s", SERVER_NAME_MAX - 1,
-                 place->name);
+    if (place && *place->name) {
+        snprintf(listener->netns_name, sizeof listener->netns_name, "%s", place->name);
+        listener->netns.name = listener->netns_name;
+    }
     server_take_text(reading, record, "path", listener->path, sizeof listener->path);
     server_take_text(reading, record, "process", listener->process, sizeof listener->process);
     server_take_text(reading, record, "unit", listener->unit, sizeof listener->unit);
@@ -256,7 +260,7 @@ static int server_read(struct server_reading *reading)
                          options->progress);
         reading->remembers = false;
         server->clients = (struct server_clients){.established = 0};
-        server->listener_count = 0;
+        server->listener_count = server->more = 0;
         error = server_list(reading, false);
     }
     if (probe && !error)
@@ -316,7 +320,7 @@ static void server_put_start(FILE *stream, uint64_t started)
 
 static void server_make_listener(struct server_steps *steps, const struct server_listener *listener)
 {
-    const bool is_other = listener->netns != steps->server->here;
+    const bool is_other = listener->netns.id != steps->server->here;
     struct record record = server_begin_step(steps, STEP_LISTENER, "sock_diag, /proc");
     FILE *stream = steps->stream;
 
@@ -324,8 +328,7 @@ static void server_make_listener(struct server_steps *steps, const struct server
         return;
     server_put_listener(stream, listener);
     if (is_other)
-        fprintf(stream, *listener->netns_name ? " in netns %s" : " in another network namespace",
-                listener->netns_name);
+        put_netns(stream, &listener->netns);
     fprintf(stream, "%s%s%s%s", *listener->unit ? ", unit " : "", listener->unit,
             *listener->container ? ", container " : "", listener->container);
     server_put_start(stream, listener->started);
@@ -364,13 +367,10 @@ static void server_make_queue(struct server_steps *steps, const struct server_li
 static void server_put_event(FILE *stream, const struct server *server,
                              const struct server_event *event)
 {
-    char client[TEXT_ADDRESS_MAX + 1];
-
-    *text_address(client, &event->client) = '\0';
-    fprintf(stream, "%s%" PRIu64 " %s%s (%s), the first %s %s", event == server->events ? "" : "; ",
+    fprintf(stream, "%s%" PRIu64 " %s%s (%s), the first %s ", event == server->events ? "" : "; ",
             event->count, event->is_reset ? "reset" : "packet", event->count == 1 ? "" : "s",
-            *event->reason ? event->reason : "reason unknown", event->is_reset ? "to" : "from",
-            client);
+            *event->reason ? event->reason : "reason unknown", event->is_reset ? "to" : "from");
+    put_address(stream, &event->client);
 }
 
 static void server_make_policy(struct server_steps *steps)
@@ -397,43 +397,44 @@ static void server_make_policy(struct server_steps *steps)
 static void server_make_clients(struct server_steps *steps)
 {
     const struct server_clients *clients = &steps->server->clients;
-    char waiting[TEXT_ADDRESS_MAX + 1];
     struct record record = server_begin_step(steps, STEP_CLIENTS, "sock_diag");
 
     if (steps->error)
         return;
     fprintf(steps->stream, "%" PRIu64 " connected, %" PRIu64 " closing, %" PRIu64 " half-open",
             clients->established, clients->others, clients->half_open);
-    *text_address(waiting, &clients->waiting) = '\0';
-    if (clients->half_open)
-        fprintf(steps->stream, ", such as %s, which has not confirmed the answer", waiting);
+    if (clients->half_open) {
+        fputs(", first ", steps->stream);
+        put_address(steps->stream, &clients->waiting);
+        fputs(", which has not confirmed the answer", steps->stream);
+    }
     if (steps->server->options->milliseconds)
         fprintf(steps->stream, "; %" PRIu64 " new", clients->fresh);
     server_end_step(steps, &record);
 }
 
-static void server_make_answer(struct server_steps *steps, const struct verdict *verdict)
+static void server_make_more(struct server_steps *steps)
 {
-    struct record record = server_begin_step(steps, STEP_ANSWER, "the steps above");
+    struct record record = server_begin_step(steps, STEP_LISTENER, "sock_diag");
 
     if (steps->error)
         return;
-    fputs(verdict->sentence, steps->stream);
-    record.has = STEP_ENDING;
-    record.step.ending = (uint8_t)verdict->ending;
-    record.step.cause = as_text(cause_name(verdict->cause));
-    record.step.advice = as_text(verdict->advice);
-    record.step.command = as_text(verdict->command);
+    fprintf(steps->stream, "%zu more sockets have this port", steps->server->more);
     server_end_step(steps, &record);
 }
 
 static int server_make_steps(const struct server *server, record_fn fn, void *arg,
                              const struct verdict *verdict)
 {
+    const struct evidence evidence = {.protocol = server->options->protocol,
+                                      .here.id = server->here};
+    const struct steps answer = {.evidence = &evidence, .fn = fn, .arg = arg};
     struct server_steps steps = {.server = server, .fn = fn, .arg = arg};
 
     for (size_t i = 0; i < server->listener_count && !steps.error; i++)
         server_make_listener(&steps, &server->listeners[i]);
+    if (server->more && !steps.error)
+        server_make_more(&steps);
     for (size_t i = 0; i < server->listener_count && !steps.error; i++)
         if (server->listeners[i].is_wanted && server->listeners[i].has_queue)
             server_make_queue(&steps, &server->listeners[i]);
@@ -441,9 +442,7 @@ static int server_make_steps(const struct server *server, record_fn fn, void *ar
         server_make_policy(&steps);
     if (!steps.error && server->options->protocol == IPPROTO_TCP)
         server_make_clients(&steps);
-    if (!steps.error)
-        server_make_answer(&steps, verdict);
-    return steps.error;
+    return steps.error ? steps.error : steps_emit_answer(&answer, verdict);
 }
 
 int server_explain(const struct why_options *options, struct report *report, record_fn fn,

@@ -3,6 +3,7 @@
 #ifndef WHY_SERVER_H
 #define WHY_SERVER_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,7 @@
 #include "why/evidence.h"
 #include "why/verdicts.h"
 
-enum { SERVER_LISTENERS_MAX = 16, SERVER_NAME_MAX = 64, SERVER_EVENTS_MAX = 4 };
+enum { SERVER_LISTENERS_MAX = 6, SERVER_NAME_MAX = 56, SERVER_EVENTS_MAX = 4 };
 
 /* A socket with the port that takes packets of clients, or a near miss. */
 struct server_listener {
@@ -21,10 +22,10 @@ struct server_listener {
     bool is_wanted;        /* gets connections to the port in this network namespace */
     bool is_bound_only;    /* TCP: it has the port, but does not listen */
     struct endpoint local; /* TCP and UDP */
-    uint64_t netns;        /* inode of the network namespace; 0: unknown */
-    char netns_name[SERVER_NAME_MAX];
-    char path[SERVER_NAME_MAX]; /* unix sockets */
-    char process[16];           /* comm; empty: unknown */
+    struct evidence_netns netns;
+    char netns_name[NAME_MAX + 1]; /* memory for netns.name */
+    char path[SERVER_NAME_MAX];    /* unix sockets */
+    char process[16];              /* comm; empty: unknown */
     uint32_t pid;
     char unit[SERVER_NAME_MAX], container[SERVER_NAME_MAX]; /* may be empty */
     uint64_t started;             /* when the process began, ns since 1970; 0: unknown */
@@ -56,7 +57,7 @@ struct server {
     bool is_blind;      /* --for: packets could not all be noted */
     char refusal[160];  /* why packets could not be noted; may be empty */
     struct server_listener listeners[SERVER_LISTENERS_MAX]; /* those of `here` come first */
-    size_t listener_count;
+    size_t listener_count, more; /* more: number of sockets for which there is no room */
     struct server_clients clients;
     struct server_event events[SERVER_EVENTS_MAX];
     size_t event_count;

@@ -32,10 +32,10 @@ static const struct server_event *server_find_drop(const struct server *server, 
 
 void server_put_end(FILE *stream, const struct server_listener *listener)
 {
-    char text[TEXT_ADDRESS_PORT_MAX + 1];
-
-    *text_address_port(text, &listener->local.address, as_text(NULL), listener->local.port) = '\0';
-    fputs(listener->protocol ? text : listener->path, stream);
+    if (listener->protocol)
+        put_endpoint(stream, &listener->local);
+    else
+        fputs(listener->path, stream);
 }
 
 void server_put_listener(FILE *stream, const struct server_listener *listener)
@@ -55,9 +55,8 @@ static void server_put_miss(FILE *stream, const struct server *server)
         return;
     fputs("; ", stream);
     server_put_listener(stream, near);
-    if (near->netns && near->netns != server->here)
-        fprintf(stream, *near->netns_name ? " in netns %s" : " in another network namespace",
-                near->netns_name);
+    if (near->netns.id != server->here)
+        put_netns(stream, &near->netns);
     else if (near->protocol && near->protocol != server->options->protocol)
         fputs(near->protocol == IPPROTO_UDP ? ", but for UDP" : ", but for TCP", stream);
 }
@@ -70,7 +69,7 @@ static const char *server_advice_nobody(const struct server *server)
         return "start the server, or check the port";
     if (near->is_bound_only)
         return "let the program call listen(2)";
-    return near->netns && near->netns != server->here
+    return near->netns.id != server->here
                ? "connect to an address of that network namespace, or publish the port (DNAT, a "
                  "proxy)"
                : "connect to that socket, or let the program listen on this port, too";
@@ -81,7 +80,7 @@ static enum cause server_conclude_nobody(const struct server *server, FILE *stre
                                          enum ending *ending)
 {
     const struct server_listener *near = server->listeners;
-    const bool is_other = server->listener_count && near->netns != server->here &&
+    const bool is_other = server->listener_count && near->netns.id != server->here &&
                           near->protocol == server->options->protocol &&
                           near->local.port == server->options->port && !near->is_bound_only;
 
@@ -111,13 +110,11 @@ static enum cause server_conclude_full(FILE *stream, const struct server_listene
 
 static enum cause server_conclude_rule(FILE *stream, const struct server_event *drop)
 {
-    char address[TEXT_ADDRESS_MAX + 1];
-
-    *text_address(address, &drop->client) = '\0';
     fprintf(stream,
             "a rule of this machine's firewall drops packets of clients: %" PRIu64
-            ", the first from %s",
-            drop->count, address);
+            ", the first from ",
+            drop->count);
+    put_address(stream, &drop->client);
     return CAUSE_OWN_RULE_DROPS;
 }
 

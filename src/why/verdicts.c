@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "why/verdicts.h"
 
+#include <stdio.h>
+
 #include "fastnet/array.h"
 #include "fastnet/kind.h"
 #include "why/facts.h"
@@ -301,4 +303,21 @@ void verdict_find(const struct evidence *evidence, struct verdict *verdict)
     sentence_make(verdict->sentence, sizeof verdict->sentence, &sentence, rule->sentence);
     sentence_make(verdict->advice, sizeof verdict->advice, &sentence, rule->advice);
     sentence_make_command(verdict->command, sizeof verdict->command, &sentence, rule->command);
+}
+
+void verdict_first_address(const struct evidence *first, const struct evidence *other,
+                           struct verdict *verdict)
+{
+    char works[TEXT_ADDRESS_MAX + 1], broken[TEXT_ADDRESS_MAX + 1];
+    const struct verdict of_first = *verdict;
+
+    *text_address(works, &other->peer.address) = '\0';
+    *text_address(broken, &first->peer.address) = '\0';
+    verdict->cause = CAUSE_FIRST_ADDRESS;
+    verdict->ending = ENDING_ENDS;
+    snprintf(verdict->sentence, sizeof verdict->sentence,
+             "%s, an earlier address of %s, does not work, but %s does: %.200s", broken,
+             first->name ? first->name : "the name", works, of_first.sentence);
+    snprintf(verdict->advice, sizeof verdict->advice,
+             "remove that address from the name, or mend it: %.300s", of_first.advice);
 }

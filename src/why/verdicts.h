@@ -58,6 +58,8 @@ enum cause {
 
 /* "no-route" ...; NULL for any other number. */
 const char *cause_name(uint64_t cause);
+/* What the cause means, in a line; NULL for any other number. */
+const char *cause_meaning(uint64_t cause);
 
 enum { VERDICT_TEXT = 400 };
 
@@ -76,5 +78,10 @@ struct verdict {
  * partial: a cause needs only its own parts. The verdict is never a guess; without a proof it is
  * CAUSE_UNKNOWN. */
 void verdict_find(const struct evidence *evidence, struct verdict *verdict);
+
+/* Makes the verdict about a name whose first address has the evidence `first` and the verdict
+ * *verdict, which this verdict replaces, while `other` works. */
+void verdict_first_address(const struct evidence *first, const struct evidence *other,
+                           struct verdict *verdict);
 
 #endif

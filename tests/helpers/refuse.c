@@ -6,6 +6,7 @@
  *     refuse bpf:ERROR PROGRAM [ARGUMENT...]   bpf(2)
  *     refuse membarrier PROGRAM [ARGUMENT...]  membarrier(2), as processors without ticks do
  *     refuse looks PROGRAM [ARGUMENT...]       access to other processes (ptrace(2))
+ *     refuse connect PROGRAM [ARGUMENT...]     connect(2) of TCP, by landlock(7) since Linux 6.7
  *     refuse container PROGRAM [ARGUMENT...]   what containers are usually refused
  *
  * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) or
@@ -82,11 +83,12 @@ static void refuse_call(uint32_t number, uint32_t error)
     install(filter, sizeof filter / sizeof *filter);
 }
 
-/* What is forbidden besides does not matter: a right that the program does not need. */
-static void refuse_looks(void)
+/* Enters a landlock domain in which nobody has these rights to files and to the network. */
+static void refuse_rights(uint64_t files, uint64_t network)
 {
-    const uint64_t rules = 1 << 10; /* LANDLOCK_ACCESS_FS_MAKE_FIFO */
-    const int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+    const uint64_t rules[] = {files, network}; /* struct landlock_ruleset_attr */
+    const size_t size = network ? sizeof rules : sizeof *rules;
+    const int fd = (int)syscall(SYS_landlock_create_ruleset, rules, size, 0);
 
     if (fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         syscall(SYS_landlock_restrict_self, fd, 0) < 0)
@@ -147,9 +149,11 @@ static void refuse_of_containers(void)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        errx(2, "usage: refuse ERROR|bpf:ERROR|looks|container PROGRAM [ARGUMENT...]");
+        errx(2, "usage: refuse ERROR|bpf:ERROR|looks|connect|container PROGRAM [ARGUMENT...]");
     if (strcmp(argv[1], "looks") == 0)
-        refuse_looks();
+        refuse_rights(1 << 10, 0); /* MAKE_FIFO, which the program does not need */
+    else if (strcmp(argv[1], "connect") == 0)
+        refuse_rights(0, 1 << 1); /* LANDLOCK_ACCESS_NET_CONNECT_TCP */
     else if (strcmp(argv[1], "container") == 0)
         refuse_of_containers();
     else if (strncmp(argv[1], "bpf:", 4) == 0)
