@@ -7,7 +7,8 @@
 #           |     |
 #         beyond  o      machines that are no namespaces (beyond.py), another namespace
 #
-#     d has links that are down, p has no free local port, t a full table of flows.
+#     d has links that are down, p has no free local port, t a full table of flows. A program drops
+#     what comes from e to x.
 #
 # N.M is an address in network N: 10.N.0.M and 2001:db8:N::M. Network 1 is between c and r, 2
 # between r and s, 3 and 4 are beyond. The port chooses the rule or listener that a connection meets.
@@ -128,15 +129,24 @@ ways_router()
 
 ways_network()
 {
-    mount -t tmpfs fastnet-test /run && mkdir /run/netns && namespace c r s o d p &&
+    mount -t tmpfs fastnet-test /run && mkdir /run/netns && namespace c r s o d p e x &&
         cable c c0 r r0 && cable s s0 r r1 && cable o o0 s s1 && cable d d0 s s2 &&
-        cable d d1 s s3 && address c c0 1.1 && address r r0 1.254 && address r r1 2.254 &&
+        cable d d1 s s3 && cable e e0 x x0 && address c c0 1.1 && address r r0 1.254 && address r r1 2.254 &&
         address s s0 2.1 2.2 2.3 && address s s1 6.1 && address o o0 6.2 &&
         ways_client && ways_router && route s 1 via 2.254 && route s 3 via 2.254 &&
         inside s sysctl -qw net.ipv4.tcp_syncookies=0 net.ipv4.tcp_synack_retries=10 &&
         inside p sysctl -qw net.ipv4.ip_local_port_range='20000 20003' &&
         address d d0 50.1 && address d d1 51.1 && ip -n d link set d0 down &&
-        ip -n s link set s3 down
+        ip -n s link set s3 down && address e e0 61.1 && address x x0 61.2 && known_neighbours
+}
+
+# The addresses of x, which nobody needs to ask for.
+known_neighbours()
+{
+    local link
+    link=$(ip -n x -j link show x0 | sed 's/.*"address":"\([^"]*\).*/\1/')
+    ip -n e neigh add 10.61.0.2 lladdr "$link" dev e0 &&
+        ip -n e neigh add 2001:db8:61::2 lladdr "$link" dev e0
 }
 
 # The ports of a chain's rules begin with the same two digits: 0 drops, 1 to 4 answer, 6 resets.
@@ -204,6 +214,9 @@ ways_servers()
     start p listen.py 127.0.0.1:7001,taken '[::1]:7001,taken'
     start r beyond.py t0 10.3.0.99 2001:db8:3::99 9002=refuses 9003=open 9004=full 9005=small \
         9006=big 9007=resets 9008=never "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
+    : >"$work/said.drop_by"
+    sleep infinity | inside x "$HELPERS/drop_by" tc x0 >"$work/said.drop_by" 2>&1 &
+    wait_until grep -qx ready "$work/said.drop_by"
     wait_until half_open_are 4
 }
 
