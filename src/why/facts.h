@@ -53,7 +53,8 @@
 #define ANY_DROP                                                                                   \
     (RULE_HERE | RULE_THERE | RULE_SOMETIMES | DROP_RP_FILTER | DROP_NO_ROUTE | DROP_TTL |         \
      DROP_OTHER | DROP_NAMELESS)
-#define SAW_DROPS FACT(36) /* dropped packets and resets were noted, and no event is lost */
+#define NAMED_DROP (ANY_DROP & ~DROP_NAMELESS)
+#define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
 #define HOME_HERE       FACT(37)          /* this network namespace has the address */
 #define HOME_THERE      FACT(38)          /* another one has it, and maybe another machine, too */
