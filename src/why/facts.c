@@ -58,8 +58,9 @@ static uint64_t attempt_facts(const struct evidence *evidence)
         facts |= CONNECTED | (attempt->reset ? WAS_RESET : 0);
     if (connected && attempt->sent > attempt->acked)
         facts |= DATA_WAITS;
-    if (connected && attempt->mss >= LARGE && attempt->sent >= attempt->mss && attempt->acked &&
-        attempt->acked < attempt->mss && attempt->data_retransmits > 1)
+    if (connected && (attempt->mss >= LARGE || evidence->mtu_is_new) &&
+        attempt->sent >= attempt->mss && attempt->acked && attempt->acked < attempt->mss &&
+        attempt->data_retransmits > 1)
         facts |= DATA_LOST;
     if (attempt->state == ATTEMPT_WAITS ||
         (failed && (attempt->error == ETIMEDOUT || (is_udp && attempt->error == EPERM))))

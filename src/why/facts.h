@@ -16,7 +16,7 @@
 #define NO_ANSWERS FACT(3) /* NO_RESULT, and the attempt had all its time */
 #define REFUSED    FACT(4) /* by a reset; UDP: by the peer's ICMP message */
 #define WAS_RESET  FACT(5) /* after the handshake */
-#define DATA_LOST  FACT(6) /* after the handshake no large segment was acknowledged */
+#define DATA_LOST  FACT(6) /* after the handshake small segments were acknowledged, and no large */
 #define NO_PORT    FACT(7)
 #define FORBIDDEN  FACT(8)
 #define LACKS      FACT(9) /* the child could not take over all that --as names */

@@ -52,7 +52,7 @@ static void packets_learn_source(const struct attempt_event *event, void *arg)
  * another end gets within this short time is a SYN of this connection, after NAT. */
 static void packets_learn_target(const struct attempt_event *event, void *arg)
 {
-    enum { SHORT_MS = 1000 };
+    enum { SHORT_MS = 500 };
     struct packets *packets = arg;
     const struct attempt_result *attempt = &packets->evidence->attempt;
 

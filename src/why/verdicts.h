@@ -58,6 +58,8 @@ enum cause {
 
 /* "no-route" ...; NULL for any other number. */
 const char *cause_name(uint64_t cause);
+/* What the cause means, in a line; NULL for any other number. */
+const char *cause_meaning(uint64_t cause);
 
 enum { VERDICT_TEXT = 400 };
 

@@ -13,6 +13,7 @@
 #include "fastnet/record.h"
 #include "why/facts.h"
 #include "why/packets.h"
+#include "why/server.h"
 #include "why/sight.h"
 #include "why/steps.h"
 #include "why/verdicts.h"
@@ -354,6 +355,8 @@ int why_explain(void *maker, const struct query *query, record_fn fn, void *arg)
     int status;
 
     why->report = query->report;
+    if (!why->options->host)
+        return server_explain(why->options, query->report, fn, arg, &why->summary);
     why->own_netns = namespace_own_id();
     status = why_find_addresses(why);
     if (status < 0) {

@@ -12,7 +12,7 @@ them than of machines far away. The destination port chooses what such a machine
     full     a handshake; no data is acknowledged
     small    a handshake; packets with more data than 600 bytes (IPv6: 1220) are lost
     big      as small, with a message "too big" of the router for each
-    never    as full, with the same message for each
+    never    as big, for packets with more data than 64 bytes, which no smaller MTU helps
     T.C/T.C  an ICMP message of the router: type and code for IPv4, and for IPv6
 
 Two machines behind the device send a SYN to each ADDRESS,PORT and never answer: half-open
@@ -83,6 +83,8 @@ def answer(got, actions, routers):
     def reply(*numbers):
         return segment(destination, source, there, here, *numbers)
 
+    if action == "never":
+        limit = 64
     if action in ("big", "never") and data > limit:
         action = "3.4/2.0"
     if "/" in action:
@@ -99,7 +101,7 @@ def answer(got, actions, routers):
         return reply(1001, sequence + data, 0x5014)
     if flags & 0x01 and action != "silent":
         return reply(1001, sequence + data + 1, 0x5011)
-    if action == "open" and data or action in ("small", "big") and 0 < data <= limit:
+    if action == "open" and data or action in ("small", "big", "never") and 0 < data <= limit:
         return reply(1001, sequence + data, 0x5010)
     return None
 

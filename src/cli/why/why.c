@@ -17,6 +17,7 @@
 #include "fastnet/attempt.h"
 #include "fastnet/layouts.h"
 #include "fastnet/rights.h"
+#include "why/verdicts.h"
 
 _Static_assert((int)ATTEMPT_WRONG <= (int)MESSAGE_TEXT_MAX, "one buffer for all messages");
 
@@ -184,6 +185,18 @@ static int why_parse(struct why_command *command, int argc, char *const argv[])
 
 /* --- The listing ------------------------------------------------------------------------------ */
 
+static int why_print_causes(const struct why_command *command)
+{
+    struct page page;
+    FILE *stream = page_open(&page);
+
+    if (!command->common.no_header)
+        fprintf(stream, "%-20s %s\n", "CAUSE", "MEANS");
+    for (uint64_t cause = 0; cause_name(cause); cause++)
+        fprintf(stream, "%-20s %s\n", cause_name(cause), cause_meaning(cause));
+    return page_finish(&page, command->common.program);
+}
+
 static void why_note(const void *arg, struct report *report)
 {
     const struct why_command *command = arg;
@@ -278,7 +291,7 @@ int why_run(int argc, char *const argv[])
     int status = why_parse(&command, argc, argv);
 
     if (status == PARSED)
-        status = why_answer(&command);
+        status = command.list ? why_print_causes(&command) : why_answer(&command);
     attempt_as_finish(&command.as);
     return status;
 }
