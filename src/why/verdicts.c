@@ -140,8 +140,12 @@ static const struct verdict_rule verdict_rules[] = {
      "a firewall rule{in} drops the {packets}", FIND_RULE, SHOW_RULE},
 
     /* ICMP answers */
+    {CAUSE_LINK_DOWN, ENDING_ENDS, AT_HERE, LINK_DOWN, AT_REST | SAID_HERE, NAMED_DROP,
+     "the interface {interface}{in}, by which packets to {address} leave, {link}",
+     "set it up (ip link set {interface} up), and check the cable or the other end",
+     "fastnet netstat -i"},
     {CAUSE_NO_NEIGHBOUR, ENDING_ENDS, AT_HERE, SAYS_HOST | SAID_HERE | NEIGHBOUR_SILENT, 0,
-     NAMED_DROP | LINK_DOWN, "the neighbour {gateway} on {interface}{in} does not answer",
+     NAMED_DROP, "the neighbour {gateway} on {interface}{in} does not answer",
      "check that it runs, and that it is in the network of {interface} (address, prefix, VLAN)",
      "fastnet neigh"},
     {CAUSE_ROUTER_TTL, ENDING_ENDS, AT_OFFENDER, SAYS_TTL, 0, 0,
@@ -180,10 +184,6 @@ static const struct verdict_rule verdict_rules[] = {
      "a router answered that packets to {address} are too big: the way takes only packets of {mtu} "
      "bytes",
      "see why a router of the way has such a small MTU", SHOW_ROUTES},
-    {CAUSE_LINK_DOWN, ENDING_ENDS, AT_HERE, LINK_DOWN, AT_REST | SAID_HERE, NAMED_DROP,
-     "the interface {interface}{in}, by which packets to {address} leave, {link}",
-     "set it up (ip link set {interface} up), and check the cable or the other end",
-     "fastnet netstat -i"},
     {CAUSE_NO_NEIGHBOUR, ENDING_ENDS, AT_HERE, NEIGHBOUR_SILENT, NO_ATTEMPT | NO_ANSWERS,
      NAMED_DROP, "the neighbour {gateway} on {interface}{in} does not answer",
      "check that it runs, and that it is in the network of {interface} (address, prefix, VLAN)",
