@@ -166,6 +166,10 @@ table inet rules {
         tcp dport 7070 ip6 hoplimit set 1
     }
     chain in { type filter hook input priority 0; tcp sport 7018 drop; }
+    chain nat { type nat hook output priority -100;
+        ip daddr 10.2.0.1 tcp dport 7066-7067 dnat ip to 127.0.0.1 : tcp dport map { 7066 : 7001, 7067 : 7998 }
+        ip6 daddr 2001:db8:2::1 tcp dport 7066-7067 dnat ip6 to [::1] : tcp dport map { 7066 : 7001, 7067 : 7998 }
+    }
 }
 END
         inside r nft -f - <<END &&
@@ -213,7 +217,7 @@ ways_servers()
     start c listen.py '[::]:7001,both' 127.0.0.1:7003 '[::1]:7003'
     start p listen.py 127.0.0.1:7001,taken '[::1]:7001,taken'
     start r beyond.py t0 10.3.0.99 2001:db8:3::99 9002=refuses 9003=open 9004=full 9005=small \
-        9006=big 9007=resets 9008=never "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
+        9006=big 9007=resets 9008=never 9009=hangup "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
     : >"$work/said.drop_by"
     sleep infinity | inside x "$HELPERS/drop_by" tc x0 >"$work/said.drop_by" 2>&1 &
     wait_until grep -qx ready "$work/said.drop_by"
