@@ -71,7 +71,8 @@ struct evidence_listener {
 struct evidence_others {
     uint64_t count;
     uint32_t retransmits; /* the largest number of SYNs sent again */
-    char process[16];     /* the process with that number */
+    uint64_t inode;       /* of the socket with that number */
+    char process[16];     /* its process; empty: unknown */
     uint32_t pid;
 };
 

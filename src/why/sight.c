@@ -31,6 +31,8 @@ void sight_finish(struct sight *sight)
 {
     engine_destroy(sight->engine);
     netlink_destroy(sight->netlink);
+    owners_destroy(sight->owners);
+    owners_program_destroy(sight->program);
     local_addresses_finish(&sight->local);
     for (size_t i = 0; i < sight->name_count; i++)
         free(sight->names[i]);
@@ -78,13 +80,33 @@ static struct evidence_netns sight_row_netns(struct sight *sight)
                  : (struct evidence_netns){.id = namespace_own_id()};
 }
 
-/* Sets the process that holds the socket of a row. */
-static void sight_owner(const struct sight *sight, uint64_t inode, char process[16], uint32_t *pid)
+/* Searches the processes that hold sockets, once. */
+static struct owners *sight_owners(struct sight *sight)
 {
-    struct owners *owners = engine_context(sight->engine)->owners;
+    struct owners_options how = {.proc_root = sight->options->proc_root};
+    int error;
+
+    if (sight->searched_owners)
+        return sight->owners;
+    sight->searched_owners = true;
+    if (sight->options->owners != OWNERS_PROC)
+        sight->program = owners_program_create();
+    if (sight->program &&
+        owners_program_load(sight->program, sight->options->owners == OWNERS_BPF, NULL) == 0)
+        how.program = sight->program;
+    error = owners_create(&sight->owners, &how);
+    if (error < 0)
+        report_loss(&sight->losses, "owners: %s: %s", how.proc_root, strerror(-error));
+    return sight->owners;
+}
+
+/* Sets the process that holds the socket. */
+static void sight_owner(struct sight *sight, uint64_t inode, char process[16], uint32_t *pid)
+{
+    struct owners *owners = inode ? sight_owners(sight) : NULL;
     const struct owner *owner;
 
-    if (!owners || !inode || !owners_find(owners, inode, &owner))
+    if (!owners || !owners_find(owners, inode, &owner))
         return;
     snprintf(process, 16, "%s", owner->process->name);
     *pid = (uint32_t)owner->process->pid;
@@ -98,14 +120,13 @@ struct sight_search {
 
 /* Passes rows of two tables to `fn`. Returns whether they were read as a whole, or -ENOMEM. */
 static int sight_gather(struct sight *sight, const struct table *const tables[2],
-                        const struct predicate *where, struct needs needs, bool all_netns,
+                        const struct predicate *where, uint64_t fields, bool all_netns,
                         record_fn fn, void *arg)
 {
     const struct listing_table listed[] = {{.table = tables[0], .where = where, .unnamed = true},
                                            {.table = tables[1], .where = where, .unnamed = true}};
-    const struct listing listing = {.needs = needs,
+    const struct listing listing = {.needs.fields = fields,
                                     .proc_root = sight->options->proc_root,
-                                    .owners = sight->options->owners,
                                     .tables = listed,
                                     .table_count = tables[1] ? 2 : 1,
                                     .all_netns = all_netns,
@@ -227,12 +248,10 @@ static int sight_read_tracking(struct sight *sight, struct evidence *evidence, b
 
     sight->tracking = NULL;
     sight->tracking_count = sight->tracking_capacity = 0;
-    status =
-        sight_gather(sight, usage, NULL, (struct needs){.fields = USAGE_ENTRIES | USAGE_MAXIMUM},
-                     all_netns, sight_take_tracking, sight);
+    status = sight_gather(sight, usage, NULL, USAGE_ENTRIES | USAGE_MAXIMUM, all_netns,
+                          sight_take_tracking, sight);
     if (status >= 0 && all_netns)
-        status = sight_gather(sight, statistics, NULL,
-                              (struct needs){.fields = UINT64_C(1) << CTA_STATS_DROP}, all_netns,
+        status = sight_gather(sight, statistics, NULL, UINT64_C(1) << CTA_STATS_DROP, all_netns,
                               sight_take_tracking, sight);
     for (size_t i = 0; i < sight->tracking_count; i++)
         if (sight->tracking[i].netns == evidence->here.id) {
@@ -299,7 +318,6 @@ static int sight_take_listener(const struct record *record, void *arg)
         (listener.miss > best->miss ||
          (listener.miss == best->miss && sight_room(&listener) <= sight_room(best))))
         return 0;
-    sight_owner(search->sight, socket->inode, listener.process, &listener.pid);
     *best = listener;
     return 0;
 }
@@ -325,7 +343,7 @@ static int sight_take_other(const struct record *record, void *arg)
 
     if (!others->count++ || retransmits > others->retransmits) {
         others->retransmits = retransmits;
-        sight_owner(search->sight, record->socket.inode, others->process, &others->pid);
+        others->inode = record->socket.inode;
     }
     return 0;
 }
@@ -333,7 +351,7 @@ static int sight_take_other(const struct record *record, void *arg)
 /* Passes the sockets of `states` whose `field` has the number to `fn`. */
 static int sight_gather_sockets(struct sight *sight, struct evidence *evidence, uint64_t states,
                                 const char *port_field, uint16_t port, bool all_netns,
-                                uint64_t fields, uint64_t lookups, record_fn fn)
+                                uint64_t fields, record_fn fn)
 {
     static const struct table *const tcp[] = {&table_tcp, &table_tcp6}, *const udp[] = {
                                                                             &table_udp,
@@ -351,9 +369,7 @@ static int sight_gather_sockets(struct sight *sight, struct evidence *evidence, 
                            predicate_address(field_named(&kind_socket, "remote_address"),
                                              &evidence->peer.address));
     return sight_gather(sight, evidence->protocol == IPPROTO_TCP ? tcp : udp, predicate_of(&where),
-                        (struct needs){.fields = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE |
-                                                 SOCKET_COOKIE | fields,
-                                       .lookups = lookups},
+                        SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_INODE | SOCKET_COOKIE | fields,
                         all_netns, fn, &search);
 }
 
@@ -373,9 +389,11 @@ static int sight_read_listeners(struct sight *sight, struct evidence *evidence)
                                   evidence->target.port, true,
                                   SOCKET_QUEUES | SOCKET_BACKLOG | SOCKET_V6ONLY |
                                       SOCKET_INTERFACE | SOCKET_MEMORY | SOCKET_DROPS,
-                                  NEED_OWNERS, sight_take_listener);
+                                  sight_take_listener);
     if (status <= 0)
         return status;
+    sight_owner(sight, evidence->listener.inode, evidence->listener.process,
+                &evidence->listener.pid);
     evidence->read |= EVIDENCE_LISTENERS | EVIDENCE_QUEUE | (sight->whole ? EVIDENCE_MISSES : 0);
     if (inode && inode == evidence->listener.inode)
         evidence->listener.dropped = evidence->listener.drops - before;
@@ -422,7 +440,7 @@ static int sight_read_half_open(struct sight *sight, struct evidence *evidence)
     if (!evidence->listener.has_cookies)
         status = sight_gather_sockets(
             sight, evidence, STATE(TCP_SYN_RECV), "local_port", evidence->target.port,
-            evidence->listener.netns.id != evidence->here.id, 0, 0, sight_take_half_open);
+            evidence->listener.netns.id != evidence->here.id, 0, sight_take_half_open);
     return status < 0 ? status : 0;
 }
 
@@ -474,7 +492,8 @@ int sight_read(struct sight *sight, struct evidence *evidence)
     if (status == 0 && evidence->protocol == IPPROTO_TCP) {
         status = sight_gather_sockets(
             sight, evidence, STATE(TCP_SYN_SENT), "remote_port", evidence->peer.port, false,
-            SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS, NEED_OWNERS, sight_take_other);
+            SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS, sight_take_other);
+        sight_owner(sight, evidence->others.inode, evidence->others.process, &evidence->others.pid);
         evidence->read |= status > 0 ? EVIDENCE_OTHERS : 0;
     }
     return status < 0 ? status : 0;

@@ -37,6 +37,9 @@ struct sight {
     bool has_local;
     bool whole;           /* all network namespaces could be read */
     struct report losses; /* why not */
+    struct owners_program *program;
+    struct owners *owners; /* NULL until they are needed, or if they cannot be read */
+    bool searched_owners;
     struct netns_name **names;
     size_t name_count, name_capacity;
     struct sight_tracking *tracking;
