@@ -58,7 +58,7 @@ static void server_put_miss(FILE *stream, const struct server *server)
     if (near->netns.id != server->here)
         put_netns(stream, &near->netns);
     else if (near->protocol && near->protocol != server->options->protocol)
-        fputs(near->protocol == IPPROTO_UDP ? ", but for UDP" : ", but for TCP", stream);
+        fputs(near->protocol == IPPROTO_UDP ? ", but only for UDP" : ", but only for TCP", stream);
 }
 
 static const char *server_advice_nobody(const struct server *server)
