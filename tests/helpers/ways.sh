@@ -149,11 +149,13 @@ known_neighbours()
         ip -n e neigh add 2001:db8:61::2 lladdr "$link" dev e0
 }
 
-# The ports of a chain's rules begin with the same two digits: 0 drops, 1 to 4 answer, 6 resets.
+# The ports of a chain's rules begin with the same two digits: 0 drops, 1 to 5 answer, 6 resets.
 chain_rules() # DIGITS
 {
     echo "tcp dport ${1}0 drop; tcp dport ${1}1 reject; tcp dport ${1}2 reject with icmpx host-unreachable;"
     echo "tcp dport ${1}3 reject with icmpx no-route; tcp dport ${1}4 reject with icmpx admin-prohibited;"
+    echo "tcp dport ${1}5 meta nfproto ipv4 reject with icmp prot-unreachable;"
+    echo "tcp dport ${1}5 meta nfproto ipv6 reject with icmpv6 reject-route;"
     echo "tcp dport ${1}6 reject with tcp reset; udp dport ${1}0 drop;"
 }
 
@@ -205,7 +207,7 @@ icmp_of_routers=(3.0/1.0 3.1/1.3 3.3/1.4 3.13/1.1 3.9/1.5 3.10/1.6 11.0/3.0)
 ways_servers()
 {
     local port wild=() icmp=()
-    for port in 7001 70{1,2,3}{0,1,2,3,4,6,8} 7063 7064 7070 8060; do
+    for port in 7001 70{1,2,3}{0,1,2,3,4,5,6,8} 7063 7064 7070 8060; do
         wild+=("[::]:$port,both")
     done
     for port in "${!icmp_of_routers[@]}"; do
