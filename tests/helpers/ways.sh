@@ -188,6 +188,8 @@ table inet rules {
     chain out { type filter hook output priority 0;
         icmp type destination-unreachable icmp code frag-needed drop
         icmpv6 type packet-too-big drop
+        icmp type destination-unreachable @th,192,32 0x0a180001 drop # about packets to 24.1
+        icmpv6 type destination-unreachable @th,256,128 0x20010db8002400000000000000000001 drop
     }
 }
 END
