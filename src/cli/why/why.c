@@ -129,7 +129,7 @@ static int why_take_option(const struct option *option, const char *argument, vo
     return 0;
 }
 
-/* Returns what is wrong with the options together; NULL: nothing is. */
+/* Returns why these options cannot be combined; NULL: they can. */
 static const char *why_conflict(const struct why_command *command)
 {
     const bool is_here = !*command->target.host, sends = command->probe;
