@@ -105,6 +105,8 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
         layout->sends = 0;
     connects_find_resets(btf, layout);
+    layout->of_sock = btf_find(btf, BTF_STRUCT, "sock");
+    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
     return 0;
 }
 
@@ -194,16 +196,18 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_land(to, is_kernel);
 }
 
+/* Loses CONTEXT. */
 static void put_ends(struct assembly *to, const struct connect_layout *layout)
 {
-    assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
-    assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
-    assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
-    assembly_copy(to, SOCKET, layout->local_v4, NOTE_AT(local_v4));
+    assembly_cast(to, CONTEXT, SOCKET, layout->of_sock, layout->cast);
+    assembly_copy(to, CONTEXT, layout->family, NOTE_AT(family));
+    assembly_copy(to, CONTEXT, layout->port, NOTE_AT(port));
+    assembly_copy(to, CONTEXT, layout->v4, NOTE_AT(v4));
+    assembly_copy(to, CONTEXT, layout->local_v4, NOTE_AT(local_v4));
     if (!layout->has_v6)
         return;
-    put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
-    put_16(to, SOCKET, layout->local_v6, NOTE_AT(local_v6));
+    put_16(to, CONTEXT, layout->v6, NOTE_AT(v6));
+    put_16(to, CONTEXT, layout->local_v6, NOTE_AT(local_v6));
 }
 
 /* Loads the errno of the newest ICMP message in the socket's error queue into register 1. If the

@@ -53,6 +53,7 @@ struct connect_layout {
     uint32_t send_reset, receive_reset;
     bool has_reasons;           /* tcp_send_reset has a reason (Linux 6.10) */
     struct kernel_member state; /* struct sock */
+    uint32_t of_sock, cast;     /* BTF types: struct sock, bpf_rdonly_cast() (assembly_cast()) */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
