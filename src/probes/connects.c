@@ -15,10 +15,10 @@
 #include "lookup/owners_bpf.h"
 #include "probes/connects_program.h"
 
-enum { KEPT = 32768 };
+enum { KEPT = 32768, KEPT_ANSWERS = 1024 };
 
-/* Descriptors, or -1: notes of connections and of sends, and the links of the programs. */
-enum { MAP, SLOTS, LINK, SEND_LINK, SENT_LINK, RECEIVED_LINK, DESCRIPTORS };
+/* Descriptors, or -1: notes of connections, of sends and of resets, and the links of programs. */
+enum { MAP, SLOTS, ANSWERS, LINK, SEND_LINK, SENT_LINK, RECEIVED_LINK, DESCRIPTORS };
 static const size_t slots_size = SEND_SLOTS * sizeof(struct send_slot);
 
 struct connects {
@@ -63,15 +63,17 @@ static void connects_attach_resets(struct connects *connects, const struct conne
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
+    size_t count;
 
     if (!layout->send_reset)
         return;
-    fd[SENT_LINK] =
-        bpf_tracepoint_attach(code, send_reset_program_make(layout, netns, fd[MAP], code),
-                              layout->send_reset, "fastnet_rst");
-    fd[RECEIVED_LINK] =
-        bpf_tracepoint_attach(code, receive_reset_program_make(layout, netns, fd[MAP], code),
-                              layout->receive_reset, "fastnet_rst");
+    if (layout->has_answers)
+        fd[ANSWERS] = bpf_map_create_recent(sizeof(struct reset_key), sizeof(struct reset_answer),
+                                            KEPT_ANSWERS, "fastnet_rst");
+    count = send_reset_program_make(layout, netns, fd[MAP], fd[ANSWERS], code);
+    fd[SENT_LINK] = bpf_tracepoint_attach(code, count, layout->send_reset, "fastnet_rst");
+    count = receive_reset_program_make(layout, netns, fd[MAP], fd[ANSWERS], code);
+    fd[RECEIVED_LINK] = bpf_tracepoint_attach(code, count, layout->receive_reset, "fastnet_rst");
 }
 
 /* Creates the maps and attaches the programs, which keep the maps until the links are closed. */

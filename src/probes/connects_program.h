@@ -54,6 +54,10 @@ struct connect_layout {
     bool has_reasons;           /* tcp_send_reset has a reason (Linux 6.10) */
     struct kernel_member state; /* struct sock */
     uint32_t of_sock, cast;     /* BTF types: struct sock, bpf_rdonly_cast() (assembly_cast()) */
+    /* Members of struct sk_buff, of struct net_device, and of struct inet_sock. */
+    uint32_t of_skb;
+    struct kernel_member head, network, transport, device, net_of_device, local_sport;
+    bool has_answers; /* the members above are set, and has_reasons */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
@@ -82,12 +86,26 @@ _Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program co
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
 
+/* A reset that answers a packet which no connection of this network namespace wanted, until the
+ * sender of that packet, if it is in the same network namespace, receives the reset. The key has
+ * the ends of that sender; ports and addresses in network byte order, IPv4 mapped into IPv6. */
+struct reset_key {
+    uint32_t netns;
+    uint16_t local_port, remote_port;
+    uint8_t local[16], remote[16];
+};
+struct reset_answer {
+    uint64_t time;   /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t reason; /* number of the kernel, plus 1 */
+};
+
 /* Makes the programs that note resets which a socket sends, and receives, in the map of
- * connect_program_make(). layout->send_reset and layout->receive_reset must not be 0. Parameters
- * and result: as connect_program_make(). */
+ * connect_program_make(). layout->send_reset and layout->receive_reset must not be 0. answers:
+ * descriptor of a hash map from struct reset_key to struct reset_answer; not used without
+ * layout->has_answers. Other parameters and result: as connect_program_make(). */
 size_t send_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
-                               struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+                               int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
-                                  struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+                                  int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
 #endif

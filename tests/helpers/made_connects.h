@@ -15,9 +15,11 @@ struct made_connects {
     uint32_t local_v4, local_v6, local_port;
     uint32_t state;
     uint32_t net, netns; /* of sock_common: its struct net; of struct net: the id */
-    uint32_t error, soft_error, protocol;   /* of struct sock */
-    uint32_t shutdown, queue;               /* of struct sock; queue: its errors */
-    uint32_t room;                          /* of struct sk_buff: the member cb */
+    uint32_t error, soft_error, protocol;      /* of struct sock */
+    uint32_t shutdown, queue;                  /* of struct sock; queue: its errors */
+    uint32_t room;                             /* of struct sk_buff: the member cb */
+    uint32_t head, network, transport, device; /* of struct sk_buff */
+    uint32_t device_net, sport; /* of struct net_device: its struct net; of struct inet_sock */
     uint32_t message_errno, message_origin; /* of struct sock_extended_err in cb */
     uint32_t flags, leader, name;           /* of struct task_struct */
     bool without_v6, without_netns, without_queue, without_sends, without_resets, without_reasons;
@@ -42,6 +44,12 @@ static const struct made_connects made_connects_usual = {
     .shutdown = 208,
     .queue = 216,
     .room = 40,
+    .head = 88,
+    .network = 96,
+    .transport = 98,
+    .device = 104,
+    .device_net = 16,
+    .sport = 250,
     .message_errno = 24,
     .message_origin = 28,
     .flags = 44,
@@ -51,13 +59,20 @@ static const struct made_connects made_connects_usual = {
 
 /* The queue of a socket's errors, and what a message in it says. Returns the queue's type. */
 static inline uint32_t made_errors(struct made_btf *made, const struct made_connects *kernel,
-                                   uint32_t byte, uint32_t four)
+                                   uint32_t byte, uint32_t two, uint32_t four, uint32_t net)
 {
-    const uint32_t room = made_array(made, byte, four, 48);
-    uint32_t skb, error, queue;
+    const uint32_t room = made_array(made, byte, four, 48), bytes = made_pointer(made, byte);
+    uint32_t skb, error, queue, device;
 
-    skb = made_struct(made, "sk_buff", 1);
+    device = made_struct(made, "net_device", 1);
+    made_member(made, "nd_net", net, kernel->device_net * 8);
+    device = made_pointer(made, device);
+    skb = made_struct(made, "sk_buff", 5);
     made_member(made, "cb", room, kernel->room * 8);
+    made_member(made, "head", bytes, kernel->head * 8);
+    made_member(made, "network_header", two, kernel->network * 8);
+    made_member(made, "transport_header", two, kernel->transport * 8);
+    made_member(made, "dev", device, kernel->device * 8);
     skb = made_pointer(made, skb);
     error = made_type(made, "sock_extended_err", KERNEL_STRUCT, 2, 16);
     made_member(made, "ee_errno", four, 0);
@@ -118,7 +133,7 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
         made_member(made, "skc_v6_daddr", v6, kernel->v6 * 8);
         made_member(made, "skc_v6_rcv_saddr", v6, kernel->local_v6 * 8);
     }
-    queue = made_errors(made, kernel, byte, four);
+    queue = made_errors(made, kernel, byte, two, four, net);
     sock = made_struct(made, "sock", kernel->without_queue ? 4 : 6);
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_err", four, kernel->error * 8);
@@ -129,6 +144,8 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
         made_member(made, "sk_error_queue", queue, kernel->queue * 8);
     }
     sock = made_pointer(made, sock);
+    (void)made_struct(made, "inet_sock", 1);
+    made_member(made, "inet_sport", two, kernel->sport * 8);
     name = made_array(made, made_int(made, "char", 1, MADE_CHAR), four, 16);
     task = made_struct(made, "task_struct", 3);
     made_member(made, "flags", four, kernel->flags * 8);
