@@ -45,7 +45,7 @@ static const struct example examples[] = {
     {"--where 'ended = reset'", "connections that were reset"},
     {"--where 'bytes_sent > 1000000'", "connections with > 1 MB sent"},
     {"--for 60 --count-by process --sum bytes_sent", "bytes per process"},
-    {"--for 60 --count-by ended,ended_by,process", "who ends connections, and how"},
+    {"--count-by ended,ended_by,process", "how connections end"},
     {"--limit 100 --ndjson", "the next 100, for programs"},
     {NULL, NULL},
 };
