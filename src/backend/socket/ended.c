@@ -77,7 +77,8 @@ static void ended_before_close(const struct connect_end *end, struct socket_orig
         ended_set(origin, ENDED_RESET, ENDED_BY_LOCAL);
     else if (is_keepalive)
         ended_give_up((uint32_t)end->error, origin);
-    else if (waits_for_fin || strcmp(reason, "TCP_ABORT_ON_MEMORY") == 0)
+    else if ((waits_for_fin && (*reason || !end->error)) ||
+             strcmp(reason, "TCP_ABORT_ON_MEMORY") == 0)
         ended_set(origin, ENDED_RESET, ENDED_BY_KERNEL);
     else
         ended_set(origin, ENDED_RESET, ENDED_BY_UNKNOWN);
