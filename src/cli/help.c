@@ -10,6 +10,7 @@
 #include "fastnet/doctor.h"
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
+#include "fastnet/reset_reasons.h"
 #include "fastnet/text.h"
 
 /* --- The language of filters ------------------------------------------------------------------ */
@@ -361,6 +362,17 @@ static void help_put_reason(struct help *help)
         help_put_meaning(help, reason->name, "a function of the kernel that drops packets", reason);
 }
 
+static void help_put_reset_reason(struct help *help)
+{
+    const char *name;
+
+    for (size_t i = 0; (name = reset_reason_word(i)); i++)
+        if (help_is_asked(help, name)) {
+            help_begin(help, name, "a reason of TCP resets", " (fastnet closed)");
+            help_put_text(help, "", reset_reason_meaning(as_text(name)));
+        }
+}
+
 void help_each_word(const struct grammar *const grammars[], help_word_fn *fn, void *arg)
 {
     const struct kind *kinds[HELP_KINDS];
@@ -376,6 +388,8 @@ void help_each_word(const struct grammar *const grammars[], help_word_fn *fn, vo
         fn(states[i].name, "a state", arg);
     for (size_t i = 0; (word = drop_reason_word(i)); i++)
         fn(word, "a reason of dropped packets", arg);
+    for (size_t i = 0; (word = reset_reason_word(i)); i++)
+        fn(word, "a reason of TCP resets", arg);
     for (size_t k = 0; k < count; k++)
         for (size_t i = 0; i < kinds[k]->field_count; i++)
             fn(kinds[k]->fields[i].name, kinds[k]->fields[i].help, arg);
@@ -422,6 +436,7 @@ int help_word(const struct grammar *const grammars[], const char *word)
     help_put_states(&help);
     help_put_rule(&help);
     help_put_reason(&help);
+    help_put_reset_reason(&help);
     help_put_columns_named(&help);
     status = page_finish(&page, "fastnet");
     return help.found ? status : help_refuse(grammars, word);

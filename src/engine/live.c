@@ -8,6 +8,7 @@
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
+#include "fastnet/connects.h"
 #include "fastnet/hash.h"
 #include "fastnet/netlink.h"
 
@@ -567,6 +568,20 @@ static void report_refused(const struct live *live, struct report *report)
                         live->kind->name, strerror(-live_netns_at(live, i)->refused));
 }
 
+/* Reports why no notes about connections are taken, if a column is shown that needs the notes. */
+static void live_report_unknown_ends(struct live *live, struct report *report)
+{
+    struct report problems = {.partial = false};
+    struct bpf_refusal refusal;
+
+    if (!(live->listing->needs.fields & live->kind->has_origin) ||
+        live->listing->owners == OWNERS_PROC || !live->engine->connects ||
+        connects_begin(live->engine->connects, 0, 0, &refusal) == 0)
+        return;
+    report_note(&problems, "how connections end is unknown (%s)", refusal.reason);
+    report_add_news(report, &problems, &live->reported);
+}
+
 /* Takes a sample. Each problem is reported once: the report of a stream is printed repeatedly. */
 int live_sample(struct live *live, struct report *report)
 {
@@ -589,11 +604,12 @@ int live_sample(struct live *live, struct report *report)
     lost = error < 0 ? error : live_read_ends(live, &problems);
     error = lost < 0 ? lost : live_drop_missing(live, &problems);
     report_add_news(report, &problems, &live->reported);
+    const bool notes = live->stream || !live->first; /* a screen first draws a frame */
     live->first = false;
     netlink_receive_inline(live->engine->netlink); /* only the first sample must be fast */
     end_sample(live);
-    if (live->stream) /* a screen starts this after its first frame (live_read_ends()) */
-        (void)live_note_connects(live);
+    if (notes && !live_note_connects(live))
+        live_report_unknown_ends(live, report);
     return error;
 }
 

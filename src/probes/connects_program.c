@@ -4,7 +4,10 @@
  * connection becomes established when a packet arrives, while any process may run.
  *
  * UDP has no such states. The second program runs at sock:sock_send_length (net/socket.c, Linux
- * 6.3), at the end of each call that sends. */
+ * 6.3), at the end of each call that sends.
+ *
+ * Two more programs note resets. They run at tcp:tcp_send_reset and tcp:tcp_receive_reset
+ * (net/ipv4/tcp_output.c, tcp_ipv4.c, tcp_input.c), which most connections never reach. */
 #include "probes/connects_program.h"
 
 #include <errno.h>
@@ -40,6 +43,45 @@ static bool connects_find_icmp_errors(const struct btf *btf, uint32_t sock,
     layout->message_errno.offset = (int16_t)(layout->message_errno.offset + room.offset);
     layout->message_origin.offset = (int16_t)(layout->message_origin.offset + room.offset);
     return true;
+}
+
+/* Finds what the packets that resets answer need. */
+static bool connects_find_answers(const struct btf *btf, struct connect_layout *layout)
+{
+    static const struct wanted_member of_skb[] = {
+        WANTED("head", head, BPF_DW),
+        WANTED("network_header", network, BPF_H),
+        WANTED("transport_header", transport, BPF_H),
+        WANTED("dev", device, BPF_DW),
+    };
+    uint32_t device;
+
+    layout->of_skb = btf_find(btf, BTF_STRUCT, "sk_buff");
+    return layout->has_netns &&
+           kernel_members_find(btf, layout->of_skb, of_skb, COUNT(of_skb), layout) &&
+           kernel_member_find(btf, layout->of_skb, "dev", &layout->device, &device) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, device), "nd_net.net",
+                            &layout->net_of_device, NULL) &&
+           kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
+                              &layout->local_sport, NULL);
+}
+
+/* tcp_send_reset has the parameters sk, skb and, since Linux 6.10, reason. */
+static void connects_find_resets(const struct btf *btf, struct connect_layout *layout)
+{
+    const uint32_t send = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_send_reset"),
+                   receive = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_receive_reset");
+    const uint32_t with_reason = kernel_event_struct(btf, send, 3, "sock"),
+                   sock = with_reason ? with_reason : kernel_event_struct(btf, send, 2, "sock");
+
+    if (!sock || !kernel_event_struct(btf, receive, 1, "sock") ||
+        !kernel_path_find(btf, sock, "__sk_common.skc_state", &layout->state, NULL) ||
+        layout->state.size != BPF_B)
+        return;
+    layout->send_reset = send;
+    layout->receive_reset = receive;
+    layout->has_reasons = with_reason;
+    layout->has_answers = with_reason && connects_find_answers(btf, layout);
 }
 
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
@@ -84,6 +126,9 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
     if (!kernel_event_struct(btf, layout->sends, 3, "sock") ||
         !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
         layout->sends = 0;
+    connects_find_resets(btf, layout);
+    layout->of_sock = btf_find(btf, BTF_STRUCT, "sock");
+    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
     return 0;
 }
 
@@ -142,11 +187,12 @@ static void put_16(struct assembly *to, unsigned from, struct kernel_member memb
     }
 }
 
-static void put_update(struct assembly *to, int map, int flags)
+/* key, value: offsets on the stack. */
+static void connects_put_update(struct assembly *to, int map, int key, int value, int flags)
 {
     assembly_map(to, BPF_FIRST, map);
-    assembly_address(to, BPF_SECOND, COOKIE);
-    assembly_address(to, BPF_THIRD, NOTE);
+    assembly_address(to, BPF_SECOND, key);
+    assembly_address(to, BPF_THIRD, value);
     assembly_number(to, BPF_MOV, BPF_REG_4, flags);
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
@@ -173,16 +219,18 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_land(to, is_kernel);
 }
 
+/* Loses CONTEXT. */
 static void put_ends(struct assembly *to, const struct connect_layout *layout)
 {
-    assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
-    assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
-    assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
-    assembly_copy(to, SOCKET, layout->local_v4, NOTE_AT(local_v4));
+    assembly_cast(to, CONTEXT, SOCKET, layout->of_sock, layout->cast);
+    assembly_copy(to, CONTEXT, layout->family, NOTE_AT(family));
+    assembly_copy(to, CONTEXT, layout->port, NOTE_AT(port));
+    assembly_copy(to, CONTEXT, layout->v4, NOTE_AT(v4));
+    assembly_copy(to, CONTEXT, layout->local_v4, NOTE_AT(local_v4));
     if (!layout->has_v6)
         return;
-    put_16(to, SOCKET, layout->v6, NOTE_AT(v6));
-    put_16(to, SOCKET, layout->local_v6, NOTE_AT(local_v6));
+    put_16(to, CONTEXT, layout->v6, NOTE_AT(v6));
+    put_16(to, CONTEXT, layout->local_v6, NOTE_AT(local_v6));
 }
 
 /* Loads the errno of the newest ICMP message in the socket's error queue into register 1. If the
@@ -231,18 +279,56 @@ static void connects_put_error(struct assembly *to, const struct connect_layout 
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 
+/* Sets register 0 to the address of the value of a key; 0: the map does not have the key. key:
+ * offset on the stack. */
+static void connects_put_lookup(struct assembly *to, int map, int key)
+{
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, key);
+    assembly_call(to, BPF_FUNC_map_lookup_elem);
+}
+
+/* Sets CONTEXT to the address of the socket's note. If the connection is older than this program,
+ * makes a note whose time is 0. */
+static void connects_put_find(struct assembly *to, const struct connect_layout *layout, int map)
+{
+    size_t is_known;
+
+    put_cookie(to);
+    connects_put_lookup(to, map, COOKIE);
+    is_known = assembly_skip_if(to, BPF_JNE, BPF_REG_0, 0);
+    assembly_store_zeroes(to, NOTE, sizeof(struct connect_note));
+    put_ends(to, layout);
+    connects_put_update(to, map, COOKIE, NOTE, BPF_NOEXIST);
+    connects_put_lookup(to, map, COOKIE);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_land(to, is_known);
+    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+}
+
+/* Notes when the handshake of a connection ended that this machine began. */
+static void connects_put_connected(struct assembly *to, int map)
+{
+    put_cookie(to);
+    connects_put_lookup(to, map, COOKIE);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_store_in(to, CONTEXT, BPF_REG_0, offsetof(struct connect_note, connected), BPF_DW);
+}
+
 /* Completes the note of a closed socket. The note stays: a socket whose connection failed may
  * connect again, which overwrites the note. */
 static void connects_put_end(struct assembly *to, const struct connect_layout *layout, int map)
 {
-    put_cookie(to);
-    assembly_map(to, BPF_FIRST, map);
-    assembly_address(to, BPF_SECOND, COOKIE);
-    assembly_call(to, BPF_FUNC_map_lookup_elem);
-    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
-    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+    assembly_end_if(to, BPF_JEQ, OLD, TCP_LISTEN);
+    assembly_end_if(to, BPF_JEQ, OLD, TCP_CLOSE);
+    connects_put_find(to, layout, map);
     assembly_call(to, BPF_FUNC_ktime_get_ns);
     assembly_store_in(to, CONTEXT, BPF_REG_0, offsetof(struct connect_note, ended), BPF_DW);
+    assembly_store_in(to, CONTEXT, OLD, offsetof(struct connect_note, old_state), BPF_B);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, end_error), BPF_W);
     assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
@@ -265,7 +351,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t is_closed, is_ended, is_begun, is_connected;
+    size_t is_closed, is_ended, is_begun, is_connected, connects;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_parameter(&to, SOCKET, 0);
@@ -274,6 +360,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     is_closed = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
     is_begun = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     assembly_end_if(&to, BPF_JNE, NEW, TCP_ESTABLISHED);
+    is_connected = assembly_skip_if(&to, BPF_JEQ, OLD, TCP_SYN_SENT);
     assembly_end_if(&to, BPF_JNE, OLD, TCP_SYN_RECV);
     assembly_land(&to, is_closed);
     assembly_land(&to, is_begun);
@@ -283,21 +370,212 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
     put_ends(&to, layout);
-    is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
+    connects = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     /* a connection that both ends began has a note since SYN_SENT: BPF_NOEXIST keeps it */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store(&to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
-    put_update(&to, map, BPF_NOEXIST);
-    (void)assembly_skip(&to);
+    connects_put_update(&to, map, COOKIE, NOTE, BPF_NOEXIST);
+    assembly_end_if(&to, BPF_JEQ, BPF_REG_0, 0);
     assembly_land(&to, is_connected);
+    connects_put_connected(&to, map);
+    (void)assembly_skip(&to);
+    assembly_land(&to, connects);
     put_process(&to, layout);
-    put_update(&to, map, BPF_ANY);
+    connects_put_update(&to, map, COOKIE, NOTE, BPF_ANY);
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
     connects_put_end(&to, layout, map);
     assembly_finish(&to);
     return to.count;
 }
+
+/* --- Resets ----------------------------------------------------------------------------------- */
+
+_Static_assert(sizeof(struct reset_key) % 8 == 0, "8-byte stores fill it");
+enum {
+    KEY = NOTE - (int)sizeof(struct reset_key),
+    ANSWER = KEY - (int)sizeof(struct reset_answer),
+    HEADER = ANSWER - 40, /* an IP header */
+    MAPPED = 10,          /* where an IPv4-mapped address has two bytes 0xff */
+    ANSWER_TIME = 1000000000,
+};
+#define KEY_AT(member) (KEY + (int)offsetof(struct reset_key, member))
+
+/* Reads `size` bytes, `offset` bytes after the address in register `from`, to the stack. */
+static void connects_put_read(struct assembly *to, int at, int size, unsigned from, int offset)
+{
+    assembly_address(to, BPF_FIRST, at);
+    assembly_number(to, BPF_MOV, BPF_SECOND, size);
+    assembly_register(to, BPF_MOV, BPF_THIRD, from);
+    assembly_number(to, BPF_ADD, BPF_THIRD, offset);
+    assembly_call(to, BPF_FUNC_probe_read_kernel);
+}
+
+/* Makes both addresses of the key IPv4-mapped addresses, from two members of a struct. */
+static void connects_put_mapped(struct assembly *to, unsigned from, struct kernel_member local,
+                                struct kernel_member remote)
+{
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0xffff);
+    assembly_store(to, BPF_FIRST, KEY_AT(local) + MAPPED, BPF_H);
+    assembly_store(to, BPF_FIRST, KEY_AT(remote) + MAPPED, BPF_H);
+    assembly_copy(to, from, local, KEY_AT(local) + MAPPED + 2);
+    assembly_copy(to, from, remote, KEY_AT(remote) + MAPPED + 2);
+}
+
+/* Stores the ends of the packet that register OLD points to: its source is the end that receives
+ * the answer. Ends the program if the packet has no IP header. Loses SOCKET. */
+static void connects_put_packet(struct assembly *to, const struct connect_layout *layout)
+{
+    const struct kernel_member first = {.offset = HEADER, .size = BPF_B},
+                               source = {.offset = HEADER + 12, .size = BPF_W},
+                               destination = {.offset = HEADER + 16, .size = BPF_W},
+                               source_v6 = {.offset = HEADER + 8},
+                               destination_v6 = {.offset = HEADER + 24};
+    size_t is_v4, is_read;
+
+    assembly_load(to, SOCKET, OLD, layout->head);
+    assembly_load(to, BPF_FIRST, OLD, layout->transport);
+    assembly_register(to, BPF_ADD, SOCKET, BPF_FIRST);
+    connects_put_read(to, KEY_AT(local_port), 4, SOCKET, 0);
+    assembly_load(to, SOCKET, OLD, layout->head);
+    assembly_load(to, BPF_FIRST, OLD, layout->network);
+    assembly_register(to, BPF_ADD, SOCKET, BPF_FIRST);
+    connects_put_read(to, HEADER, 40, SOCKET, 0);
+    assembly_load(to, BPF_FIRST, BPF_STACK, first);
+    assembly_number(to, BPF_RSH, BPF_FIRST, 4);
+    is_v4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 4);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 6);
+    put_16(to, BPF_STACK, source_v6, KEY_AT(local));
+    put_16(to, BPF_STACK, destination_v6, KEY_AT(remote));
+    is_read = assembly_skip(to);
+    assembly_land(to, is_v4);
+    connects_put_mapped(to, BPF_STACK, source, destination);
+    assembly_land(to, is_read);
+}
+
+/* Notes a reset that does not end a connection of its own socket, if it answers a packet. NEW: the
+ * reason plus 1. */
+static void connects_put_answer(struct assembly *to, const struct connect_layout *layout,
+                                uint64_t netns, int answers)
+{
+    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
+    assembly_cast(to, OLD, BPF_FIRST, layout->of_skb, layout->cast);
+    assembly_end_if(to, BPF_JEQ, OLD, 0);
+    assembly_store_zeroes(to, KEY, sizeof(struct reset_key));
+    assembly_store_zeroes(to, HEADER, 40);
+    assembly_load(to, BPF_FIRST, OLD, layout->device);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->net_of_device);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
+    assembly_store(to, BPF_FIRST, KEY_AT(netns), BPF_W);
+    if (netns) {
+        assembly_wide(to, BPF_SECOND, netns);
+        assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+    }
+    connects_put_packet(to, layout);
+    put_result(to, BPF_FUNC_ktime_get_ns, ANSWER, BPF_DW);
+    assembly_store(to, NEW, ANSWER + (int)offsetof(struct reset_answer, reason), BPF_DW);
+    connects_put_update(to, answers, KEY, ANSWER, BPF_ANY);
+}
+
+/* Takes the reason of the reset that the socket receives, if it answers a packet of this socket
+ * and was sent in this network namespace a moment ago. CONTEXT: the note. */
+static void connects_take_answer(struct assembly *to, const struct connect_layout *layout,
+                                 int answers)
+{
+    const struct kernel_member time = {.size = BPF_DW},
+                               reason = {.offset = offsetof(struct reset_answer, reason),
+                                         .size = BPF_DW};
+    size_t is_v4 = 0, is_read = 0;
+
+    assembly_cast(to, OLD, SOCKET, layout->of_sock, layout->cast);
+    assembly_store_zeroes(to, KEY, sizeof(struct reset_key));
+    assembly_load(to, BPF_FIRST, OLD, layout->net);
+    assembly_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
+    connects_put_read(to, KEY_AT(local_port), 2, OLD, layout->local_sport.offset);
+    assembly_copy(to, OLD, layout->port, KEY_AT(remote_port));
+    if (layout->has_v6) {
+        assembly_load(to, BPF_FIRST, OLD, layout->family);
+        is_v4 = assembly_skip_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
+        put_16(to, OLD, layout->local_v6, KEY_AT(local));
+        put_16(to, OLD, layout->v6, KEY_AT(remote));
+        is_read = assembly_skip(to);
+        assembly_land(to, is_v4);
+    }
+    connects_put_mapped(to, OLD, layout->local_v4, layout->v4);
+    if (layout->has_v6)
+        assembly_land(to, is_read);
+    connects_put_lookup(to, answers, KEY);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_register(to, BPF_MOV, NEW, BPF_REG_0);
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_load(to, BPF_FIRST, NEW, time);
+    assembly_register(to, BPF_SUB, BPF_REG_0, BPF_FIRST);
+    assembly_end_if(to, BPF_JGE, BPF_REG_0, ANSWER_TIME);
+    assembly_load(to, BPF_FIRST, NEW, reason);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, reset_reason), BPF_H);
+}
+
+/* Notes a reset that a socket sends. The kernel passes a null pointer if no socket is bound to the
+ * port (tcp_v4_send_reset() of net/ipv4/tcp_ipv4.c); the program reads state 0 from it. In the
+ * states SYN_SENT, SYN_RECV, LISTEN and TIME_WAIT a reset answers a wrong packet, and does not end
+ * the socket's own connection. */
+size_t send_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                               int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX])
+{
+    enum {
+        ENDS = 1 << TCP_ESTABLISHED | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSE |
+               1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING
+    };
+    struct assembly to = {.code = program};
+    size_t is_null, is_end;
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_parameter(&to, SOCKET, 0);
+    assembly_number(&to, BPF_MOV, NEW, 0);
+    if (layout->has_reasons) {
+        put_parameter(&to, NEW, 2);
+        assembly_number(&to, BPF_ADD, NEW, 1);
+    }
+    is_null = assembly_skip_if(&to, BPF_JEQ, SOCKET, 0);
+    assembly_load(&to, OLD, SOCKET, layout->state);
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
+    assembly_register(&to, BPF_LSH, BPF_FIRST, OLD);
+    assembly_number(&to, BPF_AND, BPF_FIRST, ENDS);
+    is_end = assembly_skip_if(&to, BPF_JNE, BPF_FIRST, 0);
+    assembly_land(&to, is_null);
+    if (layout->has_answers)
+        connects_put_answer(&to, layout, netns, answers);
+    (void)assembly_skip(&to);
+    assembly_land(&to, is_end);
+    put_netns(&to, layout, netns);
+    connects_put_find(&to, layout, map);
+    assembly_store_in(&to, CONTEXT, OLD, offsetof(struct connect_note, reset_state), BPF_B);
+    assembly_store_in(&to, CONTEXT, NEW, offsetof(struct connect_note, reset_reason), BPF_H);
+    assembly_finish(&to);
+    return to.count;
+}
+
+size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                                  int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_parameter(&to, SOCKET, 0);
+    assembly_load(&to, BPF_FIRST, SOCKET, layout->state);
+    assembly_end_if(&to, BPF_JEQ, BPF_FIRST, TCP_CLOSE);
+    put_netns(&to, layout, netns);
+    connects_put_find(&to, layout, map);
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store_in(&to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, received_reset),
+                      BPF_B);
+    if (layout->has_answers)
+        connects_take_answer(&to, layout, answers);
+    assembly_finish(&to);
+    return to.count;
+}
+
+/* --- Sends ------------------------------------------------------------------------------------ */
 
 /* Ends the program if the socket has a note already. If the slot has the note of another socket,
  * that note is lost: it is older, mostly by thousands of sockets. */

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Measures the time that a dropped packet takes, with and without a command that counts it: a flood
- * to a socket on loopback whose receive buffer is full. Rounds with and without the command take
- * turns.
+ * Measures the time that an event takes, with and without a command that counts it. Rounds with and
+ * without the command take turns. The events are
  *
- *   flood PACKETS ROUNDS COMMAND [ARG...]
+ *   packets      dropped packets: a flood to a socket on loopback whose receive buffer is full
+ *   connections  of TCP over loopback, which end at once; both ends are counted
  *
- * Prints two lines as runner does, with and without, in nanoseconds for each packet in place of
- * milliseconds. The command runs until it is interrupted, and has loaded its program as soon as it
- * has a link (bpf(2)).
+ *   flood packets|connections COUNT ROUNDS COMMAND [ARG...] [-- OTHER [ARG...]]
+ *
+ * The other command, if there is one, runs in the rounds without the first command. Prints two
+ * lines as runner does, with and without, in nanoseconds for each event in place of milliseconds.
+ * A command runs until it is interrupted, and has loaded its program as soon as it has a link
+ * (bpf(2)).
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -50,6 +53,40 @@ static int make_sender(void)
         connect(sender, (struct sockaddr *)&to, length) < 0)
         err(1, "sockets");
     return sender;
+}
+
+/* A listener for make_connections(). Returns it, and its address. */
+static int make_listener(struct sockaddr_in *at)
+{
+    socklen_t length = sizeof *at;
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    if (listener < 0 || bind(listener, (struct sockaddr *)at, sizeof *at) < 0 ||
+        listen(listener, 8) < 0 || getsockname(listener, (struct sockaddr *)at, &length) < 0)
+        err(1, "listener");
+    return listener;
+}
+
+static void make_connections(int listener, const struct sockaddr_in *at, long count)
+{
+    for (long i = 0; i < count; i++) {
+        const int client = socket(AF_INET, SOCK_STREAM, 0);
+        if (client < 0 || connect(client, (const struct sockaddr *)at, sizeof *at) < 0)
+            err(1, "connect");
+        const int server = accept(listener, NULL, NULL);
+        if (server < 0)
+            err(1, "accept");
+        close(client);
+        close(server);
+    }
+}
+
+static void send_packets(int sender, long count)
+{
+    for (long i = 0; i < count; i++)
+        if (send(sender, "x", 1, 0) < 0)
+            err(1, "send");
 }
 
 static bool has_link(pid_t pid)
@@ -95,16 +132,31 @@ static pid_t start(char **command)
     errx(1, "%s does not watch", *command);
 }
 
-static void flood(int sender, long packets, double *took, double *of_cpu)
+/* The socket that packets are sent to, or the listener; what a round does with it. */
+struct flood {
+    int socket;
+    struct sockaddr_in at; /* of the listener */
+    bool connects;
+    long count;
+};
+
+static void flood_some(const struct flood *flood, long count)
 {
+    if (flood->connects)
+        make_connections(flood->socket, &flood->at, count);
+    else
+        send_packets(flood->socket, count);
+}
+
+/* The first tenth is not measured: it fills the buffer, and the command loads further programs. */
+static void flood_measure(const struct flood *flood, double *took, double *of_cpu)
+{
+    flood_some(flood, flood->count / 10 + 1);
     const double began = nanoseconds(CLOCK_MONOTONIC),
                  before = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
-
-    for (long i = 0; i < packets; i++)
-        if (send(sender, "x", 1, 0) < 0)
-            err(1, "send");
-    *of_cpu = (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / (double)packets;
-    *took = (nanoseconds(CLOCK_MONOTONIC) - began) / (double)packets;
+    flood_some(flood, flood->count);
+    *of_cpu = (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / (double)flood->count;
+    *took = (nanoseconds(CLOCK_MONOTONIC) - began) / (double)flood->count;
 }
 
 static void print(int which, int rounds)
@@ -124,17 +176,24 @@ static void print(int which, int rounds)
 
 int main(int argc, char **argv)
 {
-    const long packets = argc > 3 ? strtol(argv[1], NULL, 10) : 0;
-    const long rounds = argc > 3 ? strtol(argv[2], NULL, 10) : 0;
-    const int sender = make_sender();
+    struct flood flood = {.connects = argc > 4 && strcmp(argv[1], "connections") == 0,
+                          .count = argc > 4 ? strtol(argv[2], NULL, 10) : 0};
+    const long rounds = argc > 4 ? strtol(argv[3], NULL, 10) : 0;
+    char **commands[BOTH] = {argv + 4, NULL};
 
-    if (packets <= 0 || rounds <= 0 || rounds > RUNS_MAX)
-        errx(2, "usage: flood PACKETS ROUNDS COMMAND [ARG...]");
-    flood(sender, packets, &wall[WITH][0], &cpu[WITH][0]); /* fills the buffer */
+    if (flood.count <= 0 || rounds <= 0 || rounds > RUNS_MAX)
+        errx(2, "usage: flood packets|connections COUNT ROUNDS COMMAND [ARG...] [-- OTHER...]");
+    flood.socket = flood.connects ? make_listener(&flood.at) : make_sender();
+    for (int i = 4; i < argc; i++)
+        if (strcmp(argv[i], "--") == 0) {
+            argv[i] = NULL;
+            commands[WITHOUT] = argv + i + 1;
+            break;
+        }
     for (int i = 0; i < 2 * (int)rounds; i++) {
         const int which = (i + i / 2) % 2; /* there and back */
-        const pid_t pid = which == WITH ? start(argv + 3) : 0;
-        flood(sender, packets, &wall[which][i / 2], &cpu[which][i / 2]);
+        const pid_t pid = commands[which] ? start(commands[which]) : 0;
+        flood_measure(&flood, &wall[which][i / 2], &cpu[which][i / 2]);
         if (pid) {
             kill(pid, SIGINT);
             waitpid(pid, NULL, 0);

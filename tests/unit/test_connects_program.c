@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that note who connects and who sends: made from types of a kernel, and run here. */
+/* The programs that note who connects, who sends and how connections end: made from types of a
+ * kernel, and run here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -158,7 +159,7 @@ static void a_kernel_without_the_event_of_sends_is_good_for_connections(void **s
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-enum { MAP = 7, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
+enum { MAP = 7, ANSWERS, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
 #define NETNS 4026531840u /* as ids are: it does not fit in an int */
 
 struct scene {
@@ -169,6 +170,11 @@ struct scene {
     uint64_t now;
     bool known; /* the map has the note */
     struct connect_note note;
+    /* A packet that a reset answers, and the note about the answer. */
+    _Alignas(uint64_t) char packet[OBJECT], device[OBJECT];
+    bool answered;
+    struct reset_key key;
+    struct reset_answer answer;
 };
 
 static void make_scene(struct scene *scene)
@@ -196,6 +202,12 @@ static void *pointer(uint64_t address)
 
 static uint64_t update(struct scene *scene, const uint64_t *arguments)
 {
+    if (arguments[1] == ANSWERS) {
+        scene->answered = true;
+        memcpy(&scene->key, pointer(arguments[2]), sizeof scene->key);
+        memcpy(&scene->answer, pointer(arguments[3]), sizeof scene->answer);
+        return 0;
+    }
     assert_int_equal(arguments[1], MAP);
     assert_int_equal(*(uint64_t *)pointer(arguments[2]), COOKIE);
     if (scene->known && arguments[4] == BPF_NOEXIST)
@@ -224,7 +236,15 @@ static uint64_t call(struct processor *processor, int function)
         return 4242;
     case BPF_FUNC_get_current_pid_tgid:
         return UINT64_C(300) << 32 | 301;
+    case BPF_FUNC_probe_read_kernel:
+        memcpy(pointer(arguments[1]), pointer(arguments[3]), arguments[2]);
+        return 0;
     case BPF_FUNC_map_lookup_elem:
+        if (arguments[1] == ANSWERS)
+            return scene->answered &&
+                           memcmp(&scene->key, pointer(arguments[2]), sizeof scene->key) == 0
+                       ? (uintptr_t)&scene->answer
+                       : 0;
         assert_int_equal(arguments[1], MAP);
         assert_int_equal(*(uint64_t *)pointer(arguments[2]), COOKIE);
         return scene->known ? (uintptr_t)&scene->note : 0;
@@ -438,7 +458,8 @@ static void other_states_are_not_noted(void **state)
     static const uint32_t changes[][2] = {
         {TCP_CLOSE, TCP_LISTEN},           {TCP_ESTABLISHED, TCP_FIN_WAIT1},
         {TCP_ESTABLISHED, TCP_CLOSE_WAIT}, {TCP_SYN_SENT, TCP_ESTABLISHED},
-        {TCP_LISTEN, TCP_CLOSE},           {TCP_LAST_ACK, TCP_CLOSE},
+        {TCP_LISTEN, TCP_CLOSE},           {TCP_CLOSE, TCP_CLOSE},
+        {TCP_FIN_WAIT1, TCP_FIN_WAIT2},    {TCP_CLOSE_WAIT, TCP_LAST_ACK},
     };
     struct scene scene;
 
@@ -471,6 +492,331 @@ static void other_namespaces_are_not_noted(void **state)
         change(&scene, changes[i][0], changes[i][1]);
         assert_true(scene.known);
     }
+}
+
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+static void the_state_and_the_error_of_the_end_are_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    scene.now = 3000;
+    place_u32(scene.sock + scene.kernel.error, ETIMEDOUT);
+    change(&scene, TCP_LAST_ACK, TCP_CLOSE);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.accepted, 1);
+    assert_int_equal(scene.note.ended, 3000);
+    assert_int_equal(scene.note.old_state, TCP_LAST_ACK);
+    assert_int_equal(scene.note.end_error, ETIMEDOUT);
+    assert_int_equal(scene.note.error, 0);
+    assert_int_equal(scene.note.reset_state, 0);
+    assert_int_equal(scene.note.received_reset, 0);
+}
+
+static void the_end_of_an_older_connection_is_noted_with_its_addresses(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_FIN_WAIT2, TCP_CLOSE);
+    assert_true(scene.known);
+    assert_int_equal(scene.note.time, 0);
+    assert_int_equal(scene.note.ended, 1000);
+    assert_int_equal(scene.note.old_state, TCP_FIN_WAIT2);
+    assert_int_equal(scene.note.port, htons(443));
+    assert_int_equal(scene.note.pid, 0);
+    assert_memory_equal(scene.note.local_v4, "\x7f\0\0\2", 4);
+}
+
+static void the_end_of_the_handshake_is_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    scene.now = 1700;
+    change(&scene, TCP_SYN_SENT, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.connected, 1700);
+    assert_int_equal(scene.note.pid, 300);
+    /* both ends connect at once: the state goes through SYN_RECV */
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    assert_int_equal(scene.note.connected, 0);
+    change(&scene, TCP_SYN_SENT, TCP_SYN_RECV);
+    scene.now = 2900;
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.connected, 2900);
+    assert_int_equal(scene.note.accepted, 0);
+}
+
+static void an_accepted_connection_has_no_end_of_its_handshake(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.connected, 0);
+}
+
+/* --- Resets ----------------------------------------------------------------------------------- */
+
+static void run_reset(struct scene *scene, bool sends, uint8_t at)
+{
+    struct processor processor = {
+        .call = call, .arg = scene, .map = &scene->note, .map_size = sizeof scene->note};
+    struct bpf_insn program[CONNECT_PROGRAM_MAX];
+    struct connect_layout layout;
+    size_t count;
+
+    assert_int_equal(layout_of(&scene->kernel, &layout), 0);
+    assert_true(layout.send_reset && layout.receive_reset);
+    count = (sends ? send_reset_program_make : receive_reset_program_make)(&layout, scene->wanted,
+                                                                           MAP, ANSWERS, program);
+    assert_true(count <= CONNECT_PROGRAM_MAX);
+    scene->sock[scene->kernel.state] = (char)at;
+    processor_run(&processor, program, count, scene->context);
+}
+
+enum { REASON = 14 };
+
+static void send_reset(struct scene *scene, uint8_t at)
+{
+    scene->context[2] = REASON | UINT64_C(0xdead) << 32;
+    run_reset(scene, true, at);
+}
+
+static void a_sent_reset_is_noted_with_its_state_and_reason(void **state)
+{
+    static const uint8_t ends[] = {TCP_ESTABLISHED, TCP_FIN_WAIT1, TCP_FIN_WAIT2, TCP_CLOSE,
+                                   TCP_CLOSE_WAIT,  TCP_LAST_ACK,  TCP_CLOSING};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        make_scene(&scene);
+        change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+        send_reset(&scene, ends[i]);
+        assert_int_equal(scene.note.reset_state, ends[i]);
+        assert_int_equal(scene.note.reset_reason, REASON + 1);
+        assert_int_equal(scene.note.time, 1000);
+        assert_int_equal(scene.note.old_state, 0);
+    }
+}
+
+static void a_reset_that_answers_a_wrong_packet_is_not_noted(void **state)
+{
+    static const uint8_t others[] = {TCP_SYN_SENT, TCP_SYN_RECV, TCP_LISTEN, TCP_TIME_WAIT, 12, 0};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        make_scene(&scene);
+        send_reset(&scene, others[i]);
+        assert_false(scene.known);
+    }
+    make_scene(&scene);
+    scene.context[0] = 0;
+    send_reset(&scene, TCP_ESTABLISHED);
+    assert_false(scene.known);
+}
+
+static void a_reset_without_a_reason_is_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    scene.kernel.without_reasons = true;
+    send_reset(&scene, TCP_CLOSE);
+    assert_int_equal(scene.note.reset_state, TCP_CLOSE);
+    assert_int_equal(scene.note.reset_reason, 0);
+}
+
+static void a_received_reset_is_noted_unless_the_socket_is_closed(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    run_reset(&scene, false, TCP_CLOSE);
+    assert_int_equal(scene.note.received_reset, 0);
+    run_reset(&scene, false, TCP_SYN_SENT);
+    assert_int_equal(scene.note.received_reset, 1);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT); /* it tries again */
+    assert_int_equal(scene.note.received_reset, 0);
+}
+
+/* A packet from the scene's socket, which a reset answers. */
+static void place_packet(struct scene *scene, bool ipv6)
+{
+    const struct made_connects *kernel = &scene->kernel;
+    const size_t network = 14, transport = network + (ipv6 ? 40 : 20);
+
+    place_u64(scene->skb + kernel->head, (uintptr_t)scene->packet);
+    place_u16(scene->skb + kernel->network, (uint16_t)network);
+    place_u16(scene->skb + kernel->transport, (uint16_t)transport);
+    place_u64(scene->skb + kernel->device, (uintptr_t)scene->device);
+    place_u64(scene->device + kernel->device_net, (uintptr_t)scene->net);
+    scene->packet[network] = ipv6 ? 0x60 : 0x45;
+    if (ipv6) {
+        memcpy(scene->packet + network + 8, scene->sock + kernel->local_v6, 16);
+        memcpy(scene->packet + network + 24, scene->sock + kernel->v6, 16);
+    } else {
+        memcpy(scene->packet + network + 12, scene->sock + kernel->local_v4, 4);
+        memcpy(scene->packet + network + 16, scene->sock + kernel->v4, 4);
+    }
+    place_u16(scene->packet + transport, htons(40001));
+    place_u16(scene->packet + transport + 2, htons(443));
+    place_u16(scene->sock + kernel->sport, htons(40001));
+    scene->context[1] = (uintptr_t)scene->skb;
+}
+
+/* The reset of a port without a socket. */
+static void answer(struct scene *scene)
+{
+    scene->context[0] = 0;
+    send_reset(scene, 0);
+    scene->context[0] = (uintptr_t)scene->sock;
+}
+
+static void who_receives_a_reset_learns_its_reason_from_the_same_netns(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int ipv6 = 0; ipv6 < 2; ipv6++) {
+        make_scene(&scene);
+        if (ipv6) {
+            place_u16(scene.sock + scene.kernel.family, AF_INET6);
+            memcpy(scene.sock + scene.kernel.v6, "\x20\1another peer6", 16);
+            memcpy(scene.sock + scene.kernel.local_v6, "\x20\1its own addr6", 16);
+        }
+        place_packet(&scene, ipv6);
+        answer(&scene);
+        assert_true(scene.answered);
+        assert_int_equal(scene.answer.reason, REASON + 1);
+        assert_int_equal(scene.key.netns, NETNS);
+        assert_false(scene.known);
+        run_reset(&scene, false, TCP_SYN_SENT);
+        assert_int_equal(scene.note.received_reset, 1);
+        assert_int_equal(scene.note.reset_reason, REASON + 1);
+        assert_int_equal(scene.note.reset_state, 0);
+    }
+}
+
+/* A socket of IPv6 with addresses of IPv4. */
+static void mapped_addresses_are_those_of_the_packet(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    place_u16(scene.sock + scene.kernel.family, AF_INET6);
+    place_packet(&scene, false);
+    answer(&scene);
+    run_reset(&scene, false, TCP_SYN_SENT);
+    assert_int_equal(scene.note.reset_reason, REASON + 1);
+}
+
+static void another_reset_has_no_reason(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int other = 0; other < 6; other++) {
+        make_scene(&scene);
+        place_packet(&scene, false);
+        answer(&scene);
+        if (other == 1)
+            place_u16(scene.sock + scene.kernel.sport, htons(40002));
+        if (other == 2)
+            place_u16(scene.sock + scene.kernel.port, htons(444));
+        if (other == 3)
+            scene.sock[scene.kernel.v4] = 126;
+        if (other == 4)
+            scene.now += 1000000000;
+        if (other == 5) {
+            place_u32(scene.net + scene.kernel.netns, NETNS + 1);
+            scene.wanted = 0; /* all */
+        }
+        run_reset(&scene, false, TCP_SYN_SENT);
+        assert_int_equal(scene.note.received_reset, 1);
+        assert_int_equal(scene.note.reset_reason, other ? 0 : REASON + 1);
+    }
+}
+
+static void an_answer_without_a_packet_is_not_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    answer(&scene);
+    assert_false(scene.answered);
+    place_packet(&scene, false);
+    scene.packet[14] = 0x15; /* no version of IP */
+    answer(&scene);
+    assert_false(scene.answered);
+    scene.packet[14] = 0x45;
+    scene.wanted = NETNS + 1;
+    answer(&scene);
+    assert_false(scene.answered);
+}
+
+static void resets_of_older_connections_are_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int sends = 0; sends < 2; sends++) {
+        make_scene(&scene);
+        run_reset(&scene, sends, TCP_ESTABLISHED);
+        assert_true(scene.known);
+        assert_int_equal(scene.note.time, 0);
+        assert_int_equal(scene.note.port, htons(443));
+        make_scene(&scene);
+        scene.wanted = NETNS + 1;
+        run_reset(&scene, sends, TCP_ESTABLISHED);
+        assert_false(scene.known);
+    }
+}
+
+static void a_kernel_without_the_events_of_resets_is_good_for_connections(void **state)
+{
+    static const char *const names[] = {"btf_trace_tcp_send_reset", "btf_trace_tcp_receive_reset",
+                                        "skc_state"};
+    struct made_connects kernel = made_connects_usual;
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_connects(&made, &kernel), made_bytes(&made, bytes));
+    struct connect_layout layout;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *name = find_name(length, names[i]);
+        struct btf btf;
+        *name ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_int_equal(layout.send_reset | layout.receive_reset, 0);
+        btf_finish(&btf);
+        *name ^= 1;
+    }
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.has_reasons);
+    kernel.without_reasons = true;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.send_reset);
+    assert_false(layout.has_reasons);
+    kernel.without_resets = true;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_int_equal(layout.send_reset, 0);
 }
 
 /* --- Sends ------------------------------------------------------------------------------------ */
@@ -594,6 +940,20 @@ int main(void)
         cmocka_unit_test(the_queue_of_errors_is_not_needed),
         cmocka_unit_test(who_connects_is_noted),
         cmocka_unit_test(a_kernel_without_the_event_of_sends_is_good_for_connections),
+        cmocka_unit_test(the_state_and_the_error_of_the_end_are_noted),
+        cmocka_unit_test(the_end_of_an_older_connection_is_noted_with_its_addresses),
+        cmocka_unit_test(the_end_of_the_handshake_is_noted),
+        cmocka_unit_test(an_accepted_connection_has_no_end_of_its_handshake),
+        cmocka_unit_test(a_sent_reset_is_noted_with_its_state_and_reason),
+        cmocka_unit_test(a_reset_that_answers_a_wrong_packet_is_not_noted),
+        cmocka_unit_test(a_reset_without_a_reason_is_noted),
+        cmocka_unit_test(a_received_reset_is_noted_unless_the_socket_is_closed),
+        cmocka_unit_test(who_receives_a_reset_learns_its_reason_from_the_same_netns),
+        cmocka_unit_test(mapped_addresses_are_those_of_the_packet),
+        cmocka_unit_test(another_reset_has_no_reason),
+        cmocka_unit_test(an_answer_without_a_packet_is_not_noted),
+        cmocka_unit_test(resets_of_older_connections_are_noted),
+        cmocka_unit_test(a_kernel_without_the_events_of_resets_is_good_for_connections),
         cmocka_unit_test(who_sends_first_is_noted),
         cmocka_unit_test(a_later_send_only_asks_for_the_cookie),
         cmocka_unit_test(a_socket_with_the_same_slot_takes_it),
