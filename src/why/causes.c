@@ -23,7 +23,7 @@ const char *cause_meaning(uint64_t cause)
         [CAUSE_NOBODY_LISTENS] = "no socket listens on the port",
         [CAUSE_LISTENS_LOOPBACK] = "a socket listens, but only on a loopback address",
         [CAUSE_LISTENS_ADDRESS] = "a socket listens, but on another address",
-        [CAUSE_LISTENS_INTERFACE] = "a socket listens, but for packets of another interface",
+        [CAUSE_LISTENS_INTERFACE] = "a socket listens, but only on another interface",
         [CAUSE_LISTENS_NETNS] = "a socket listens, but in another network namespace",
         [CAUSE_LISTENS_FAMILY] = "a socket listens, but only for the other IP version",
         [CAUSE_ACCEPT_QUEUE] = "the accept queue of the listener is full",

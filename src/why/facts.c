@@ -30,10 +30,10 @@ static uint64_t icmp_fact(const struct attempt_result *attempt)
     if (attempt->icmp_type == (is_6 ? ICMP6_TIME_EXCEEDED : ICMP_TIME_EXCEEDED))
         return SAYS_TTL;
     if (attempt->icmp_type != (is_6 ? ICMP6_UNREACHABLE : ICMP_DEST_UNREACH))
-        return 0;
+        return SAYS_OTHER;
     if (is_6)
-        return code < COUNT(codes6) ? codes6[code] : 0;
-    return code < COUNT(codes) ? codes[code] : 0;
+        return code < COUNT(codes6) ? codes6[code] : SAYS_OTHER;
+    return code < COUNT(codes) && codes[code] ? codes[code] : SAYS_OTHER;
 }
 
 static uint64_t attempt_facts(const struct evidence *evidence)
@@ -47,7 +47,7 @@ static uint64_t attempt_facts(const struct evidence *evidence)
 
     if (attempt->state == ATTEMPT_NONE)
         return facts | NO_ATTEMPT;
-    if (failed && attempt->has_icmp && icmp_fact(attempt)) {
+    if (failed && attempt->has_icmp) {
         facts |= icmp_fact(attempt) | (evidence->offender_is_here ? SAID_HERE : 0);
         if (is_udp && facts & SAYS_PORT &&
             address_equal(&attempt->offender, &evidence->peer.address))

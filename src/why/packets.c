@@ -130,8 +130,11 @@ static int packets_ask(void *arg)
         struct flow_found found = {.exists = false};
         if (flow_find(netlink, packets->sight->options->proc_root, packets->evidence->protocol,
                       &packets->ends[i].source, &packets->ends[i].destination, &found) == 0 &&
-            found.exists && found.translated)
+            found.exists && found.translated) {
             packets_add(packets, &found.source, &found.destination);
+            if (!packets->evidence->is_home_here)
+                packets->evidence->target = found.destination;
+        }
     }
     netlink_destroy(netlink);
     return 0;
@@ -140,10 +143,13 @@ static int packets_ask(void *arg)
 bool packets_translate(struct packets *packets)
 {
     const size_t count = packets->count;
+    const struct endpoint target = packets->evidence->target;
     bool whole;
 
     if (packets->any_source || !packets->evidence->attempt.local.port)
         return false;
     (void)namespaces_each(packets_ask, packets, &whole);
+    if (!endpoint_fits(&target, &packets->evidence->target))
+        (void)sight_read_target(packets->sight, packets->evidence);
     return packets->count > count;
 }

@@ -278,7 +278,7 @@ struct server_steps {
     const struct server *server;
     record_fn fn;
     void *arg;
-    char text[2 * VERDICT_TEXT]; /* of the step that is being made */
+    char text[2 * VERDICT_TEXT]; /* text of the current step */
     FILE *stream;                /* writes into `text` */
     int error;
 };
@@ -382,7 +382,7 @@ static void server_make_policy(struct server_steps *steps)
     if (steps->error)
         return;
     if (!server->options->milliseconds)
-        fputs("not watched: only --for can tell whether rules drop packets for it", steps->stream);
+        fputs("not watched: only --for can show whether rules drop packets for it", steps->stream);
     else if (server->is_blind)
         fprintf(steps->stream, "packets could not be noted: %s",
                 *server->refusal ? server->refusal : "there were too many");

@@ -57,7 +57,7 @@ struct server {
     bool is_blind;      /* --for: packets could not all be noted */
     char refusal[160];  /* why packets could not be noted; may be empty */
     struct server_listener listeners[SERVER_LISTENERS_MAX]; /* those of `here` come first */
-    size_t listener_count, more; /* more: number of sockets for which there is no room */
+    size_t listener_count, more; /* more: number of sockets that were left out */
     struct server_clients clients;
     struct server_event events[SERVER_EVENTS_MAX];
     size_t event_count;

@@ -46,7 +46,7 @@ void server_put_listener(FILE *stream, const struct server_listener *listener)
     fputs(listener->is_bound_only ? ", but does not listen" : "", stream);
 }
 
-/* Describes a socket that is not what was asked for, but near to it. */
+/* Describes the nearest miss: a socket that clients may have meant. */
 static void server_put_miss(FILE *stream, const struct server *server)
 {
     const struct server_listener *near = server->listeners;
@@ -58,7 +58,7 @@ static void server_put_miss(FILE *stream, const struct server *server)
     if (near->netns.id != server->here)
         put_netns(stream, &near->netns);
     else if (near->protocol && near->protocol != server->options->protocol)
-        fputs(near->protocol == IPPROTO_UDP ? ", but for UDP" : ", but for TCP", stream);
+        fputs(near->protocol == IPPROTO_UDP ? ", but only for UDP" : ", but only for TCP", stream);
 }
 
 static const char *server_advice_nobody(const struct server *server)
@@ -124,7 +124,7 @@ static enum cause server_conclude_listens(const struct server *server, FILE *str
                                           enum ending *ending)
 {
     const struct why_options *options = server->options;
-    const char *more = "; only --for can tell whether rules drop packets for it";
+    const char *more = "; only --for can show whether rules drop packets for it";
 
     server_put_listener(stream, listener);
     if (server->clients.fresh) {

@@ -499,6 +499,12 @@ int sight_read(struct sight *sight, struct evidence *evidence)
     return status < 0 ? status : 0;
 }
 
+int sight_read_target(struct sight *sight, struct evidence *evidence)
+{
+    sight_find_home(sight, evidence);
+    return sight_read_listeners(sight, evidence);
+}
+
 int sight_read_after(struct sight *sight, struct evidence *evidence, uint32_t interface)
 {
     const struct routing_answer before = evidence->route;

@@ -59,6 +59,9 @@ void sight_read_route(struct sight *sight, struct evidence *evidence, uint32_t i
 /* Reads everything that can be known before an attempt. Returns 0 or -ENOMEM. */
 int sight_read(struct sight *sight, struct evidence *evidence);
 
+/* Reads which listener `target` has, after NAT has changed it. Returns 0 or -errno. */
+int sight_read_target(struct sight *sight, struct evidence *evidence);
+
 /* Reads again what an attempt may have changed, for evidence->target. Returns 0 or -ENOMEM. */
 int sight_read_after(struct sight *sight, struct evidence *evidence, uint32_t interface);
 

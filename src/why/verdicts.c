@@ -192,8 +192,8 @@ static const struct verdict_rule verdict_rules[] = {
      "the kernel drops the {packets}{in}: {reason}", "see what the reason means",
      "fastnet help {reason}"},
     {CAUSE_DROPPED, ENDING_ENDS, AT_EVENT, DROP_NAMELESS, NO_ANSWERS, NO_SOCKET | LISTENER_DROPS,
-     "the kernel drops the {packets}{in}, and names no reason: a route of type blackhole, for "
-     "example",
+     "the kernel drops the {packets}{in}, and names no reason: a route of type blackhole, or an "
+     "XDP program, does this",
      "see the routes there (ip route get {address})", SHOW_ROUTES},
 
     /* the end of the way is on this machine */
@@ -232,9 +232,10 @@ static const struct verdict_rule verdict_rules[] = {
      "{peer} refused after {elapsed}: nobody listens there, or a firewall there rejects",
      "look there who listens (fastnet sockets -l), and what the firewall rejects", ""},
     {CAUSE_NO_ANSWER, ENDING_ENDS, AT_NONE, NO_ANSWERS | SAW_DROPS, 0,
-     ANY_DROP | NO_SOCKET | HOME_HERE | NEIGHBOUR_SILENT | LINK_DOWN | LISTENER_DROPS | UDP,
+     ANY_DROP | NO_SOCKET | HOME_HERE | HOME_THERE | NEIGHBOUR_SILENT | LINK_DOWN | LISTENER_DROPS |
+         UDP,
      "{syns} left by {interface}, and nothing came back in {elapsed}: packets or answers are lost "
-     "beyond this machine",
+     "where this machine does not see them",
      "look on the machine with {address}, or on a router before it, whether they arrive "
      "(fastnet drops, tcpdump)",
      ""},
@@ -257,6 +258,11 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, NO_ATTEMPT, 0, 0,
      "nothing that is known here is in the way; only --probe shows whether {peer} answers",
      "try it: --probe opens one connection, and closes it", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ANSWERS | SAW_DROPS | HOME_THERE, 0,
+     ANY_DROP | NO_SOCKET | LISTENER_DROPS | UDP,
+     "nothing came back in {elapsed}; whether packets reach {address}{in}, which has this address, "
+     "is not known",
+     "see the XDP programs of the interfaces there, which drop without a trace (ip link)", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, UDP | NO_RESULT | SAW_DROPS, 0, ANY_DROP,
      "a datagram left by {interface}, and no error came back; UDP does not confirm that it arrived",
      "look on the machine with {address} whether it arrives (tcpdump)", ""},

@@ -20,11 +20,11 @@ static void require_line(const char *message)
         require((unsigned char)*message >= ' ' && *message != 0x7f);
 }
 
-static void check_again(const struct target *target)
+static void check_again(const struct why_target *target)
 {
     char text[TARGET_HOST + 16], wrong[MESSAGE_TEXT_MAX];
     const char *const words[] = {text};
-    struct target again;
+    struct why_target again;
 
     snprintf(text, sizeof text, strchr(target->host, ':') ? "[%s]:%u" : "%s:%u", target->host,
              target->port);
@@ -39,7 +39,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t count = bytes_u8(&bytes) % (WORDS_MAX + 1);
     char memory[WORDS_MAX][WORD_SIZE] = {""}, wrong[MESSAGE_TEXT_MAX] = "";
     const char *words[WORDS_MAX];
-    struct target target;
+    struct why_target target;
 
     for (size_t i = 0; i < count; i++) {
         const size_t length = bytes_u8(&bytes);

@@ -9,6 +9,7 @@ them than of machines far away. The destination port chooses what such a machine
     refuses  a RST
     open     a handshake; all data is acknowledged
     resets   a handshake, and a RST for data
+    hangup   a handshake, and a RST at its end
     full     a handshake; no data is acknowledged
     small    a handshake; packets with more data than 600 bytes (IPv6: 1220) are lost
     big      as small, with a message "too big" of the router for each
@@ -97,6 +98,8 @@ def answer(got, actions, routers):
         return reply(0, sequence + 1, 0x5014)
     if flags & 0x02 and action != "silent":
         return reply(1000, sequence + 1, 0x6012)
+    if flags & 0x17 == 0x10 and action == "hangup":
+        return reply(1001, sequence + data, 0x5014)
     if data and action == "resets":
         return reply(1001, sequence + data, 0x5014)
     if flags & 0x01 and action != "silent":

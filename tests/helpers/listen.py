@@ -42,7 +42,7 @@ def listen(address, port, options):
         if option.isdigit():
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     made.bind((address, int(port)))
-    made.listen(0 if "full" in options else 1 if "half" in options else 128)
+    made.listen(0 if "full" in options else 1 if "half" in options else 4096)
     kept.append(made)
     if "full" in options:
         kept.append(socket.create_connection((address, int(port))))

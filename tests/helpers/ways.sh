@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# shellcheck shell=bash disable=SC2154 # lib.sh sets work
+# shellcheck shell=bash disable=SC2153,SC2154 # lib.sh sets work and HELPERS
 # The network in which connections end for each cause that fastnet why knows; sourced after lib.sh,
 # in a network namespace of its own.
 #
@@ -7,7 +7,8 @@
 #           |     |
 #         beyond  o      machines that are no namespaces (beyond.py), another namespace
 #
-#     d has links that are down, p has no free local port, t a full table of flows.
+#     d has links that are down, p has no free local port, t a full table of flows. A program drops
+#     what comes from e to x.
 #
 # N.M is an address in network N: 10.N.0.M and 2001:db8:N::M. Network 1 is between c and r, 2
 # between r and s, 3 and 4 are beyond. The port chooses the rule or listener that a connection meets.
@@ -128,27 +129,39 @@ ways_router()
 
 ways_network()
 {
-    mount -t tmpfs fastnet-test /run && mkdir /run/netns && namespace c r s o d p &&
+    mount -t tmpfs fastnet-test /run && mkdir /run/netns && namespace c r s o d p e x &&
         cable c c0 r r0 && cable s s0 r r1 && cable o o0 s s1 && cable d d0 s s2 &&
-        cable d d1 s s3 && address c c0 1.1 && address r r0 1.254 && address r r1 2.254 &&
+        cable d d1 s s3 && cable e e0 x x0 && address c c0 1.1 && address r r0 1.254 && address r r1 2.254 &&
         address s s0 2.1 2.2 2.3 && address s s1 6.1 && address o o0 6.2 &&
         ways_client && ways_router && route s 1 via 2.254 && route s 3 via 2.254 &&
         inside s sysctl -qw net.ipv4.tcp_syncookies=0 net.ipv4.tcp_synack_retries=10 &&
         inside p sysctl -qw net.ipv4.ip_local_port_range='20000 20003' &&
         address d d0 50.1 && address d d1 51.1 && ip -n d link set d0 down &&
-        ip -n s link set s3 down
+        ip -n s link set s3 down && address e e0 61.1 && address x x0 61.2 && known_neighbours
 }
 
-# The ports of a chain's rules begin with the same two digits: 0 drops, 1 to 4 answer, 6 resets.
+# The addresses of x, which nobody needs to ask for.
+known_neighbours()
+{
+    local link
+    link=$(ip -n x -j link show x0 | sed 's/.*"address":"\([^"]*\).*/\1/')
+    ip -n e neigh add 10.61.0.2 lladdr "$link" dev e0 &&
+        ip -n e neigh add 2001:db8:61::2 lladdr "$link" dev e0
+}
+
+# The ports of a chain's rules begin with the same two digits: 0 drops, 1 to 5 answer, 6 resets.
 chain_rules() # DIGITS
 {
     echo "tcp dport ${1}0 drop; tcp dport ${1}1 reject; tcp dport ${1}2 reject with icmpx host-unreachable;"
     echo "tcp dport ${1}3 reject with icmpx no-route; tcp dport ${1}4 reject with icmpx admin-prohibited;"
+    echo "tcp dport ${1}5 meta nfproto ipv4 reject with icmp prot-unreachable;"
+    echo "tcp dport ${1}5 meta nfproto ipv6 reject with icmpv6 reject-route;"
     echo "tcp dport ${1}6 reject with tcp reset; udp dport ${1}0 drop;"
 }
 
 ways_rules()
 {
+    local ports='{ 7060 : 8060, 7061 : 8061, 7062 : 7001, 7068 : 7050 }' # after NAT
     inside c nft -f - <<END &&
 table inet rules {
     chain out { type filter hook output priority 0; $(chain_rules 701)
@@ -156,13 +169,17 @@ table inet rules {
         tcp dport 7070 ip6 hoplimit set 1
     }
     chain in { type filter hook input priority 0; tcp sport 7018 drop; }
+    chain nat { type nat hook output priority -100;
+        ip daddr 10.2.0.1 tcp dport 7066-7067 dnat ip to 127.0.0.1 : tcp dport map { 7066 : 7001, 7067 : 7998 }
+        ip6 daddr 2001:db8:2::1 tcp dport 7066-7067 dnat ip6 to [::1] : tcp dport map { 7066 : 7001, 7067 : 7998 }
+    }
 }
 END
         inside r nft -f - <<END &&
 table inet rules {
     chain before { type nat hook prerouting priority -100;
-        ip daddr 10.2.0.9 tcp dport 7060-7062 dnat ip to 10.2.0.1 : tcp dport map { 7060 : 8060, 7061 : 8061, 7062 : 7001 }
-        ip6 daddr 2001:db8:2::9 tcp dport 7060-7062 dnat ip6 to [2001:db8:2::1] : tcp dport map { 7060 : 8060, 7061 : 8061, 7062 : 7001 }
+        ip daddr 10.2.0.9 tcp dport { 7060, 7061, 7062, 7068 } dnat ip to 10.2.0.1 : tcp dport map $ports
+        ip6 daddr 2001:db8:2::9 tcp dport { 7060, 7061, 7062, 7068 } dnat ip6 to [2001:db8:2::1] : tcp dport map $ports
     }
     chain after { type nat hook postrouting priority 100; tcp dport 7063-7065 masquerade; }
     chain through { type filter hook forward priority 0; $(chain_rules 703)
@@ -171,6 +188,8 @@ table inet rules {
     chain out { type filter hook output priority 0;
         icmp type destination-unreachable icmp code frag-needed drop
         icmpv6 type packet-too-big drop
+        icmp type destination-unreachable @th,192,32 0x0a180001 drop # about packets to 24.1
+        icmpv6 type destination-unreachable @th,256,128 0x20010db8002400000000000000000001 drop
     }
 }
 END
@@ -190,7 +209,7 @@ icmp_of_routers=(3.0/1.0 3.1/1.3 3.3/1.4 3.13/1.1 3.9/1.5 3.10/1.6 11.0/3.0)
 ways_servers()
 {
     local port wild=() icmp=()
-    for port in 7001 70{1,2,3}{0,1,2,3,4,6,8} 7063 7064 7070 8060; do
+    for port in 7001 70{1,2,3}{0,1,2,3,4,5,6,8} 7063 7064 7070 8060; do
         wild+=("[::]:$port,both")
     done
     for port in "${!icmp_of_routers[@]}"; do
@@ -203,7 +222,10 @@ ways_servers()
     start c listen.py '[::]:7001,both' 127.0.0.1:7003 '[::1]:7003'
     start p listen.py 127.0.0.1:7001,taken '[::1]:7001,taken'
     start r beyond.py t0 10.3.0.99 2001:db8:3::99 9002=refuses 9003=open 9004=full 9005=small \
-        9006=big 9007=resets 9008=never "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
+        9006=big 9007=resets 9008=never 9009=hangup "${icmp[@]}" 10.2.0.1,7055 2001:db8:2::1,7055
+    : >"$work/said.drop_by"
+    sleep infinity | inside x "$HELPERS/drop_by" tc x0 >"$work/said.drop_by" 2>&1 &
+    wait_until test -s "$work/said.drop_by" # which may not load programs
     wait_until half_open_are 4
 }
 

@@ -493,7 +493,7 @@ TEST(a_full_queue_needs_a_listener_that_dropped_the_connection)
     go_there(&evidence);
     listen_on(&evidence, MISS_NONE, pick("10.9.2.2", "2001:db8:2::2"));
     evidence.listener.queue = 129;
-    check(&evidence, CAUSE_NO_ANSWER, ""); /* is it this listener that gets the packets? */
+    check(&evidence, CAUSE_UNKNOWN, "which has this address"); /* is this where packets arrive? */
     evidence.listener.dropped = 3;
     check(&evidence, CAUSE_ACCEPT_QUEUE, "129 connections wait, and its limit is 128|postgres");
     evidence.listener.queue = 128; /* not yet full */

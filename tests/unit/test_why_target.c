@@ -27,7 +27,7 @@ static int remove_services(void **state)
 }
 
 /* Splits a line at its spaces, as a shell does; '_' is an empty word. */
-static int parse(struct target *target, const char *line, char wrong[MESSAGE_TEXT_MAX])
+static int parse(struct why_target *target, const char *line, char wrong[MESSAGE_TEXT_MAX])
 {
     char text[256];
     const char *words[8];
@@ -50,7 +50,7 @@ static void accept_all(const struct accepted *cases, size_t count)
     char wrong[MESSAGE_TEXT_MAX];
 
     for (size_t i = 0; i < count; i++) {
-        struct target target;
+        struct why_target target;
         *wrong = '\0';
         if (parse(&target, cases[i].line, wrong) < 0)
             fail_msg("%s: %s", cases[i].line, wrong);
@@ -162,7 +162,7 @@ static void a_wrong_word_says_what_to_type(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        struct target target;
+        struct why_target target;
         *wrong = '\0';
         assert_int_equal(parse(&target, cases[i].line, wrong), -EINVAL);
         assert_string_equal(wrong, cases[i].message);
@@ -178,7 +178,7 @@ static void a_password_is_in_no_message(void **state)
 
     (void)state;
     for (size_t i = 0; i < COUNT(lines); i++) {
-        struct target target;
+        struct why_target target;
         assert_int_equal(parse(&target, lines[i], wrong), -EINVAL);
         assert_null(strstr(wrong, "secret"));
     }
@@ -187,7 +187,7 @@ static void a_password_is_in_no_message(void **state)
 static void a_message_is_a_line_for_a_terminal(void **state)
 {
     char wrong[MESSAGE_TEXT_MAX];
-    struct target target;
+    struct why_target target;
 
     (void)state;
     assert_int_equal(parse(&target, "d\033[2Jb:80", wrong), -EINVAL);

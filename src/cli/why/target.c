@@ -15,7 +15,7 @@
 enum { TARGET_PORT_MAX = 65535 };
 
 struct target_parser {
-    struct target *target;
+    struct why_target *target;
     const char *services, *protocol;
     char *wrong;
     struct text scheme, host, port; /* length 0: it was not typed */
@@ -288,7 +288,7 @@ static int target_take_two(struct target_parser *parser, const char *word, const
                                           : target_refuse_port(parser, port);
 }
 
-int target_parse(struct target *target, const char *const words[], size_t count,
+int target_parse(struct why_target *target, const char *const words[], size_t count,
                  const char *services, const char *protocol, char wrong[MESSAGE_TEXT_MAX])
 {
     static const char tools[] =
@@ -296,7 +296,7 @@ int target_parse(struct target *target, const char *const words[], size_t count,
     struct target_parser parser = {
         .target = target, .services = services, .protocol = protocol, .wrong = wrong};
 
-    *target = (struct target){.port = 0};
+    *target = (struct why_target){.port = 0};
     if (!count)
         return target_refuse(&parser, "a host and a port are missing: type HOST:PORT, or PORT for "
                                       "a port of this machine");

@@ -11,7 +11,7 @@
 
 enum { TARGET_HOST = 256, TARGET_SERVICE = 64 };
 
-struct target {
+struct why_target {
     char host[TARGET_HOST];       /* name or address; empty: the listener on `port` */
     uint16_t port;                /* host byte order */
     char service[TARGET_SERVICE]; /* name of the port as it was typed; empty: a number was typed */
@@ -20,7 +20,7 @@ struct target {
 /* Reads "HOST:PORT", "HOST PORT", a URL, or a port alone. The port is a number or the name of a
  * service. services, protocol: arguments of services_ports(). Returns 0, or -EINVAL with a message
  * that says what to type; it never quotes the user name and password of a URL. */
-int target_parse(struct target *target, const char *const words[], size_t count,
+int target_parse(struct why_target *target, const char *const words[], size_t count,
                  const char *services, const char *protocol, char wrong[MESSAGE_TEXT_MAX]);
 
 #endif

@@ -32,7 +32,7 @@ struct why_command {
     uint64_t bytes;
     uint32_t mark;
     bool has_mark, probe, udp, ipv4, ipv6, verbose, list;
-    struct target target;
+    struct why_target target;
     struct attempt_as as;
     struct why *why;
     bool *listed; /* set as soon as all steps were written */
@@ -51,8 +51,8 @@ static const char *const groups[] = {"What to explain", "How it is shown", "Abou
 static const struct option options_table[] = {
     LONG(THIS_ROW, "probe", WHAT, "open a connection, and close it", SETS(probe)),
     FOR_OPTION(WHAT, "longest time to wait: 10, 500ms (with --probe 3)", SETS(milliseconds)),
-    LONG(THIS_ROW, "as", WHAT, "connect as pid:N, unit:U, container:C, netns:N, user:U",
-         TAKES("WHO"), SETS(as_text), .newer = true),
+    LONG(THIS_ROW, "as", WHAT, "as pid:N, unit:U, container:C, netns:N, user:U", TAKES("WHO"),
+         SETS(as_text), .newer = true),
     LONG(OPTION_MARK, "mark", WHAT, "with this mark (SO_MARK of socket(7))", TAKES("N")),
     LONG(THIS_ROW, "bytes", WHAT, "with --probe: also send N zero bytes to the server", TAKES("N"),
          SETS(bytes), .form = FORM_COUNT, .number = BYTES_MAX),
@@ -73,12 +73,12 @@ static const struct option options_table[] = {
 static const struct operands operands[] = {{NULL, "", CHOICES_SERVICES}};
 
 static const struct example examples[] = {
-    {"192.0.2.2:5432", "what the kernel knows, nothing is sent"},
-    {"--probe https://192.0.2.2/", "open one connection, and close it"},
+    {"192.0.2.2:5432", "without a packet"},
+    {"--probe https://192.0.2.2/", "open and close a connection"},
     {"--probe --as user:root 192.0.2.2 22", "as another user would"},
-    {"5432", "who listens here, and who cannot connect"},
+    {"5432", "who listens here"},
     {"-u 192.0.2.2:53", "UDP"},
-    {"--for 10 192.0.2.2:443", "watch attempts of others for 10 s"},
+    {"--for 10 192.0.2.2:443", "watch others for 10 s"},
     {"--list", "the causes"},
     {NULL, NULL},
 };
@@ -129,7 +129,7 @@ static int why_take_option(const struct option *option, const char *argument, vo
     return 0;
 }
 
-/* Returns what is wrong with the options together; NULL: nothing is. */
+/* Returns why these options cannot be combined; NULL: they can. */
 static const char *why_conflict(const struct why_command *command)
 {
     const bool is_here = !*command->target.host, sends = command->probe;
@@ -249,9 +249,9 @@ static int why_list(struct why_command *command, struct why *why)
     return why_status(why_summary(why), listed, status);
 }
 
-static int why_answer(struct why_command *command)
+static int why_run_answer(struct why_command *command)
 {
-    const struct target *target = &command->target;
+    const struct why_target *target = &command->target;
     struct progress_line line;
     const char *doing = MESSAGE_TEXT(command->probe ? "trying %s:%u" : "watching attempts to %s:%u",
                                      TYPED_SHORT(target->host), target->port);
@@ -291,7 +291,7 @@ int why_run(int argc, char *const argv[])
     int status = why_parse(&command, argc, argv);
 
     if (status == PARSED)
-        status = command.list ? why_print_causes(&command) : why_answer(&command);
+        status = command.list ? why_print_causes(&command) : why_run_answer(&command);
     attempt_as_finish(&command.as);
     return status;
 }
