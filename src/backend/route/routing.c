@@ -45,8 +45,7 @@ static int routing_send(struct netlink *netlink, struct nlmsghdr *request, netli
 
 /* --- Interfaces and neighbours ---------------------------------------------------------------- */
 
-/* Takes the MTU from the numbers of the sysctls in net/ipv6/conf (enum DEVCONF_* of linux/ipv6.h).
- */
+/* Takes the MTU from the numbers of net/ipv6/conf, in the order of DEVCONF_* of linux/ipv6.h. */
 static bool take_mtu6(struct text content, void *member)
 {
     enum { MTU6 = 2 }; /* DEVCONF_MTU6 */
