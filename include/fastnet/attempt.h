@@ -58,7 +58,8 @@ struct attempt_question {
     uint8_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
     uint32_t mark;         /* SO_MARK; 0: none */
     unsigned milliseconds; /* the longest time to wait */
-    size_t bytes; /* --bytes, TCP only: zero bytes to send after the handshake, at most 65,536 */
+    size_t bytes; /* --bytes, TCP only: zero bytes to send after the handshake, at most 65,536. The
+                     first 64 are sent alone, and show whether small packets pass. */
     const struct attempt_as *as; /* NULL: as this process */
 };
 

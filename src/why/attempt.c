@@ -27,6 +27,7 @@
 enum { STATE_SYN_SENT = 2, STATE_CLOSE = 7 };
 
 enum {
+    FIRST_BYTES = 64,
     RETRANSMIT_INTERVAL = 100, /* ms: no event says that the SYN was sent again */
     ACKED_INTERVAL = 5,        /* ms: no event says that the peer has acknowledged bytes */
     GOODBYE_PATIENCE = 200,    /* ms to wait for the peer's FIN */
@@ -333,13 +334,23 @@ static void child_set_abort(const struct attempt_child *child, bool abort)
     (void)setsockopt(child->socket, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
+/* How many bytes may be sent now: first a few, whose acknowledgement shows that small packets pass.
+ */
+static size_t child_may_send(const struct attempt_child *child)
+{
+    const size_t bytes = child->question->bytes;
+
+    return bytes > FIRST_BYTES && child->result.acked < FIRST_BYTES ? FIRST_BYTES : bytes;
+}
+
 static void child_fill(struct attempt_child *child, size_t *given)
 {
     static const char zeroes[4096];
+    const size_t end = child_may_send(child);
     ssize_t length = 1;
 
-    while (length > 0 && *given < child->question->bytes) {
-        const size_t left = child->question->bytes - *given;
+    while (length > 0 && *given < end) {
+        const size_t left = end - *given;
         length = send(child->socket, zeroes, left < sizeof zeroes ? left : sizeof zeroes,
                       MSG_DONTWAIT | MSG_NOSIGNAL);
         *given += length > 0 ? (size_t)length : 0;
@@ -375,7 +386,7 @@ static void child_send(struct attempt_child *child)
     do {
         child_fill(child, &given);
         (void)child_drain(child);
-        child_poll(child, given < child->question->bytes ? POLLOUT : 0,
+        child_poll(child, given < child_may_send(child) ? POLLOUT : 0,
                    left < ACKED_INTERVAL ? left : ACKED_INTERVAL);
         child_count_bytes(child, given);
         left = child_milliseconds_left(child);

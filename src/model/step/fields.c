@@ -11,6 +11,12 @@ WORDS(step_name, [STEP_NAME] = "name", [STEP_ROUTE] = "route", [STEP_LINK] = "li
 
 WORDS(ending_name, [ENDING_OPEN] = "open", [ENDING_ENDS] = "ends", [ENDING_UNKNOWN] = "unknown");
 
+/* In microseconds: most attempts take less than a millisecond. */
+static struct value step_elapsed(const struct cell *cell)
+{
+    return (struct value){.type = VALUE_FINE, .number = cell->record->step.elapsed / 1000};
+}
+
 /* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     WORD(step, step.step, step_name, 0, "step of the explanation: name, route ... answer",
@@ -34,7 +40,8 @@ static const struct field fields[] = {
     NUMBER(pid, step.pid, STEP_PROCESS, "process ID of that process"),
     TEXT(where, step.where, STEP_WHERE,
          "network namespace that the step is about, if it is not the entered one"),
-    MILLISECONDS(elapsed, step.elapsed, STEP_TIME, "duration of the step"),
+    COMPUTED(elapsed, VALUE_FINE, step_elapsed, STEP_TIME, "duration of the step, in seconds",
+             MEMBER(step.elapsed), .unit = UNIT_SECONDS),
     WORD(error, step.error, connect_error_name, STEP_ERRNO, "error of connect(2)"),
     TEXT(source, step.source, 0, "tables, files and probes that the step comes from"),
 };
@@ -48,7 +55,7 @@ static const struct borrowed borrowed[] = {
 
 const struct kind kind_step = {
     .name = "steps",
-    .metric = "why",
+    .count_by = "ending,cause",
     .size = RECORD_SIZE(step),
     FIELDS(fields),
     BORROWED(borrowed),
