@@ -71,7 +71,7 @@ struct evidence_listener {
 struct evidence_others {
     uint64_t count;
     uint32_t retransmits; /* the largest number of SYNs sent again */
-    uint64_t inode;       /* of the socket with that number */
+    uint64_t inode;       /* the socket with that number */
     char process[16];     /* its process; empty: unknown */
     uint32_t pid;
 };
@@ -103,7 +103,7 @@ struct evidence {
     bool is_up, has_link; /* IFF_UP, IFF_LOWER_UP */
     struct evidence_neighbour neighbour;
 
-    uint64_t flows, flows_max; /* of connection tracking, here; 0: no limit */
+    uint64_t flows, flows_max; /* entries of connection tracking, here; flows_max 0: no limit */
     /* A network namespace whose table was full, and dropped packets while the attempt was made. id
      * 0: none. */
     struct evidence_netns flows_full;

@@ -39,7 +39,7 @@
 #define WAY_RULE         FACT(22)
 #define LINK_DOWN        FACT(23)
 #define NEIGHBOUR_SILENT FACT(24)
-#define TABLE_FULL       FACT(25) /* of flows, in the network namespace in which a packet was dropped */
+#define TABLE_FULL       FACT(25) /* there is no room for a flow where a packet was dropped */
 #define MTU_LEARNT       FACT(26)
 /* Events: packets of this connection. */
 #define RULE_HERE      FACT(27) /* each SYN, or each answer, was dropped by a rule here */
@@ -57,8 +57,9 @@
 #define NAMED_DROP (ANY_DROP & ~DROP_NAMELESS)
 #define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
-#define HOME_HERE       FACT(37)          /* this network namespace has the address */
-#define HOME_THERE      FACT(38)          /* another one has it, and maybe another machine, too */
+#define HOME_HERE  FACT(37) /* this network namespace has the address */
+#define HOME_THERE FACT(38) /* another network namespace has it, and perhaps another machine, too  \
+                             */
 #define LISTENER        FACT(39)          /* a socket takes connections there */
 #define MISS_ANY        FACT(40)          /* no socket takes connections there */
 #define MISS_NEAR(miss) FACT(40 + (miss)) /* the nearest miss: MISS_INTERFACE ... */

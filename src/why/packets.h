@@ -27,7 +27,7 @@ struct packets {
     /* [0]: as the client sends them; then as each NAT of this machine changes them. */
     struct packet_ends ends[PACKET_ENDS_MAX];
     size_t count;
-    bool any_source; /* of all connections to the peer, not only of the attempt */
+    bool any_source; /* wants all connections to the peer, not only the attempt */
 };
 
 /* Replaces the events of the evidence with those that the probe has noted of this connection, and

@@ -313,7 +313,7 @@ static int sight_take_listener(const struct record *record, void *arg)
     if (socket->remote.port)
         return 0; /* a connected UDP socket */
     listener.miss = (uint8_t)sight_miss(search->evidence, record, listener.netns.id);
-    /* of several listeners that fit (SO_REUSEPORT), the emptiest: only if it is full, all are */
+    /* keeps the emptiest of several listeners that fit (SO_REUSEPORT): if it is full, all are */
     if (best->miss != MISS_NO_LISTENER &&
         (listener.miss > best->miss ||
          (listener.miss == best->miss && sight_room(&listener) <= sight_room(best))))

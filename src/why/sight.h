@@ -32,8 +32,8 @@ struct sight_tracking {
 struct sight {
     const struct why_options *options;
     struct engine *engine;
-    struct netlink *netlink;      /* of this thread's network namespace */
-    struct local_addresses local; /* of all network namespaces */
+    struct netlink *netlink;      /* asks in this thread's network namespace */
+    struct local_addresses local; /* own addresses of all network namespaces */
     bool has_local;
     bool whole;           /* all network namespaces could be read */
     struct report losses; /* why not */

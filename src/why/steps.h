@@ -15,7 +15,7 @@
 /* What steps say beside the evidence. */
 struct steps {
     const struct evidence *evidence;
-    const struct addresses *addresses; /* of the name */
+    const struct addresses *addresses; /* all addresses of the name */
     uint64_t name_elapsed;             /* time of the lookup, ns */
     const char *first;    /* why the first address is not explained: "unreachable"; NULL: it is */
     const char *unseen;   /* why dropped packets could not be noted; NULL: they were */

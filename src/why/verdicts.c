@@ -37,12 +37,12 @@ enum verdict_place {
     AT_HERE,
     AT_EVENT, /* that of the event whose fact the row wants */
     AT_HOME,  /* where connections arrive */
-    AT_TABLE, /* of flows */
+    AT_TABLE, /* the network namespace whose table of flows is full */
     AT_OFFENDER,
 };
 
-/* A cause holds if all facts of `seen`, one of `any` (0: no matter) and none of `unless` are known.
- * The first such row wins. {words} are slots (see below). */
+/* A cause holds if all facts of `seen`, one of `any` (0: there is no such condition) and none of
+ * `unless` are known. The first such row wins. {words} are slots (see below). */
 struct verdict_rule {
     enum cause cause;
     enum ending ending;
@@ -247,16 +247,16 @@ static const struct verdict_rule verdict_rules[] = {
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | LISTENER, 0, 0,
      "nothing seems to be in the way: {process} listens on {listening}{in}, which has this "
-     "address; only --probe can tell whether packets arrive there",
+     "address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_HERE | MISS_ANY, 0, 0,
-     NOBODY "; only --probe can tell whether a NAT rule leads elsewhere",
+     NOBODY "; only --probe shows whether a NAT rule leads elsewhere",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | MISS_ANY, 0, 0,
-     NOBODY ", which has this address; only --probe can tell whether packets arrive there",
+     NOBODY ", which has this address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, NO_ATTEMPT, 0, 0,
-     "nothing that is known here is in the way; only --probe can tell whether {peer} answers",
+     "nothing that is known here is in the way; only --probe shows whether {peer} answers",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ANSWERS | SAW_DROPS | HOME_THERE, 0,
      ANY_DROP | NO_SOCKET | LISTENER_DROPS | UDP,

@@ -14,13 +14,13 @@
 enum cause {
     CAUSE_UNKNOWN,
     CAUSE_OPEN,
-    CAUSE_NO_ADDRESS,    /* of the name */
-    CAUSE_FIRST_ADDRESS, /* of the name is broken, and another address works */
+    CAUSE_NO_ADDRESS,    /* the name has no address */
+    CAUSE_FIRST_ADDRESS, /* the first address of the name fails, and another works */
     CAUSE_NO_ROUTE,
     CAUSE_ROUTE_BLACKHOLE,
     CAUSE_ROUTE_UNREACHABLE,
     CAUSE_ROUTE_PROHIBIT,
-    CAUSE_POLICY_RULE, /* of ip-rule(8) */
+    CAUSE_POLICY_RULE, /* a rule of ip-rule(8) ends the way */
     CAUSE_LINK_DOWN,
     CAUSE_NO_NEIGHBOUR,
     CAUSE_NO_LOCAL_PORT,

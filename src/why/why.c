@@ -36,7 +36,7 @@ struct why {
     const struct why_options *options;
     struct why_summary summary;
     struct sight sight;
-    struct report *report; /* of the listing */
+    struct report *report; /* takes the losses of the listing */
     struct evidence_netns here;
     uint64_t own_netns;
     struct addresses addresses;
@@ -137,7 +137,7 @@ static void why_note_reading(const struct why *why, struct evidence *evidence)
         evidence->read |= EVIDENCE_RESETS;
 }
 
-/* Opens one connection, and reads what is known about it. Returns 0 or -errno. */
+/* Opens one connection, and completes its evidence. Returns 0 or -errno. */
 static int why_try(struct why *why, struct evidence *evidence, uint32_t interface)
 {
     const struct why_options *options = why->options;
@@ -184,7 +184,7 @@ static int why_watch(struct why *why, struct evidence *evidence)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static bool is_address(const char *host)
+static bool is_numeric(const char *host)
 {
     struct in6_addr bytes;
 
@@ -215,7 +215,7 @@ static void why_begin_evidence(struct why *why, struct evidence *evidence, size_
         .protocol = options->protocol,
         .here = why->here,
         .own_netns = why->own_netns,
-        .name = is_address(options->host) ? NULL : options->host,
+        .name = is_numeric(options->host) ? NULL : options->host,
         .addresses = addresses->count + addresses->more,
     };
     evidence->target = evidence->peer;
@@ -293,7 +293,7 @@ static void why_conclude(struct why *why, const struct evidence *evidence,
         report_note(why->report, "some network namespaces could not be read");
 }
 
-static int why_answer(struct why *why, record_fn fn, void *arg)
+static int why_emit(struct why *why, record_fn fn, void *arg)
 {
     const struct evidence *first = &why->tries[0], *last = &why->tries[why->count - 1];
     const char *unseen = why->probe ? NULL : why->refusal.error ? why->refusal.reason : NULL;
@@ -340,7 +340,7 @@ static int why_explain_here(struct why *why, record_fn fn, void *arg)
     if (status == 0)
         status = why_look_at_all(why);
     if (status == 0)
-        status = why_answer(why, fn, arg);
+        status = why_emit(why, fn, arg);
     attempt_probe_destroy(why->probe);
     why->probe = NULL;
     sight_finish(&why->sight);

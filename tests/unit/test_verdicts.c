@@ -482,6 +482,8 @@ TEST(an_address_of_another_namespace_proves_nothing)
     go_there(&refused);
     check(&looked, CAUSE_UNKNOWN, "nobody listens on|in netns db|--probe");
     check(&refused, CAUSE_REFUSED, "nobody listens there, or a firewall there rejects");
+    listen_on(&looked, MISS_NONE, looked.peer.address);
+    check(&looked, CAUSE_UNKNOWN, "nothing seems to be in the way|in netns db, which has this");
 }
 
 TEST(a_full_queue_needs_a_listener_that_dropped_the_connection)
@@ -558,7 +560,7 @@ TEST(without_any_evidence_nothing_is_known)
     struct evidence nothing = {.read = 0}, looked = quiet();
 
     check(&nothing, CAUSE_UNKNOWN, "");
-    check(&looked, CAUSE_UNKNOWN, "only --probe can tell");
+    check(&looked, CAUSE_UNKNOWN, "only --probe shows");
 }
 
 /* A hostile name of a process or namespace changes no other text, and long names are cut. */

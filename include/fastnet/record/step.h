@@ -66,7 +66,8 @@ struct step_record {
     struct text command; /* a command line that shows more; may be empty */
     struct text source;  /* the table, file or probe that the step was read from */
     struct text process; /* comm of the process that the step is about */
-    struct text where;   /* network namespace that the step is about, if it is another one */
+    struct text
+        where; /* network namespace that the step is about, if it is not that of the connection */
 };
 
 #endif
