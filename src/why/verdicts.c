@@ -242,7 +242,7 @@ static const struct verdict_rule verdict_rules[] = {
 
     /* no proof */
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, NO_ATTEMPT | HOME_HERE | LISTENER, 0, 0,
-     "nothing seems to be in the way: {process} listens on {listening}; only --probe can tell "
+     "nothing seems to be in the way: {process} listens on {listening}; only --probe shows "
      "whether it answers",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | LISTENER, 0, 0,
