@@ -177,6 +177,7 @@ struct reading {
     unsigned lacking;             /* READS_*: tables whose rows lack needed fields (files) */
     struct kernel_counts counts;
     uint64_t ports_reserved; /* number of reserved ports in the ephemeral range */
+    uint64_t listed;         /* number of sockets with an inode that the tables listed */
     struct sockets_reading sockets;
     struct leaks leaks;
     size_t cpus; /* online CPUs: those with counters in softnet_stat */
