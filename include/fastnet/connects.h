@@ -11,18 +11,32 @@
 
 #include "fastnet/address.h"
 #include "fastnet/bpf_refusal.h"
+#include "fastnet/reset_reasons.h"
 
 enum { CONNECT_NAME = 16 /* TASK_COMM_LEN of linux/sched.h, with the NUL */ };
+
+/* What a TCP socket saw at its end. States are TCP_* of netinet/tcp.h; zeroes are unknown. */
+struct connect_end {
+    uint8_t state;       /* before CLOSE */
+    uint8_t reset_state; /* when the socket sent a reset; TCP_CLOSE: it was closed before */
+    int error;           /* sk_err, an errno: not cleared if it is from an earlier attempt */
+    bool received_reset; /* a reset arrived, or data for a socket that its program had closed */
+    bool sees_resets;    /* the kernel has the tracepoints for resets */
+    char reset_reason[RESET_REASON_NAME]; /* why it sent the reset; empty: unknown */
+};
 
 /* A connection that this machine made or accepted, or a UDP socket that sent. */
 struct connect {
     /* CLOCK_MONOTONIC, ns: time of connect(2), of the end of the handshake if accepted, or of the
-     * end of the first send */
+     * end of the first send. 0: the connection is older than the notes, and only the members about
+     * its end, its failure and its addresses are known. */
     uint64_t time;
-    uint64_t ended; /* time of the end, on the same clock; 0: unknown */
-    bool accepted;  /* this machine accepted it: of the other members only the peer is known */
-    bool sent;      /* a UDP socket: `failed` and the members after it are not used */
-    pid_t pid;      /* process that connected or sent; 0: the kernel did */
+    uint64_t connected; /* time of the end of the handshake, if not accepted; 0: unknown */
+    uint64_t ended;     /* time of the end, on the same clock; 0: unknown */
+    struct connect_end end;
+    bool accepted; /* this machine accepted it: of the other members only the peer is known */
+    bool sent;     /* a UDP socket: `failed` and the members after it are not used */
+    pid_t pid;     /* process that connected or sent; 0: the kernel did */
     char name[CONNECT_NAME]; /* comm of that process (proc(5)), not of its thread */
     uint32_t uid;            /* user of that process */
     uint64_t cgroup;         /* id of that process's cgroup2; 0: unknown */

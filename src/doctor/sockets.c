@@ -396,7 +396,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
     /* nobody refused an attempt that was given up, or that found no port */
-    if (origin.pid && (!origin.error || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED))
+    if ((origin.pid && !origin.error) || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED)
         return;
     if (origin.closed)
         sockets->uncounted++;

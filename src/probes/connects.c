@@ -17,8 +17,8 @@
 
 enum { KEPT = 32768 };
 
-/* Descriptors, or -1: notes of connections and of sends, and the links of the two programs. */
-enum { MAP, SLOTS, LINK, SEND_LINK, DESCRIPTORS };
+/* Descriptors, or -1: notes of connections and of sends, and the links of the programs. */
+enum { MAP, SLOTS, LINK, SEND_LINK, SENT_LINK, RECEIVED_LINK, DESCRIPTORS };
 static const size_t slots_size = SEND_SLOTS * sizeof(struct send_slot);
 
 struct connects {
@@ -26,6 +26,7 @@ struct connects {
     struct send_slot *slots; /* the memory of fd[SLOTS]; or NULL */
     bool begun;
     struct bpf_refusal refusal;
+    struct reset_reason_names reasons;
 };
 
 struct connects *connects_create(void)
@@ -56,6 +57,23 @@ void connects_destroy(struct connects *connects)
     free(connects);
 }
 
+/* Attaches the programs that note resets. Without them it is unknown how connections end. */
+static void connects_attach_resets(struct connects *connects, const struct connect_layout *layout,
+                                   uint64_t netns)
+{
+    struct bpf_insn code[CONNECT_PROGRAM_MAX];
+    int *const fd = connects->fd;
+
+    if (!layout->send_reset)
+        return;
+    fd[SENT_LINK] =
+        bpf_tracepoint_attach(code, send_reset_program_make(layout, netns, fd[MAP], code),
+                              layout->send_reset, "fastnet_rst");
+    fd[RECEIVED_LINK] =
+        bpf_tracepoint_attach(code, receive_reset_program_make(layout, netns, fd[MAP], code),
+                              layout->receive_reset, "fastnet_rst");
+}
+
 /* Creates the maps and attaches the programs, which keep the maps until the links are closed. */
 static int connects_attach(struct connects *connects, unsigned what,
                            const struct connect_layout *layout, uint64_t netns)
@@ -68,6 +86,7 @@ static int connects_attach(struct connects *connects, unsigned what,
                                         "fastnet_conn");
         if (fd[MAP] < 0)
             return fd[MAP];
+        connects_attach_resets(connects, layout, netns);
         fd[LINK] = bpf_tracepoint_attach(code, connect_program_make(layout, netns, fd[MAP], code),
                                          layout->tracepoint, "fastnet_conn");
         if (fd[LINK] < 0)
@@ -97,6 +116,8 @@ static int start(struct connects *connects, unsigned what, uint64_t netns)
     status = kernel_types_init(&types);
     if (status == 0)
         status = connect_layout_init(&layout, &types.btf);
+    if (status == 0 && layout.has_reasons)
+        reset_reason_names_init(&connects->reasons, &types.btf);
     kernel_types_finish(&types);
     if (status < 0)
         return bpf_refuse_step(&connects->refusal, status, "/sys/kernel/btf/vmlinux");
@@ -125,13 +146,26 @@ bool connects_note_sends(const struct connects *connects)
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
-static void connects_read_note(struct connect *made, const struct connect_note *note)
+/* Returns the kernel's name of a reset's reason. number: the reason plus 1, or 0. */
+static const char *connects_reset_reason(const struct connects *connects, uint16_t number)
+{
+    return number && number <= RESET_REASONS_MAX ? connects->reasons.name[number - 1] : "";
+}
+
+static void connects_read_note(const struct connects *connects, struct connect *made,
+                               const struct connect_note *note)
 {
     const bool v4 = note->family == AF_INET;
 
     *made = (struct connect){
         .time = note->time,
+        .connected = note->connected,
         .ended = note->ended,
+        .end = {.state = note->old_state,
+                .reset_state = note->reset_state,
+                .error = (int)note->end_error,
+                .received_reset = note->received_reset,
+                .sees_resets = connects->fd[SENT_LINK] >= 0 && connects->fd[RECEIVED_LINK] >= 0},
         .accepted = note->accepted,
         .sent = note->sent,
         .pid = (pid_t)note->pid,
@@ -148,17 +182,19 @@ static void connects_read_note(struct connect *made, const struct connect_note *
     };
     memcpy(made->name, note->name, sizeof note->name);
     made->name[sizeof made->name - 1] = '\0';
+    strcpy(made->end.reset_reason, connects_reset_reason(connects, note->reset_reason));
 }
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it
  * meanwhile. */
-static uint64_t connects_read_slot(struct connect *made, const struct send_slot *slot)
+static uint64_t connects_read_slot(const struct connects *connects, struct connect *made,
+                                   const struct send_slot *slot)
 {
     const uint64_t cookie = __atomic_load_n(&slot->cookie, __ATOMIC_ACQUIRE);
 
     if (!cookie)
         return 0;
-    connects_read_note(made, &slot->note);
+    connects_read_note(connects, made, &slot->note);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&slot->cookie, __ATOMIC_RELAXED) == cookie ? cookie : 0;
 }
@@ -169,14 +205,14 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
 
     if (connects->slots) {
         struct send_slot *slot = &connects->slots[cookie % SEND_SLOTS];
-        if (connects_read_slot(made, slot) == cookie) {
+        if (connects_read_slot(connects, made, slot) == cookie) {
             slot->cookie = 0;
             return true;
         }
     }
     if (connects->fd[MAP] < 0 || bpf_map_take_one(connects->fd[MAP], &cookie, &note) < 0)
         return false;
-    connects_read_note(made, &note);
+    connects_read_note(connects, made, &note);
     return true;
 }
 
@@ -186,6 +222,6 @@ void connects_each_send(const struct connects *connects,
     struct connect made;
 
     for (size_t i = 0; connects->slots && i < SEND_SLOTS; i++)
-        if (connects_read_slot(&made, &connects->slots[i]))
+        if (connects_read_slot(connects, &made, &connects->slots[i]))
             fn(&made, arg);
 }

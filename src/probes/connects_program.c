@@ -4,7 +4,10 @@
  * connection becomes established when a packet arrives, while any process may run.
  *
  * UDP has no such states. The second program runs at sock:sock_send_length (net/socket.c, Linux
- * 6.3), at the end of each call that sends. */
+ * 6.3), at the end of each call that sends.
+ *
+ * Two more programs note resets. They run at tcp:tcp_send_reset and tcp:tcp_receive_reset
+ * (net/ipv4/tcp_output.c, tcp_ipv4.c, tcp_input.c), which most connections never reach. */
 #include "probes/connects_program.h"
 
 #include <errno.h>
@@ -40,6 +43,23 @@ static bool connects_find_icmp_errors(const struct btf *btf, uint32_t sock,
     layout->message_errno.offset = (int16_t)(layout->message_errno.offset + room.offset);
     layout->message_origin.offset = (int16_t)(layout->message_origin.offset + room.offset);
     return true;
+}
+
+/* tcp_send_reset has the parameters sk, skb and, since Linux 6.10, reason. */
+static void connects_find_resets(const struct btf *btf, struct connect_layout *layout)
+{
+    const uint32_t send = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_send_reset"),
+                   receive = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_receive_reset");
+    const uint32_t with_reason = kernel_event_struct(btf, send, 3, "sock"),
+                   sock = with_reason ? with_reason : kernel_event_struct(btf, send, 2, "sock");
+
+    if (!sock || !kernel_event_struct(btf, receive, 1, "sock") ||
+        !kernel_path_find(btf, sock, "__sk_common.skc_state", &layout->state, NULL) ||
+        layout->state.size != BPF_B)
+        return;
+    layout->send_reset = send;
+    layout->receive_reset = receive;
+    layout->has_reasons = with_reason;
 }
 
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
@@ -84,6 +104,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
     if (!kernel_event_struct(btf, layout->sends, 3, "sock") ||
         !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
         layout->sends = 0;
+    connects_find_resets(btf, layout);
     return 0;
 }
 
@@ -231,18 +252,55 @@ static void connects_put_error(struct assembly *to, const struct connect_layout 
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 
+/* Sets register 0 to the address of the socket's note; 0: it has no note. */
+static void connects_put_lookup(struct assembly *to, int map)
+{
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, COOKIE);
+    assembly_call(to, BPF_FUNC_map_lookup_elem);
+}
+
+/* Sets CONTEXT to the address of the socket's note. If the connection is older than this program,
+ * makes a note whose time is 0. */
+static void connects_put_find(struct assembly *to, const struct connect_layout *layout, int map)
+{
+    size_t is_known;
+
+    put_cookie(to);
+    connects_put_lookup(to, map);
+    is_known = assembly_skip_if(to, BPF_JNE, BPF_REG_0, 0);
+    assembly_store_zeroes(to, NOTE, sizeof(struct connect_note));
+    put_ends(to, layout);
+    put_update(to, map, BPF_NOEXIST);
+    connects_put_lookup(to, map);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_land(to, is_known);
+    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+}
+
+/* Notes when the handshake of a connection ended that this machine began. */
+static void connects_put_connected(struct assembly *to, int map)
+{
+    put_cookie(to);
+    connects_put_lookup(to, map);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_store_in(to, CONTEXT, BPF_REG_0, offsetof(struct connect_note, connected), BPF_DW);
+}
+
 /* Completes the note of a closed socket. The note stays: a socket whose connection failed may
  * connect again, which overwrites the note. */
 static void connects_put_end(struct assembly *to, const struct connect_layout *layout, int map)
 {
-    put_cookie(to);
-    assembly_map(to, BPF_FIRST, map);
-    assembly_address(to, BPF_SECOND, COOKIE);
-    assembly_call(to, BPF_FUNC_map_lookup_elem);
-    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
-    assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
+    assembly_end_if(to, BPF_JEQ, OLD, TCP_LISTEN);
+    assembly_end_if(to, BPF_JEQ, OLD, TCP_CLOSE);
+    connects_put_find(to, layout, map);
     assembly_call(to, BPF_FUNC_ktime_get_ns);
     assembly_store_in(to, CONTEXT, BPF_REG_0, offsetof(struct connect_note, ended), BPF_DW);
+    assembly_store_in(to, CONTEXT, OLD, offsetof(struct connect_note, old_state), BPF_B);
+    assembly_load(to, BPF_FIRST, SOCKET, layout->error);
+    assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, end_error), BPF_W);
     assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
@@ -265,7 +323,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t is_closed, is_ended, is_begun, is_connected;
+    size_t is_closed, is_ended, is_begun, is_connected, connects;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_parameter(&to, SOCKET, 0);
@@ -274,6 +332,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     is_closed = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
     is_begun = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     assembly_end_if(&to, BPF_JNE, NEW, TCP_ESTABLISHED);
+    is_connected = assembly_skip_if(&to, BPF_JEQ, OLD, TCP_SYN_SENT);
     assembly_end_if(&to, BPF_JNE, OLD, TCP_SYN_RECV);
     assembly_land(&to, is_closed);
     assembly_land(&to, is_begun);
@@ -283,13 +342,16 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     put_cookie(&to);
     put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
     put_ends(&to, layout);
-    is_connected = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
+    connects = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_SYN_SENT);
     /* a connection that both ends began has a note since SYN_SENT: BPF_NOEXIST keeps it */
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store(&to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
     put_update(&to, map, BPF_NOEXIST);
-    (void)assembly_skip(&to);
+    assembly_end_if(&to, BPF_JEQ, BPF_REG_0, 0);
     assembly_land(&to, is_connected);
+    connects_put_connected(&to, map);
+    (void)assembly_skip(&to);
+    assembly_land(&to, connects);
     put_process(&to, layout);
     put_update(&to, map, BPF_ANY);
     (void)assembly_skip(&to);
@@ -298,6 +360,62 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_finish(&to);
     return to.count;
 }
+
+/* --- Resets ----------------------------------------------------------------------------------- */
+
+/* Notes a reset that a socket sends. The kernel passes a null pointer if no socket is bound to the
+ * port (tcp_v4_send_reset() of net/ipv4/tcp_ipv4.c); the program reads state 0 from it. In the
+ * states SYN_SENT, SYN_RECV, LISTEN and TIME_WAIT a reset answers a wrong packet, and does not end
+ * the socket's own connection. */
+size_t send_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                               struct bpf_insn program[CONNECT_PROGRAM_MAX])
+{
+    enum {
+        ENDS = 1 << TCP_ESTABLISHED | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSE |
+               1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING
+    };
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_parameter(&to, SOCKET, 0);
+    assembly_end_if(&to, BPF_JEQ, SOCKET, 0);
+    assembly_load(&to, OLD, SOCKET, layout->state);
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
+    assembly_register(&to, BPF_LSH, BPF_FIRST, OLD);
+    assembly_number(&to, BPF_AND, BPF_FIRST, ENDS);
+    assembly_end_if(&to, BPF_JEQ, BPF_FIRST, 0);
+    put_netns(&to, layout, netns);
+    assembly_number(&to, BPF_MOV, NEW, 0);
+    if (layout->has_reasons) {
+        put_parameter(&to, NEW, 2);
+        assembly_number(&to, BPF_ADD, NEW, 1);
+    }
+    connects_put_find(&to, layout, map);
+    assembly_store_in(&to, CONTEXT, OLD, offsetof(struct connect_note, reset_state), BPF_B);
+    assembly_store_in(&to, CONTEXT, NEW, offsetof(struct connect_note, reset_reason), BPF_H);
+    assembly_finish(&to);
+    return to.count;
+}
+
+size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                                  struct bpf_insn program[CONNECT_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_parameter(&to, SOCKET, 0);
+    assembly_load(&to, BPF_FIRST, SOCKET, layout->state);
+    assembly_end_if(&to, BPF_JEQ, BPF_FIRST, TCP_CLOSE);
+    put_netns(&to, layout, netns);
+    connects_put_find(&to, layout, map);
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
+    assembly_store_in(&to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, received_reset),
+                      BPF_B);
+    assembly_finish(&to);
+    return to.count;
+}
+
+/* --- Sends ------------------------------------------------------------------------------------ */
 
 /* Ends the program if the socket has a note already. If the slot has the note of another socket,
  * that note is lost: it is older, mostly by thousands of sockets. */

@@ -12,10 +12,11 @@
 
 /* The note about a socket cookie; zeroes mean unknown. */
 struct connect_note {
-    uint64_t time, ended; /* CLOCK_MONOTONIC, nanoseconds */
+    uint64_t time, connected, ended; /* CLOCK_MONOTONIC, nanoseconds */
     uint64_t cgroup;
     uint32_t pid, uid;
     uint32_t error;
+    uint32_t end_error; /* sk_err at the end */
     uint16_t family;
     uint16_t port; /* the peer's port; network byte order, like the addresses */
     uint8_t v4[4];
@@ -23,8 +24,10 @@ struct connect_note {
     uint8_t closed;   /* the application closed the socket before it was established */
     uint8_t given_up; /* the application closed the socket, and no error had arrived */
     uint8_t sent;     /* a UDP socket: its first send is noted */
-    uint8_t unused;
-    uint16_t local_port; /* only of UDP sockets; host byte order */
+    /* Members of struct connect_end. */
+    uint8_t old_state, received_reset, reset_state;
+    uint16_t reset_reason; /* number of the kernel, plus 1 */
+    uint16_t local_port;   /* only of UDP sockets; host byte order */
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];
@@ -46,12 +49,16 @@ struct connect_layout {
     bool has_netns;                  /* the kernel has network namespaces: net and netns are set */
     uint32_t sends; /* BTF type btf_trace_sock_send_length; 0: the kernel lacks it */
     struct kernel_member protocol, local_port; /* struct sock */
+    /* BTF types btf_trace_tcp_send_reset and btf_trace_tcp_receive_reset; 0: the kernel lacks it */
+    uint32_t send_reset, receive_reset;
+    bool has_reasons;           /* tcp_send_reset has a reason (Linux 6.10) */
+    struct kernel_member state; /* struct sock */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf);
 
-enum { CONNECT_PROGRAM_MAX = 160 };
+enum { CONNECT_PROGRAM_MAX = 224 };
 
 /* netns: inode of the network namespace whose connections are noted; 0: all. map: descriptor of a
  * hash map from cookies to struct connect_note. Returns the number of instructions. */
@@ -64,7 +71,6 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
 struct send_slot {
     uint64_t cookie;
     struct connect_note note;
-    uint64_t unused[2];
 };
 enum { SEND_PROGRAM_MAX = 128, SEND_SLOTS = 32768, SEND_SLOT_SHIFT = 7 };
 _Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program computes offsets");
@@ -74,5 +80,13 @@ _Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program co
  * connect_program_make(). */
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
+
+/* Makes the programs that note resets which a socket sends, and receives, in the map of
+ * connect_program_make(). layout->send_reset and layout->receive_reset must not be 0. Parameters
+ * and result: as connect_program_make(). */
+size_t send_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                               struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                                  struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
 #endif

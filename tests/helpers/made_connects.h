@@ -6,19 +6,21 @@
 
 #include <stdbool.h>
 
+#include "fastnet/btf.h"
 #include "made_kernel.h"
 
 /* Where members are, in bytes. */
 struct made_connects {
     uint32_t v4, port, family, v6; /* of struct sock_common */
     uint32_t local_v4, local_v6, local_port;
+    uint32_t state;
     uint32_t net, netns; /* of sock_common: its struct net; of struct net: the id */
     uint32_t error, soft_error, protocol;   /* of struct sock */
     uint32_t shutdown, queue;               /* of struct sock; queue: its errors */
     uint32_t room;                          /* of struct sk_buff: the member cb */
     uint32_t message_errno, message_origin; /* of struct sock_extended_err in cb */
     uint32_t flags, leader, name;           /* of struct task_struct */
-    bool without_v6, without_netns, without_queue, without_sends;
+    bool without_v6, without_netns, without_queue, without_sends, without_resets, without_reasons;
     uint32_t parameters; /* of the event, with the one that is not its own */
 };
 
@@ -31,6 +33,7 @@ static const struct made_connects made_connects_usual = {
     .local_v4 = 4,
     .local_v6 = 72,
     .local_port = 14,
+    .state = 18,
     .net = 48,
     .netns = 64,
     .error = 200,
@@ -68,12 +71,27 @@ static inline uint32_t made_errors(struct made_btf *made, const struct made_conn
     return queue;
 }
 
+/* A tracepoint whose first parameter is a socket; the others are numbers. parameters: with the one
+ * that is not its own. Returns the type of its function. */
+static inline uint32_t made_event(struct made_btf *made, const char *name, uint32_t sock,
+                                  uint32_t number, uint32_t parameters)
+{
+    const uint32_t nothing = made_type(made, "", KERNEL_POINTER, 0, 0);
+    uint32_t prototype = made_type(made, "", KERNEL_PROTOTYPE, parameters, 0);
+
+    made_pair(made, "", nothing);
+    made_pair(made, "", sock);
+    for (uint32_t i = 2; i < parameters; i++)
+        made_pair(made, "", number);
+    prototype = made_pointer(made, prototype);
+    made_type(made, name, BTF_TYPEDEF, 0, prototype);
+    return prototype;
+}
+
 static inline void made_connects(struct made_btf *made, const struct made_connects *kernel)
 {
-    enum { TYPEDEF = 8 };
     const uint32_t two = made_int(made, "unsigned short", 2, 0),
-                   four = made_int(made, "unsigned int", 4, 0),
-                   nothing = made_type(made, "", KERNEL_POINTER, 0, 0);
+                   four = made_int(made, "unsigned int", 4, 0);
     uint32_t part, sock, v6, name, task, prototype, net, byte, queue;
 
     part = made_type(made, "ns_common", KERNEL_STRUCT, 1, 8);
@@ -85,20 +103,21 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     if (!kernel->without_netns)
         made_member(made, "net", net, 0);
     net = part;
+    byte = made_int(made, "unsigned char", 1, 0);
     v6 = made_type(made, "in6_addr", KERNEL_STRUCT, 1, 16);
     made_member(made, "words", four, 0);
-    part = made_type(made, "sock_common", KERNEL_STRUCT, kernel->without_v6 ? 6 : 8, 136);
+    part = made_type(made, "sock_common", KERNEL_STRUCT, kernel->without_v6 ? 7 : 9, 136);
     made_member(made, "skc_net", net, kernel->net * 8);
     made_member(made, "skc_daddr", four, kernel->v4 * 8);
     made_member(made, "skc_dport", two, kernel->port * 8);
     made_member(made, "skc_num", two, kernel->local_port * 8);
     made_member(made, "skc_family", two, kernel->family * 8);
     made_member(made, "skc_rcv_saddr", four, kernel->local_v4 * 8);
+    made_member(made, "skc_state", byte, kernel->state * 8);
     if (!kernel->without_v6) {
         made_member(made, "skc_v6_daddr", v6, kernel->v6 * 8);
         made_member(made, "skc_v6_rcv_saddr", v6, kernel->local_v6 * 8);
     }
-    byte = made_int(made, "unsigned char", 1, 0);
     queue = made_errors(made, kernel, byte, four);
     sock = made_struct(made, "sock", kernel->without_queue ? 4 : 6);
     made_member(made, "__sk_common", part, 0);
@@ -116,15 +135,13 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     made_member(made, "group_leader", task + 1, kernel->leader * 8);
     made_member(made, "comm", name, kernel->name * 8);
     made_pointer(made, task);
-    prototype = made_type(made, "", KERNEL_PROTOTYPE, kernel->parameters, 0);
-    made_pair(made, "", nothing);
-    made_pair(made, "", sock);
-    for (uint32_t i = 2; i < kernel->parameters; i++)
-        made_pair(made, "", four);
-    prototype = made_pointer(made, prototype);
-    made_type(made, "btf_trace_inet_sock_set_state", TYPEDEF, 0, prototype);
+    prototype = made_event(made, "btf_trace_inet_sock_set_state", sock, four, kernel->parameters);
     if (!kernel->without_sends) /* its parameters have the same types */
-        made_type(made, "btf_trace_sock_send_length", TYPEDEF, 0, prototype);
+        made_type(made, "btf_trace_sock_send_length", BTF_TYPEDEF, 0, prototype);
+    if (kernel->without_resets)
+        return;
+    (void)made_event(made, "btf_trace_tcp_receive_reset", sock, four, 2);
+    (void)made_event(made, "btf_trace_tcp_send_reset", sock, four, kernel->without_reasons ? 3 : 4);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The programs that note who connects and who sends: made from types of a kernel, and run here. */
+/* The programs that note who connects, who sends and how connections end: made from types of a
+ * kernel, and run here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -438,7 +439,8 @@ static void other_states_are_not_noted(void **state)
     static const uint32_t changes[][2] = {
         {TCP_CLOSE, TCP_LISTEN},           {TCP_ESTABLISHED, TCP_FIN_WAIT1},
         {TCP_ESTABLISHED, TCP_CLOSE_WAIT}, {TCP_SYN_SENT, TCP_ESTABLISHED},
-        {TCP_LISTEN, TCP_CLOSE},           {TCP_LAST_ACK, TCP_CLOSE},
+        {TCP_LISTEN, TCP_CLOSE},           {TCP_CLOSE, TCP_CLOSE},
+        {TCP_FIN_WAIT1, TCP_FIN_WAIT2},    {TCP_CLOSE_WAIT, TCP_LAST_ACK},
     };
     struct scene scene;
 
@@ -471,6 +473,214 @@ static void other_namespaces_are_not_noted(void **state)
         change(&scene, changes[i][0], changes[i][1]);
         assert_true(scene.known);
     }
+}
+
+/* --- Ends ------------------------------------------------------------------------------------- */
+
+static void the_state_and_the_error_of_the_end_are_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    scene.now = 3000;
+    place_u32(scene.sock + scene.kernel.error, ETIMEDOUT);
+    change(&scene, TCP_LAST_ACK, TCP_CLOSE);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.accepted, 1);
+    assert_int_equal(scene.note.ended, 3000);
+    assert_int_equal(scene.note.old_state, TCP_LAST_ACK);
+    assert_int_equal(scene.note.end_error, ETIMEDOUT);
+    assert_int_equal(scene.note.error, 0);
+    assert_int_equal(scene.note.reset_state, 0);
+    assert_int_equal(scene.note.received_reset, 0);
+}
+
+static void the_end_of_an_older_connection_is_noted_with_its_addresses(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_FIN_WAIT2, TCP_CLOSE);
+    assert_true(scene.known);
+    assert_int_equal(scene.note.time, 0);
+    assert_int_equal(scene.note.ended, 1000);
+    assert_int_equal(scene.note.old_state, TCP_FIN_WAIT2);
+    assert_int_equal(scene.note.port, htons(443));
+    assert_int_equal(scene.note.pid, 0);
+    assert_memory_equal(scene.note.local_v4, "\x7f\0\0\2", 4);
+}
+
+static void the_end_of_the_handshake_is_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    scene.now = 1700;
+    change(&scene, TCP_SYN_SENT, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.time, 1000);
+    assert_int_equal(scene.note.connected, 1700);
+    assert_int_equal(scene.note.pid, 300);
+    /* both ends connect at once: the state goes through SYN_RECV */
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    assert_int_equal(scene.note.connected, 0);
+    change(&scene, TCP_SYN_SENT, TCP_SYN_RECV);
+    scene.now = 2900;
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.connected, 2900);
+    assert_int_equal(scene.note.accepted, 0);
+}
+
+static void an_accepted_connection_has_no_end_of_its_handshake(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.connected, 0);
+}
+
+/* --- Resets ----------------------------------------------------------------------------------- */
+
+static void run_reset(struct scene *scene, bool sends, uint8_t at)
+{
+    struct processor processor = {
+        .call = call, .arg = scene, .map = &scene->note, .map_size = sizeof scene->note};
+    struct bpf_insn program[CONNECT_PROGRAM_MAX];
+    struct connect_layout layout;
+    size_t count;
+
+    assert_int_equal(layout_of(&scene->kernel, &layout), 0);
+    assert_true(layout.send_reset && layout.receive_reset);
+    count = (sends ? send_reset_program_make : receive_reset_program_make)(&layout, scene->wanted,
+                                                                           MAP, program);
+    assert_true(count <= CONNECT_PROGRAM_MAX);
+    scene->sock[scene->kernel.state] = (char)at;
+    processor_run(&processor, program, count, scene->context);
+}
+
+enum { REASON = 14 };
+
+static void send_reset(struct scene *scene, uint8_t at)
+{
+    scene->context[2] = REASON | UINT64_C(0xdead) << 32;
+    run_reset(scene, true, at);
+}
+
+static void a_sent_reset_is_noted_with_its_state_and_reason(void **state)
+{
+    static const uint8_t ends[] = {TCP_ESTABLISHED, TCP_FIN_WAIT1, TCP_FIN_WAIT2, TCP_CLOSE,
+                                   TCP_CLOSE_WAIT,  TCP_LAST_ACK,  TCP_CLOSING};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(ends); i++) {
+        make_scene(&scene);
+        change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+        send_reset(&scene, ends[i]);
+        assert_int_equal(scene.note.reset_state, ends[i]);
+        assert_int_equal(scene.note.reset_reason, REASON + 1);
+        assert_int_equal(scene.note.time, 1000);
+        assert_int_equal(scene.note.old_state, 0);
+    }
+}
+
+static void a_reset_that_answers_a_wrong_packet_is_not_noted(void **state)
+{
+    static const uint8_t others[] = {TCP_SYN_SENT, TCP_SYN_RECV, TCP_LISTEN, TCP_TIME_WAIT, 12, 0};
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(others); i++) {
+        make_scene(&scene);
+        send_reset(&scene, others[i]);
+        assert_false(scene.known);
+    }
+    make_scene(&scene);
+    scene.context[0] = 0;
+    send_reset(&scene, TCP_ESTABLISHED);
+    assert_false(scene.known);
+}
+
+static void a_reset_without_a_reason_is_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    scene.kernel.without_reasons = true;
+    send_reset(&scene, TCP_CLOSE);
+    assert_int_equal(scene.note.reset_state, TCP_CLOSE);
+    assert_int_equal(scene.note.reset_reason, 0);
+}
+
+static void a_received_reset_is_noted_unless_the_socket_is_closed(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    run_reset(&scene, false, TCP_CLOSE);
+    assert_int_equal(scene.note.received_reset, 0);
+    run_reset(&scene, false, TCP_SYN_SENT);
+    assert_int_equal(scene.note.received_reset, 1);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT); /* it tries again */
+    assert_int_equal(scene.note.received_reset, 0);
+}
+
+static void resets_of_older_connections_are_noted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int sends = 0; sends < 2; sends++) {
+        make_scene(&scene);
+        run_reset(&scene, sends, TCP_ESTABLISHED);
+        assert_true(scene.known);
+        assert_int_equal(scene.note.time, 0);
+        assert_int_equal(scene.note.port, htons(443));
+        make_scene(&scene);
+        scene.wanted = NETNS + 1;
+        run_reset(&scene, sends, TCP_ESTABLISHED);
+        assert_false(scene.known);
+    }
+}
+
+static void a_kernel_without_the_events_of_resets_is_good_for_connections(void **state)
+{
+    static const char *const names[] = {"btf_trace_tcp_send_reset", "btf_trace_tcp_receive_reset",
+                                        "skc_state"};
+    struct made_connects kernel = made_connects_usual;
+    struct made_btf made = {.types = 0};
+    const size_t length = (made_connects(&made, &kernel), made_bytes(&made, bytes));
+    struct connect_layout layout;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *name = find_name(length, names[i]);
+        struct btf btf;
+        *name ^= 1;
+        assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_int_equal(layout.send_reset | layout.receive_reset, 0);
+        btf_finish(&btf);
+        *name ^= 1;
+    }
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.has_reasons);
+    kernel.without_reasons = true;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_true(layout.send_reset);
+    assert_false(layout.has_reasons);
+    kernel.without_resets = true;
+    assert_int_equal(layout_of(&kernel, &layout), 0);
+    assert_int_equal(layout.send_reset, 0);
 }
 
 /* --- Sends ------------------------------------------------------------------------------------ */
@@ -594,6 +804,16 @@ int main(void)
         cmocka_unit_test(the_queue_of_errors_is_not_needed),
         cmocka_unit_test(who_connects_is_noted),
         cmocka_unit_test(a_kernel_without_the_event_of_sends_is_good_for_connections),
+        cmocka_unit_test(the_state_and_the_error_of_the_end_are_noted),
+        cmocka_unit_test(the_end_of_an_older_connection_is_noted_with_its_addresses),
+        cmocka_unit_test(the_end_of_the_handshake_is_noted),
+        cmocka_unit_test(an_accepted_connection_has_no_end_of_its_handshake),
+        cmocka_unit_test(a_sent_reset_is_noted_with_its_state_and_reason),
+        cmocka_unit_test(a_reset_that_answers_a_wrong_packet_is_not_noted),
+        cmocka_unit_test(a_reset_without_a_reason_is_noted),
+        cmocka_unit_test(a_received_reset_is_noted_unless_the_socket_is_closed),
+        cmocka_unit_test(resets_of_older_connections_are_noted),
+        cmocka_unit_test(a_kernel_without_the_events_of_resets_is_good_for_connections),
         cmocka_unit_test(who_sends_first_is_noted),
         cmocka_unit_test(a_later_send_only_asks_for_the_cookie),
         cmocka_unit_test(a_socket_with_the_same_slot_takes_it),

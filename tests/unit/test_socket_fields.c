@@ -305,6 +305,12 @@ static const char *const promised[] = {
     "whose",
     "interfaces",
     "listed",
+    "ended",
+    "ended_by",
+    "reset_reason",
+    "reset_meaning",
+    "connect_time",
+    "end",
     "command",
     "exe",
     "exe_deleted",
@@ -759,6 +765,42 @@ static void an_ended_socket_shows_where_it_comes_from(void **state)
     assert_field("connect_error", &record, "-");
 }
 
+static void an_ended_connection_shows_how_it_ended(void **state)
+{
+    static const char *const known[][2] = {
+        {"ended", "reset"},
+        {"ended_by", "local"},
+        {"reset_reason", "TCP_ABORT_ON_CLOSE"},
+        {"reset_meaning", "the\\x20process\\x20closed\\x20the\\x20socket\\x20before\\x20it\\x20had"
+                          "\\x20read\\x20all\\x20data"},
+        {"connect_time", "0.001234"},
+        {"end", "reset_by_local"},
+        {NULL, NULL}};
+    static const char *const half[][2] = {
+        {"ended", "closed"},   {"ended_by", "-"}, {"reset_reason", "-"}, {"reset_meaning", "-"},
+        {"connect_time", "-"}, {"end", "closed"}, {NULL, NULL}};
+    static const char *const later[][2] = {
+        {"ended", "-"}, {"reset_reason", "A_LATER_REASON"}, {"reset_meaning", "-"}, {NULL, NULL}};
+    const struct socket_origin reset = {.ended = ENDED_RESET,
+                                        .ended_by = ENDED_BY_LOCAL,
+                                        .reset_reason = "TCP_ABORT_ON_CLOSE",
+                                        .connect_time = 1234},
+                               closed = {.ended = ENDED_CLOSED},
+                               other = {.reset_reason = "A_LATER_REASON"};
+    struct record record = {.kind = &kind_socket, .has = SOCKET_ORIGIN};
+
+    (void)state;
+    record.socket.origin = (struct text){(const char *)&reset, sizeof reset};
+    assert_fields(&record, known);
+    record.socket.origin.data = (const char *)&closed;
+    assert_fields(&record, half);
+    record.socket.origin.data = (const char *)&other;
+    assert_fields(&record, later);
+    record.has = 0;
+    assert_field("ended", &record, "-");
+    assert_field("end", &record, "-");
+}
+
 static void who_sent_first_owns_a_udp_socket_that_ended(void **state)
 {
     const struct context context = {.owners = owners_of_tree()};
@@ -845,6 +887,7 @@ int main(void)
         cmocka_unit_test(a_socket_without_owners_has_none_and_no_first),
         cmocka_unit_test(the_other_end_shows_its_owners_and_its_name),
         cmocka_unit_test(an_ended_socket_shows_where_it_comes_from),
+        cmocka_unit_test(an_ended_connection_shows_how_it_ended),
         cmocka_unit_test(who_sent_first_owns_a_udp_socket_that_ended),
         cmocka_unit_test(a_cell_is_never_empty_and_a_dash_is_unknown),
         cmocka_unit_test(counted_columns_show_the_values_of_a_group),

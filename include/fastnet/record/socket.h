@@ -136,14 +136,30 @@ enum {
 /* Whether a table of the kernel has the socket. Only held_sockets.h knows sockets in no table. */
 enum socket_listed { LISTED_YES, LISTED_NO, LISTED_UNKNOWN };
 
-/* The origin of a socket. Zeroes are unknown. */
+/* How a connection ended, and which end decided so: the program of either end, or neither, but the
+ * kernel of this machine. fastnet-closed(8) says what each value proves. */
+enum socket_ended {
+    ENDED_UNKNOWN,
+    ENDED_CLOSED,
+    ENDED_RESET,
+    ENDED_TIMEOUT,
+    ENDED_REFUSED,
+    ENDED_UNREACHABLE,
+};
+enum socket_ended_by { ENDED_BY_UNKNOWN, ENDED_BY_LOCAL, ENDED_BY_PEER, ENDED_BY_KERNEL };
+
+/* The origin and the end of a socket. Zeroes are unknown. */
 struct socket_origin {
     uint32_t pid;      /* process that connected it */
     char name[16];     /* comm of that process (proc(5)), terminated */
     uint32_t error;    /* errno of connect(2), if it failed */
     uint64_t listener; /* inode of the listener that accepted the socket, or probably did */
-    bool closed; /* the program closed the socket before it was established; AttemptFails does not
-                    count this */
+    bool closed;   /* the program closed the socket before it was established; AttemptFails does not
+                      count this */
+    uint8_t ended; /* enum socket_ended */
+    uint8_t ended_by;      /* enum socket_ended_by */
+    char reset_reason[32]; /* why this end sent a reset (reset_reasons.h), terminated */
+    uint64_t connect_time; /* duration of the handshake that this end began, microseconds */
 };
 
 /* Texts are borrowed bytes of the kernel's messages, not decoded: their length depends on the

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "backend/socket/ended.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
 #include "fastnet/hash.h"
@@ -125,6 +126,15 @@ void origin_restore(struct record *record, const struct address *local,
                      (was_established ? SOCKET_TCP_INFO | SOCKET_TCP_BASICS | SOCKET_BYTES : 0));
 }
 
+static void origin_take_end(const struct connect *made, const struct record *record,
+                            struct socket_origin *origin)
+{
+    ended_decide(made, record, origin);
+    memcpy(origin->reset_reason, made->end.reset_reason, sizeof origin->reset_reason);
+    if (made->time && made->connected > made->time)
+        origin->connect_time = (made->connected - made->time + 999) / 1000;
+}
+
 /* If the process or the listener is known, inode 0 is known, too: the socket has no inode. */
 bool origin_take(struct connects *connects, const struct hash_table *listeners,
                  const struct socket_before *before, struct record *record,
@@ -133,7 +143,9 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
     struct connect made = {.ended = 0};
     const bool noted = connects && connects_take(connects, record->identity, &made);
     const uint64_t end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
-    uint64_t born = noted ? made.time : before ? before->seen : 0;
+    const bool is_begun = made.time; /* the beginning is noted, too */
+    const bool connected = is_begun && !made.accepted;
+    uint64_t born = is_begun ? made.time : before ? before->seen : 0;
     bool found = true;
 
     if (made.sent && before && before->seen < born) /* it was listed before it sent */
@@ -143,17 +155,19 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
                        !made.failed);
     if (before)
         origin_restore(record, &before->local, &before->remote, true);
-    if (noted && !made.accepted)
+    if (connected || made.failed)
         take_connect(&made, record, origin);
     else if (record->socket.protocol == IPPROTO_TCP && record->socket.remote.port)
         found = origin_take_listener(listeners, record, origin);
-    if ((noted && !made.accepted) || origin->listener)
+    if (connected || origin->listener)
         record->has |= SOCKET_INODE;
     if (born && born <= end) {
         record->has |= SOCKET_AGE;
-        record->socket.age =
-            (struct age){.ms = (end - born) / CLOCK_MILLISECOND, .at_least = !noted || made.sent};
+        record->socket.age = (struct age){.ms = (end - born) / CLOCK_MILLISECOND,
+                                          .at_least = !is_begun || made.sent};
     }
+    if (noted)
+        origin_take_end(&made, record, origin);
     record->has |= SOCKET_ORIGIN;
     record->socket.origin = (struct text){(const char *)origin, sizeof *origin};
     return found;

@@ -310,7 +310,8 @@ static void events_begin_notes(const struct query *query)
     if (is_refused)
         report_note(query->report,
                     "owners are searched only once a second (%s): connections that last less than "
-                    "a second have no owner, and are missing if their program resets them",
+                    "a second have no owner, and are missing if their program resets them; how "
+                    "connections end is unknown",
                     refusal.reason);
     else if (what & NOTE_SENDS && !connects_note_sends(query->connects))
         report_note(query->report,

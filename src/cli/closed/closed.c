@@ -42,8 +42,10 @@ static const struct example examples[] = {
     {"443", "connections with this port"},
     {"curl", "connections of a process"},
     {"--where 'connect_error != null'", "connections that failed"},
+    {"--where 'ended = reset'", "connections that were reset"},
     {"--where 'bytes_sent > 1000000'", "connections with > 1 MB sent"},
     {"--for 60 --count-by process --sum bytes_sent", "bytes per process"},
+    {"--for 60 --count-by ended,ended_by,process", "who ends connections, and how"},
     {"--limit 100 --ndjson", "the next 100, for programs"},
     {NULL, NULL},
 };
@@ -116,9 +118,11 @@ static int closed_list(struct closed_command *command)
         .columns = {common->format != FORMAT_PLAIN
                         ? "protocol family local_address local_port remote_address remote_port "
                           "bytes_sent bytes_retrans bytes_received total_retrans rtt age "
-                          "age_at_least connect_error pid process unit owner_by uid cookie"
-                        : "owners local remote bytes_sent bytes_received resent rtt lived "
-                          "connect_error time"},
+                          "age_at_least connect_error pid process unit owner_by uid cookie ended "
+                          "ended_by reset_reason connect_time"
+                        : "owners local remote bytes_sent bytes_received resent rtt lived",
+                    common->format == FORMAT_PLAIN && common_width(common) ? "end" : NULL,
+                    common->format == FORMAT_PLAIN ? "connect_error time" : NULL},
         .drop = "time rtt resent connect_error",
         .shorten = "owners",
         .whole = "local remote",

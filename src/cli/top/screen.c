@@ -437,7 +437,7 @@ static bool needs_stream(const struct listing_command *command, const struct liv
     fields |= view->group ? view->group->fields : 0;
     for (size_t i = 0; i < command->shown_count; i++)
         fields |= command->shown[i]->fields & SOCKET_EVENT;
-    return fields & (SOCKET_EVENT | SOCKET_AGE);
+    return fields & (SOCKET_EVENT | SOCKET_AGE | SOCKET_ORIGIN);
 }
 
 /* Writes --columns as it was typed, without the columns that only the stream has. */
@@ -450,7 +450,7 @@ static void top_screen_put_columns(FILE *stream, const struct top *top, bool is_
         const bool is_signed = *word.data == '+' || *word.data == '-';
         const struct field *field =
             field_find(&kind_socket, word.data + is_signed, word.length - is_signed);
-        if (is_stream || !field || !(field->fields & (SOCKET_EVENT | SOCKET_AGE)))
+        if (is_stream || !field || !(field->fields & (SOCKET_EVENT | SOCKET_AGE | SOCKET_ORIGIN)))
             text_list(columns, sizeof columns, ",", word);
     }
     if (*columns)

@@ -14,6 +14,7 @@
 #include "fastnet/interfaces.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/live.h"
+#include "fastnet/reset_reasons.h"
 #include "fastnet/services.h"
 #include "model/fields/fields.h"
 #include "model/socket/family_fields.h"
@@ -727,6 +728,22 @@ static const struct field fields[] = {
     COMPUTED(listed, VALUE_BOOLEAN, listed, 0,
              "false if only a process shows the socket, and no table of the kernel lists it",
              MEMBER(socket.listed)),
+    COMPUTED(ended, VALUE_TEXT, origin_ended, SOCKET_ORIGIN,
+             "for an ended socket: how: closed, reset, timeout, refused or unreachable",
+             .word = socket_ended_name, .lookups = NEED_CONNECTS),
+    COMPUTED(ended_by, VALUE_TEXT, origin_ended_by, SOCKET_ORIGIN,
+             "for an ended socket: who ended it: the local end, the peer, or the kernel",
+             .word = socket_ended_by_name, .lookups = NEED_CONNECTS),
+    COMPUTED(reset_reason, VALUE_TEXT, origin_reset_reason, SOCKET_ORIGIN,
+             "for an ended socket: the kernel's name of the reason for its reset",
+             .word = reset_reason_word, .lookups = NEED_CONNECTS),
+    COMPUTED(reset_meaning, VALUE_TEXT, origin_reset_meaning, SOCKET_ORIGIN,
+             "what reset_reason means, in a sentence", .lookups = NEED_CONNECTS),
+    COMPUTED(connect_time, VALUE_FINE, origin_connect_time, SOCKET_ORIGIN,
+             "for an ended socket: seconds from its connect(2) until it was established",
+             .unit = UNIT_SECONDS, .lookups = NEED_CONNECTS),
+    VIEW(end, origin_end, SOCKET_ORIGIN, 0, "ended and ended_by: reset by peer",
+         .lookups = NEED_CONNECTS),
     FIELDS_OF_PROFILE(SOCKET_INODE, command, NEED_OWNERS),
 };
 
@@ -734,7 +751,7 @@ static const char *const views[][2] = {
     {"owners", "process"},      {"peer", "peer_process"},     {"proto", "protocol"},
     {"local", "local_address"}, {"remote", "remote_address"}, {"recv", "recv_q"},
     {"send", "send_q"},         {"resent", "total_retrans"},  {"activity", "idle"},
-    {"lived", "age"},           {"whose", "process"},
+    {"lived", "age"},           {"whose", "process"},         {"end", "ended"},
 };
 
 static const struct synonym unconnected = {"state", "CLOSE", "UNCONN"}; /* as ss(8) prints it */

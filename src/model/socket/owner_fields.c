@@ -9,8 +9,10 @@
 #include "fastnet/owners.h"
 #include "fastnet/peers.h"
 #include "fastnet/profiles.h"
+#include "fastnet/reset_reasons.h"
 #include "fastnet/users.h"
 #include "model/fields/fields.h"
+#include "text/put.h"
 
 /* Returns the inode of the end that field->index names; 0: unknown, or no inode. */
 static uint64_t owner_inode_of(const struct cell *cell)
@@ -50,6 +52,73 @@ struct value origin_error(const struct cell *cell)
     const struct socket_origin origin = origin_of(cell->record);
 
     return origin.error ? name(connect_error_name(origin.error), origin.error) : unknown;
+}
+
+WORDS(
+    socket_ended_name, [ENDED_CLOSED] = "closed", [ENDED_RESET] = "reset",
+    [ENDED_TIMEOUT] = "timeout", [ENDED_REFUSED] = "refused", [ENDED_UNREACHABLE] = "unreachable");
+WORDS(socket_ended_by_name, [ENDED_BY_LOCAL] = "local", [ENDED_BY_PEER] = "peer",
+      [ENDED_BY_KERNEL] = "kernel");
+
+struct value origin_ended(const struct cell *cell)
+{
+    return string(socket_ended_name(origin_of(cell->record).ended));
+}
+
+struct value origin_ended_by(const struct cell *cell)
+{
+    return string(socket_ended_by_name(origin_of(cell->record).ended_by));
+}
+
+/* Returns the reason in the record, whose bytes outlive the value; empty: unknown. */
+static struct text origin_reason(const struct record *record)
+{
+    const size_t at = offsetof(struct socket_origin, reset_reason);
+    struct text text;
+
+    if (!*origin_of(record).reset_reason)
+        return (struct text){NULL, 0};
+    memcpy(&text, (const char *)record + record->kind->origin, sizeof text);
+    return as_text(text.data + at);
+}
+
+struct value origin_reset_reason(const struct cell *cell)
+{
+    const struct text reason = origin_reason(cell->record);
+
+    return reason.length ? (struct value){.type = VALUE_TEXT, .text = reason} : unknown;
+}
+
+struct value origin_reset_meaning(const struct cell *cell)
+{
+    const char *meaning = reset_reason_meaning(origin_reason(cell->record));
+
+    return meaning ? (struct value){.type = VALUE_TEXT, .spaced = true, .text = as_text(meaning)}
+                   : unknown;
+}
+
+struct value origin_connect_time(const struct cell *cell)
+{
+    const uint64_t time = origin_of(cell->record).connect_time;
+
+    return time ? (struct value){.type = VALUE_FINE, .number = time} : unknown;
+}
+
+static char *origin_write_end(char *dst, const struct value *view, bool human)
+{
+    const struct socket_origin origin = origin_of(view->view.record);
+    const char *ended = socket_ended_name(origin.ended),
+               *by = socket_ended_by_name(origin.ended_by);
+
+    dst = put_string(dst, ended);
+    if (by)
+        dst = put_string(human ? PUT(dst, " by ") : PUT(dst, "_by_"), by);
+    return dst;
+}
+
+struct value origin_end(const struct cell *cell)
+{
+    return origin_of(cell->record).ended ? view(cell, origin_write_end) : unknown;
 }
 
 /* Finds the owners of an end; 0 if the lookup is missing. by: set to how the owners are known; may

@@ -13,8 +13,9 @@ enum { OWN_END, OTHER_END };
 
 /* How the owners are known: they hold the socket, they connected it, or they hold its listener. */
 enum owner_by { OWNER_BY_SOCKET, OWNER_BY_CONNECT, OWNER_BY_LISTENER, OWNER_BY_SEND };
-word_fn owner_by_word, connect_error_name;
-field_fn owner_by, origin_error;
+word_fn owner_by_word, connect_error_name, socket_ended_name, socket_ended_by_name;
+field_fn owner_by, origin_error, origin_ended, origin_ended_by, origin_reset_reason,
+    origin_reset_meaning, origin_connect_time, origin_end;
 
 /* Returns all owners of an end as a VALUE_OWNERS, empty also if they are unknown. by: set to how
  * the owners are known; may be NULL. For OWNER_BY_LISTENER it is unknown which of them accepted the
