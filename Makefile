@@ -147,7 +147,7 @@ $(UNIT_TESTS): extra = $(CMOCKA_LIBS)
 $(FUZZ_TARGETS): $(BUILD)/%: $(BUILD)/%.o $(FUZZ_SHARED) $(ROOMS)
 $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
 $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
-$(BUILD)/tests/helpers/socket_rows: $(BUILD)/rooms.a
+$(addprefix $(BUILD)/tests/helpers/,attempt attempts socket_rows): $(BUILD)/rooms.a
 $(MUTATE): $(mutate_objects)
 $(BUILD)/src/%.o: private framed = $(frames)
 # Optimising would take half of the time that a test needs. Some warnings need it, so not with WERROR.

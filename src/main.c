@@ -15,8 +15,10 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
-#define SOCKET_RIGHTS  (RIGHTS_ALL & ~(1u << RIGHT_PACKETS))
-#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS)) /* only ss reads BPF maps */
+/* Only traffic reads packets, only why connects as another process, and only ss reads BPF maps. */
+#define SOCKET_RIGHTS                                                                              \
+    (RIGHTS_OF_NAMESPACES | (RIGHTS_ALL & ~(1u << RIGHT_PACKETS | RIGHTS_OF_ATTEMPTS)))
+#define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS))
 
 static const struct personality {
     const char *name; /* the program's name, or the first argument; matched exactly */
@@ -32,7 +34,7 @@ static const struct personality {
     {"sockets", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"s", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS},
-    {"why", why_run, &why_grammar, LISTING_RIGHTS},
+    {"why", why_run, &why_grammar, LISTING_RIGHTS | RIGHTS_OF_ATTEMPTS},
     {"drops", drops_run, &drops_grammar, LISTING_RIGHTS},
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},
     {"top", top_run, &top_grammar, LISTING_RIGHTS},

@@ -79,6 +79,18 @@ static inline bool address_is_loopback(const struct address *address)
                                       : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
 }
 
+/* True if the first `bits` bits of both addresses are equal. bits: at most those of the family. */
+static inline bool address_is_within(const struct address *address, const struct address *network,
+                                     unsigned bits)
+{
+    const size_t bytes = bits / 8;
+
+    return address->family == network->family &&
+           memcmp(address->bytes, network->bytes, bytes) == 0 &&
+           (bits % 8 == 0 ||
+            (address->bytes[bytes] ^ network->bytes[bytes]) >> (8 - bits % 8) == 0);
+}
+
 /* Sets *prefix to the number of leading 1 bits of `mask`, which has `size` bytes. Returns false if
  * another 1 bit follows: then the mask is not a prefix. */
 static inline bool mask_prefix(const uint8_t *mask, size_t size, uint8_t *prefix)

@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* One connection that fastnet opens and closes (--probe), as another process would. A child process
- * enters the network namespace, control group and user, in this order, and connects. */
+ * enters the network namespace, control group and user, in this order, gives up all rights, and
+ * connects.
+ *
+ * The child reads ICMP messages from the error queue of its socket (IP_RECVERR, IPV6_RECVERR). For
+ * UDP every kernel puts them there; for TCP that does not connect yet, Linux 5.8 and later
+ * (tcp_v4_err() and tcp_v6_err() of net/ipv4/tcp_ipv4.c and net/ipv6/tcp_ipv6.c). An older kernel
+ * reports only the errno of TCP, so `has_icmp` is false and the sender is unknown. "Too big"
+ * (fragmentation needed) never comes there for TCP: the kernel lowers the route's MTU instead. */
 #ifndef FASTNET_ATTEMPT_H
 #define FASTNET_ATTEMPT_H
 
@@ -12,35 +19,7 @@
 
 #include "fastnet/record/socket.h"
 
-/* As whom the child connects. Zeroes: as this process. */
-struct attempt_as {
-    int netns;         /* descriptor of the network namespace; 0: this thread's */
-    uint64_t netns_id; /* its inode; 0: this thread's */
-    int cgroup;        /* descriptor of cgroup.procs of a control group (cgroups(7)); 0: own */
-    uint32_t uid, gid; /* user, and his group */
-    bool has_user;
-    pid_t pid;                /* the process that was named; 0: none */
-    char text[NAME_MAX + 64]; /* for messages: "pid 812 (nginx)", "unit web.service" */
-};
-
-/* Fills *as from the argument of --as: pid:N, unit:U, container:C, netns:N or user:U, or a word
- * that is only one of these. Returns 0; -EINVAL with the message `wrong` if the word is none of
- * them, or several (the message lists them); or -errno with a message. The caller calls
- * attempt_as_finish(). */
-int attempt_as_find(struct attempt_as *as, const char *argument, const char *proc_root,
-                    char wrong[256]);
-void attempt_as_finish(struct attempt_as *as);
-
-struct attempt_question {
-    struct endpoint peer;
-    uint8_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
-    uint32_t mark;         /* SO_MARK; 0: none */
-    unsigned milliseconds; /* the longest time to wait */
-    size_t bytes;          /* --bytes: zero bytes to send after the handshake, at most 65,536 */
-    const struct attempt_as *as;
-};
-
-/* What the child could not take over. */
+/* What the child cannot take over, in bits. */
 enum {
     ATTEMPT_LACKS_NETNS = 1,
     ATTEMPT_LACKS_CGROUP = 2,
@@ -48,46 +27,90 @@ enum {
     ATTEMPT_LACKS_MARK = 8
 };
 
+/* As whom the child connects. Zeroes: as this process. landlock(7), seccomp(2) and labels of the
+ * process are not taken over. */
+struct attempt_as {
+    int netns;         /* descriptor of the network namespace; 0: this thread's */
+    uint64_t netns_id; /* its inode; 0: this thread's */
+    int cgroup; /* descriptor of cgroup.procs of a control group (cgroups(7), version 2: only this
+                   version has programs that refuse a connection); 0: own */
+    uint32_t uid, gid; /* user, and his group */
+    bool has_user;
+    unsigned lacks;           /* ATTEMPT_LACKS_*: the user may not read or open it */
+    pid_t pid;                /* the process that was named or found; 0: none */
+    char text[NAME_MAX + 64]; /* for messages: "pid 812 (nginx)", "unit web.service"; raw */
+};
+
+/* Fills *as from the argument of --as: pid:N, unit:U, container:C, netns:N or user:U, or a word
+ * that is only one of these; a number alone is a pid. A unit or container is found by the control
+ * group of one of its processes, which gives the network namespace and the user. Uses only rights
+ * that the user has. Returns 0; -EINVAL if the word is none of these, or several (the message lists
+ * them); or -errno: -ENOENT if the named thing does not exist. With an error, `wrong` is a message
+ * with the raw word in it. The caller calls attempt_as_finish() in every case. */
+enum { ATTEMPT_WRONG = 512 };
+int attempt_as_find(struct attempt_as *as, const char *argument, const char *proc_root,
+                    char wrong[ATTEMPT_WRONG]);
+void attempt_as_finish(struct attempt_as *as);
+
+struct attempt_question {
+    struct endpoint peer;
+    uint32_t interface;    /* index of the interface of a link-local IPv6 peer; 0: none */
+    uint8_t protocol;      /* IPPROTO_TCP or IPPROTO_UDP */
+    uint32_t mark;         /* SO_MARK; 0: none */
+    unsigned milliseconds; /* the longest time to wait */
+    size_t bytes; /* --bytes, TCP only: zero bytes to send after the handshake, at most 65,536. The
+                     first 64 are sent alone, and show whether small packets pass. */
+    const struct attempt_as *as; /* NULL: as this process */
+};
+
 enum attempt_state {
-    ATTEMPT_NONE,      /* not made */
+    ATTEMPT_NONE,      /* not made: `error` says why; 0: the child has not reported in time */
     ATTEMPT_WAITS,     /* no answer yet */
-    ATTEMPT_CONNECTED, /* the handshake ended well (UDP: connect(2) did) */
+    ATTEMPT_CONNECTED, /* the handshake ended well (UDP: the peer sent a datagram) */
     ATTEMPT_FAILED,    /* `error` says how */
 };
 
 struct attempt_result {
     uint8_t state;    /* enum attempt_state */
-    unsigned lacks;   /* ATTEMPT_LACKS_* */
+    unsigned lacks;   /* ATTEMPT_LACKS_*. Without the network namespace the attempt is not made,
+                         because   an address may be another machine there */
     int error;        /* errno of the connection, positive */
-    bool at_once;     /* connect(2) itself failed: no packet was answered */
+    bool at_once;     /* socket(2) or connect(2) itself failed: no packet was answered */
     uint64_t began;   /* CLOCK_MONOTONIC before connect(2), ns */
     uint64_t elapsed; /* until the result, ns */
-    struct endpoint local;
-    uint64_t cookie;      /* of the socket (SO_COOKIE); 0: unknown */
-    uint32_t retransmits; /* of the SYN (tcp_info) */
-    /* The newest ICMP message about this connection, from the error queue (IP_RECVERR of ip(7)). */
-    bool has_icmp, icmp_is_local; /* is_local: this kernel made it (SO_EE_ORIGIN_LOCAL) */
+    struct endpoint local; /* the port is 0 if the connection was refused within connect(2) */
+    uint64_t cookie;       /* of the socket (SO_COOKIE); 0: unknown */
+    uint32_t retransmits;  /* of the SYN (tcp_info) */
+    /* The newest ICMP message about this connection. is_local: this machine's kernel sent it,
+     * because SO_EE_ORIGIN_LOCAL says so, or the offender is the connection's own address. */
+    bool has_icmp, icmp_is_local;
     uint8_t icmp_type, icmp_code;
     int icmp_error;          /* errno */
     uint32_t icmp_info;      /* "too big": the MTU */
     struct address offender; /* the machine that sent it; AF_UNSPEC: unknown */
-    /* With `bytes`. */
-    uint64_t sent, acked; /* bytes */
-    uint32_t mtu, mss;    /* of the way and of segments, after the handshake; 0: unknown */
+    /* After the handshake. */
+    uint32_t mtu, mss;    /* of the way (IP_MTU), and of segments; 0: unknown */
+    uint64_t sent, acked; /* bytes of `bytes` that left at least once; that the peer has */
     uint32_t data_retransmits;
     bool reset; /* the peer reset the connection after the handshake */
 };
 
 struct attempt;
 
-/* Starts the child, which connects at once. Returns 0 or -errno. Uses the rights that entering
- * takes, and gives them all up in the child before it connects. */
+/* Starts the child, which connects at once; for UDP it also sends an empty datagram. Returns 0 or
+ * -errno. The child uses RIGHTS_OF_ATTEMPTS to enter, gives all rights up before it connects, and
+ * ends with the thread that called this function. It closes the connection without a reset, except
+ * if the peer has not acknowledged all of `bytes`: no data is left behind. No other thread may
+ * allocate memory meanwhile. */
 int attempt_begin(struct attempt **attempt, const struct attempt_question *question);
-/* Copies what is known so far. Returns whether there is a final result. */
+/* Copies what is known so far. Returns whether the result is final: the first proof (connected, or
+ * an error; with `bytes`, all bytes acknowledged, or a reset), or the end of the time. */
 bool attempt_read(struct attempt *attempt, struct attempt_result *result);
-/* A descriptor that can be read when something has changed, for poll(2). */
+/* A descriptor that poll(2) can wait for: something has changed. After a final result it may stay
+ * readable. If a control group is frozen, the child never reports: do not wait longer than the time
+ * that was given. */
 int attempt_descriptor(const struct attempt *attempt);
-/* Ends the child, and closes the connection. Accepts NULL. */
+/* Waits a moment for the end of the connection, and ends the child. Accepts NULL. */
 void attempt_end(struct attempt *attempt);
 
 #endif

@@ -20,8 +20,10 @@ enum attempt_event_type { ATTEMPT_DROP, ATTEMPT_RESET_SENT, ATTEMPT_RESET_RECEIV
 /* Equal events are one, with their count. Zeroes are unknown. */
 struct attempt_event {
     uint8_t type;     /* enum attempt_event_type */
-    uint8_t protocol; /* IPPROTO_*; of a dropped ICMP message that of the packet that it quotes */
-    uint8_t flags;    /* of the TCP header (TH_SYN ...); drops only */
+    uint8_t protocol; /* IPPROTO_*; of a dropped ICMP error, the protocol of the packet that it
+                         quotes */
+    uint8_t flags;    /* of the TCP header (TH_SYN ...); of a reset that was sent: of the packet
+                       * that the reset answers; 0: the socket itself resets its connection */
     bool of_icmp;     /* the dropped packet is an ICMP message about such a packet */
     uint64_t count;
     uint64_t first;     /* CLOCK_MONOTONIC of the first, ns */
@@ -32,7 +34,8 @@ struct attempt_event {
     /* From the packet: source and destination. Resets: source is the end that sent the reset. */
     struct endpoint source, destination;
     const char *reason; /* SKB_DROP_REASON_* or SK_RST_REASON_* without the prefix; NULL: unknown */
-    const char *function; /* the kernel's function that dropped it; NULL: unknown */
+    const char *function; /* the kernel's function that dropped it; NULL: unknown, as always now:
+                           * names of functions take a right, and 20 ms */
 };
 
 /* What the probe cannot see on this kernel. */
@@ -41,15 +44,16 @@ struct attempt_probe_blind {
     bool reset_reasons; /* resets have no reason (before Linux 6.10 or so) */
 };
 
-/* Begins to note. `port`: destination port of the attempts, host byte order. Packets with SYN are
- * noted whatever their port, because NAT changes ports. Returns NULL, with the refusal (may be
- * NULL), if nothing can be noted. Uses RIGHT_BPF. */
+/* Begins to note. `port`: destination port of the attempts, host byte order. Resets, and packets
+ * with SYN or RST, are noted whatever their port, because NAT changes ports. Returns NULL, with the
+ * refusal (may be NULL), if nothing can be noted. Uses RIGHT_BPF. */
 struct attempt_probe *attempt_probe_create(uint8_t protocol, uint16_t port,
                                            struct attempt_probe_blind *blind,
                                            struct bpf_refusal *refusal);
 void attempt_probe_destroy(struct attempt_probe *probe);
 
-/* Passes all events so far to `fn` in the order of their first packets. Borrows until the next
+/* Passes all events so far to `fn` in the order of their first packets. Packets that had arrived,
+ * and were still in the queue of a socket that was closed, are left out. Borrows until the next
  * call. *lost: events for which the table had no room. Returns 0 or -errno. */
 int attempt_probe_each(struct attempt_probe *probe,
                        void (*fn)(const struct attempt_event *event, void *arg), void *arg,

@@ -8,6 +8,7 @@
 
 #include <linux/bpf.h>
 #include <linux/capability.h>
+#include <linux/fib_rules.h>
 #include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <stdint.h>
@@ -24,6 +25,12 @@
 
 /* include/uapi/linux/neighbour.h: an enumerator, Linux 5.16 */
 #define NDA_FLAGS_EXT 15
+
+/* include/uapi/linux/fib_rules.h: enumerators, Linux 6.13 and 6.15 */
+#define FRA_DSCP       25
+#define FRA_SPORT_MASK 28
+#define FRA_DPORT_MASK 29
+#define FRA_DSCP_MASK  30
 
 /* include/uapi/linux/netfilter/nfnetlink_conntrack.h: enum ctattr_type, ctattr_stats_cpu */
 #define CTA_STATUS_MASK         26

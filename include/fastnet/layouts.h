@@ -148,6 +148,14 @@ struct findings_layout {
  * struct findings_layout. */
 void findings_metrics(struct writer *writer, const void *findings_layout);
 
+/* Steps of fastnet why: a line for each, and after the answer what to do. */
+struct steps_layout {
+    bool colour;
+    bool header;    /* write the heading */
+    bool verbose;   /* write the sources, too */
+    unsigned width; /* columns of the terminal; 0: lines are not broken */
+};
+
 /* The layout of --summary: a line for each row with a value or a limit. */
 struct summary_layout {
     bool colour;
@@ -157,7 +165,7 @@ struct summary_layout {
 /* Sinks for sink_create() with struct NAME_layout. */
 extern const struct sink_ops sink_findings, sink_findings_line, sink_netstat, sink_statistics,
     sink_masquerade, sink_conntrack, sink_arp, sink_route, sink_interface, sink_ss, sink_ss_summary,
-    sink_summary;
+    sink_summary, sink_steps;
 
 /* Writes the kernel's messages about sockets in the form of TCPDIAG_FILE (ss(8)). There is no
  * struct for this sink; rows must have SOCKET_MESSAGE. */

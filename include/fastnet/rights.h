@@ -27,12 +27,18 @@ enum right {
     RIGHT_MAPS,            /* opening a BPF map by its id: CAP_SYS_ADMIN, not lent */
     RIGHT_SYMBOLS,         /* addresses of kernel functions: CAP_SYSLOG, not lent */
     RIGHT_PACKETS,         /* packets of an interface: CAP_NET_RAW, not lent */
+    RIGHT_CGROUPS,         /* entering a control group: CAP_DAC_OVERRIDE, not lent */
+    RIGHT_USER, /* a child becomes another user, and can be ended: CAP_SETUID, CAP_SETGID, CAP_KILL;
+                   not lent */
+    RIGHT_MARK, /* the mark of an own socket: CAP_NET_ADMIN, not lent */
     RIGHTS,
 };
 
 /* Sets of rights are bits: 1u << RIGHT_OWNERS. */
 #define RIGHTS_ALL           ((1u << RIGHTS) - 1)
 #define RIGHTS_OF_NAMESPACES (1u << RIGHT_NAMESPACE_FILES | 1u << RIGHT_NAMESPACES)
+#define RIGHTS_OF_ATTEMPTS                                                                         \
+    (RIGHTS_OF_NAMESPACES | 1u << RIGHT_CGROUPS | 1u << RIGHT_USER | 1u << RIGHT_MARK)
 
 /* Opens /dev/null for closed standard descriptors, becomes the real user for good, empties the
  * effective set, keeps only RIGHTS_ALL in the permitted set, and stops programs that it might start

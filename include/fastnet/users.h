@@ -19,6 +19,9 @@ void users_forget(struct users *users); /* forgets all answers, because names ch
 void users_destroy(struct users *users);
 /* Returns the name of a user; NULL: no name. */
 const char *users_name(struct users *users, uint32_t uid);
+/* Finds a user by his name, in a child without rights, within 5 seconds. Returns 0, -ENOENT if no
+ * user has this name, or -errno. */
+int users_find(const char *name, uint32_t *uid, uint32_t *gid);
 /* True if no user has this name; false if that cannot be known. */
 bool users_lack(const char *name);
 /* Returns the errno of the first lookup that failed, or 0. A uid without a name is not an error.

@@ -104,7 +104,7 @@ static void put_commands(const struct common *common, FILE *stream)
 {
     const struct grammar *const *words = common->words;
 
-    for (fputs("\nCommands:\n", stream); *words; words++) {
+    for (fputs("Commands:\n", stream); *words; words++) {
         char names[PAGE_NAME];
         snprintf(names, sizeof names, "%s%s%s", (*words)->alias ? (*words)->alias : "",
                  (*words)->alias ? ", " : "", (*words)->name);

@@ -19,6 +19,7 @@
 #include "fastnet/containers.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
+#include "fastnet/rights.h"
 #include "lookup/processes.h"
 
 /* Opens the directory where cgroup2 is mounted first. Returns the descriptor or -errno. Sets
@@ -82,6 +83,24 @@ int cgroups_find(const char *path, uint64_t *id)
     result = cgroups_id_of(mount, *path ? path : ".", id);
     close(mount);
     return result;
+}
+
+int cgroups_open_processes(const char *path)
+{
+    char file[PATH_MAX];
+    bool version1 = false;
+    const int mount = cgroup_is_outside(path) ? -ENOENT : open_mount(NULL, O_PATH, &version1);
+    int fd;
+
+    if (mount < 0)
+        return mount;
+    snprintf(file, sizeof file, "./%s/cgroup.procs", path);
+    rights_raise(RIGHT_CGROUPS);
+    fd = openat(mount, file, O_WRONLY | O_CLOEXEC);
+    fd = fd < 0 ? -errno : fd;
+    rights_lower();
+    close(mount);
+    return fd;
 }
 
 /* --- Groups, and the names in their paths ----------------------------------------------------- */

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <stdlib.h>
 #include <string.h>
@@ -165,6 +166,58 @@ const char *users_name(struct users *users, uint32_t uid)
             users->error = ENOMEM;
     }
     return known ? known->name : NULL;
+}
+
+/* The answer of the child of users_find(). */
+struct user_found {
+    int error; /* -errno, or 0 */
+    uint32_t uid, gid;
+};
+
+static _Noreturn void users_find_in_child(const char *name, int pipe)
+{
+    struct user_found found = {.error = -ENOENT};
+
+    rights_drop();
+    errno = 0;
+    const struct passwd *entry = getpwnam(name);
+    if (entry)
+        found = (struct user_found){0, entry->pw_uid, entry->pw_gid};
+    else if (users_is_fault(errno))
+        found.error = -errno;
+    _exit(write(pipe, &found, sizeof found) < 0);
+}
+
+int users_find(const char *name, uint32_t *uid, uint32_t *gid)
+{
+    enum { PATIENCE = 5000 }; /* ms */
+    struct user_found found = {.error = -EPIPE};
+    struct pollfd event = {.events = POLLIN};
+    int ends[2];
+
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        return -errno;
+    event.fd = ends[0];
+    const pid_t child = fork();
+    if (child == 0)
+        users_find_in_child(name, ends[1]);
+    found.error = child < 0 ? -errno : -EPIPE;
+    close(ends[1]);
+    if (child > 0) {
+        if (poll(&event, 1, PATIENCE) == 0)
+            found.error = -ETIMEDOUT;
+        else if (read(ends[0], &found, sizeof found) != (ssize_t)sizeof found)
+            found.error = -EPIPE;
+        (void)kill(child, SIGKILL);
+        while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
+            continue;
+    }
+    close(ends[0]);
+    if (found.error)
+        return found.error;
+    *uid = found.uid;
+    *gid = found.gid;
+    return 0;
 }
 
 bool users_lack(const char *name)

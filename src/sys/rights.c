@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-enum { VALUES_MAX = 2 };
+enum { VALUES_MAX = 3 };
 
 /* The capabilities of each right. */
 static const struct {
@@ -39,6 +39,10 @@ static const struct {
     [RIGHT_SYMBOLS] = {{CAP_SYSLOG}, 1, false},
     /* Not lent: otherwise a user could see what other users send. */
     [RIGHT_PACKETS] = {{CAP_NET_RAW}, 1, false},
+    /* Not lent: otherwise a user could connect as another user, and pass filters of packets. */
+    [RIGHT_CGROUPS] = {{CAP_DAC_OVERRIDE}, 1, false},
+    [RIGHT_USER] = {{CAP_SETUID, CAP_SETGID, CAP_KILL}, 3, false},
+    [RIGHT_MARK] = {{CAP_NET_ADMIN}, 1, false},
 };
 
 /* The capability sets of this process in libcap's form. rights_init() allocates them, and later

@@ -19,6 +19,7 @@
 #include "probes/byte_counts_program.h"
 #include "probes/connects_program.h"
 #include "probes/drop/drop_decode.h"
+#include "probes/drop/reset_program.h"
 #include "probes/failures_program.h"
 
 enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
@@ -145,22 +146,34 @@ static void look_for_drops(const struct btf *btf)
 {
     struct bpf_insn program[DROP_PROGRAM_MAX];
     struct drop_names names = {.list = NULL};
+    const struct drop_filter filter = {.protocol = IPPROTO_TCP, .port = 80};
     struct drop_layout layout;
+    struct reset_layout resets;
     size_t count;
 
     if (drop_layout_init(&layout, btf) < 0)
         return;
-    for (int of_subsystem = 0; of_subsystem < 2; of_subsystem++)
-        require(drop_names_add(&names, btf, layout.reasons, of_subsystem) == 0);
+    for (int which = SKB_DROP_REASONS; which <= RESET_REASONS; which++)
+        require(drop_names_add(&names, btf, layout.reasons, (enum drop_names_of)which) == 0);
     for (size_t i = 0; i < names.count; i++)
         require(*names.list[i].name && strcmp(names.list[i].name, "MAX") != 0);
     free(names.list);
     require(layout.skb.offset >= 0 && layout.location.offset >= 0 && layout.reason.offset >= 0);
     require(layout.skb.size == BPF_DW && layout.index.size == BPF_W && layout.uid.size == BPF_W);
     require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);
-    count = drop_program_make(&layout, 7, program);
-    require(count <= DROP_PROGRAM_MAX);
-    look_at_jumps(program, count);
+    for (int filtered = 0; filtered < 2; filtered++) {
+        count = drop_program_make(&layout, filtered ? &filter : NULL, 7, program);
+        require(count <= DROP_PROGRAM_MAX);
+        look_at_jumps(program, count);
+    }
+    for (int sent = 0; sent < 2; sent++) {
+        if (reset_layout_init(&resets, &layout, btf, sent) < 0)
+            continue;
+        require(resets.sock.size == BPF_DW && resets.family.size == BPF_H);
+        count = reset_program_make(&resets, &layout, &filter, sent, 7, program);
+        require(count <= DROP_PROGRAM_MAX);
+        look_at_jumps(program, count);
+    }
 }
 
 static void look_at_types(const struct btf *btf)

@@ -7,7 +7,7 @@ commands_begin()
 {
     mkdir "${work:?}/bin" "$work/named"
     ln -s "$(realpath "$FASTNET")" "$work/bin/fastnet"
-    for name in netstat arp neigh conntrack ss sockets doctor drops closed top traffic; do
+    for name in netstat arp neigh conntrack ss sockets doctor why drops closed top traffic; do
         ln -s "$(realpath "$FASTNET")" "$work/named/$name"
     done
 }

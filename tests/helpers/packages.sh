@@ -56,6 +56,7 @@ expected() # ZSHDIR FILE...
 /usr/share/man/man8/fastnet-ss.8.gz
 /usr/share/man/man8/fastnet-top.8.gz
 /usr/share/man/man8/fastnet-traffic.8.gz
+/usr/share/man/man8/fastnet-why.8.gz
 /usr/share/man/man8/fastnet.8.gz
 $1/_fastnet
 $(printf '%s\n' "${@:2}")
@@ -73,7 +74,7 @@ installed_works() # NAME ZSHDIR
         "$(stat -c %a "$root/usr/bin/fastnet") $(getcap "$root/usr/bin/fastnet")"
     is "... everybody can read it" "" \
         "$(find "$root/usr" ! -type l ! -perm 755 ! -perm 644)"
-    for page in fastnet{,-output,-fleet,-ss,-sockets,-arp,-neigh,-conntrack,-doctor,-drops,-closed,-top,-traffic}; do
+    for page in fastnet{,-output,-fleet,-ss,-sockets,-arp,-neigh,-conntrack,-doctor,-why,-drops,-closed,-top,-traffic}; do
         is "... man finds $page" "$page" "$(basename "$(MANPATH=$share/man man -w "$page")" | cut -d . -f 1)"
     done
     for shell in bash zsh fish; do

@@ -6,6 +6,7 @@
  *     refuse bpf:ERROR PROGRAM [ARGUMENT...]   bpf(2)
  *     refuse membarrier PROGRAM [ARGUMENT...]  membarrier(2), as processors without ticks do
  *     refuse looks PROGRAM [ARGUMENT...]       access to other processes (ptrace(2))
+ *     refuse connect PROGRAM [ARGUMENT...]     connections of TCP, by landlock(7); Linux 6.7
  *     refuse container PROGRAM [ARGUMENT...]   what containers are usually refused
  *
  * ERROR is a name such as EPERM. A seccomp filter (seccomp(2)) answers socket(AF_NETLINK, ...) or
@@ -82,11 +83,15 @@ static void refuse_call(uint32_t number, uint32_t error)
     install(filter, sizeof filter / sizeof *filter);
 }
 
-/* What is forbidden besides does not matter: a right that the program does not need. */
-static void refuse_looks(void)
+/* The first members of struct landlock_ruleset_attr; installed headers may lack the second. */
+struct refused_access {
+    uint64_t files, network;
+};
+
+static void refuse_access(struct refused_access access)
 {
-    const uint64_t rules = 1 << 10; /* LANDLOCK_ACCESS_FS_MAKE_FIFO */
-    const int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);
+    const size_t size = access.network ? sizeof access : sizeof access.files;
+    const int fd = (int)syscall(SYS_landlock_create_ruleset, &access, size, 0);
 
     if (fd < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         syscall(SYS_landlock_restrict_self, fd, 0) < 0)
@@ -147,9 +152,13 @@ static void refuse_of_containers(void)
 int main(int argc, char **argv)
 {
     if (argc < 3)
-        errx(2, "usage: refuse ERROR|bpf:ERROR|looks|container PROGRAM [ARGUMENT...]");
+        errx(2, "usage: refuse ERROR|bpf:ERROR|looks|connect|container PROGRAM [ARGUMENT...]");
     if (strcmp(argv[1], "looks") == 0)
-        refuse_looks();
+        /* LANDLOCK_ACCESS_FS_MAKE_FIFO: a right that the program does not need */
+        refuse_access((struct refused_access){.files = 1 << 10});
+    else if (strcmp(argv[1], "connect") == 0)
+        refuse_access(
+            (struct refused_access){.network = 1 << 1}); /* LANDLOCK_ACCESS_NET_CONNECT_TCP */
     else if (strcmp(argv[1], "container") == 0)
         refuse_of_containers();
     else if (strncmp(argv[1], "bpf:", 4) == 0)

@@ -179,6 +179,8 @@ static int jump(struct processor *processor, const struct bpf_insn *code, uint64
         return with != other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JSLE)
         return (int64_t)with <= (int64_t)other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JSLT)
+        return (int64_t)with < (int64_t)other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JSGE)
         return (int64_t)with >= (int64_t)other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JGE)

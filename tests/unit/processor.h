@@ -10,7 +10,7 @@
 
 struct processor {
     uint64_t registers[11];
-    _Alignas(uint64_t) char stack[128];
+    _Alignas(uint64_t) char stack[512];
     /*
      * A function of the kernel: BPF_FUNC_*, or less the number of its type. Arguments are in
      * registers 1 to 5; returns register 0.

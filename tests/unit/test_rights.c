@@ -55,9 +55,9 @@ static bool can_trace(void)
     return has(CAP_SYS_PTRACE, CAP_PERMITTED) && has(CAP_DAC_READ_SEARCH, CAP_PERMITTED);
 }
 
-static const cap_value_t usable[] = {CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_NET_ADMIN,
-                                     CAP_BPF,        CAP_SYS_ADMIN,       CAP_PERFMON,
-                                     CAP_SYSLOG,     CAP_NET_RAW};
+static const cap_value_t usable[] = {
+    CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_NET_ADMIN,    CAP_BPF,    CAP_SYS_ADMIN, CAP_PERFMON,
+    CAP_SYSLOG,     CAP_NET_RAW,         CAP_DAC_OVERRIDE, CAP_SETUID, CAP_SETGID,    CAP_KILL};
 
 static int init_body(void)
 {

@@ -32,7 +32,7 @@ static const struct {
     {"fastnet -c", "continuous"},
     {"fastnet top", "bandwhich monitor nethogs"},
     {"fastnet traffic", "tcpdump"},
-    {"fastnet doctor", "status why"},
+    {"fastnet doctor", "status"},
     {"fastnet help", "man"},
 };
 

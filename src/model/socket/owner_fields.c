@@ -45,7 +45,8 @@ static struct socket_origin origin_of(const struct record *record)
 #define ERROR(name) [name] = #name
 WORDS(connect_error_name, ERROR(ECONNREFUSED), ERROR(ETIMEDOUT), ERROR(EHOSTUNREACH),
       ERROR(ENETUNREACH), ERROR(ECONNRESET), ERROR(ENOPROTOOPT), ERROR(EACCES),
-      ERROR(EADDRNOTAVAIL), ERROR(ECANCELED), ERROR(EHOSTDOWN), ERROR(ENONET));
+      ERROR(EADDRNOTAVAIL), ERROR(ECANCELED), ERROR(EHOSTDOWN), ERROR(ENONET), ERROR(EPERM),
+      ERROR(EINVAL), ERROR(EPROTO), ERROR(EMSGSIZE));
 
 struct value origin_error(const struct cell *cell)
 {

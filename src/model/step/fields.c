@@ -48,7 +48,7 @@ static const struct borrowed borrowed[] = {
 
 const struct kind kind_step = {
     .name = "steps",
-    .metric = "why",
+    .count_by = "ending,cause",
     .size = RECORD_SIZE(step),
     FIELDS(fields),
     BORROWED(borrowed),

@@ -66,10 +66,53 @@ void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struc
     }
 }
 
-int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id, bool of_subsystem)
+static struct endpoint attempt_end(const struct drop_packet *packet, const uint8_t bytes[16],
+                                   uint16_t port)
 {
-    static const char prefix[] = "SKB_DROP_REASON_";
-    const size_t skip = of_subsystem ? 0 : sizeof prefix - 1;
+    const struct address address =
+        address_make(packet->what & PACKET_IPV6 ? AF_INET6 : AF_INET, bytes);
+
+    return (struct endpoint){.address = address_unmapped(&address), .port = port};
+}
+
+/* A reset that answers a packet goes the other way; ports of sockets: the own is in host byte
+ * order. */
+void attempt_decode(const struct drop_slot *slot, struct attempt_event *event)
+{
+    const struct drop_packet *packet = &slot->packet;
+    const bool of_socket = packet->what & PACKET_OF_SOCKET,
+               received = packet->what & PACKET_RESET_RECEIVED;
+    const struct endpoint source = attempt_end(packet, packet->source,
+                                               of_socket ? packet->source_port
+                                                         : ntohs(packet->source_port)),
+                          destination = attempt_end(packet, packet->destination,
+                                                    ntohs(packet->destination_port));
+    const bool is_answer = packet->what & PACKET_RESET_SENT && !of_socket;
+
+    *event = (struct attempt_event){
+        .type = received                           ? ATTEMPT_RESET_RECEIVED
+                : packet->what & PACKET_RESET_SENT ? ATTEMPT_RESET_SENT
+                                                   : ATTEMPT_DROP,
+        .protocol = packet->protocol,
+        .flags = packet->flags,
+        .of_icmp = packet->what & PACKET_QUOTED,
+        .count = slot->seen.count,
+        .first = slot->seen.time,
+        .netns = slot->key.netns,
+        .interface = slot->key.interface,
+        .cookie = slot->seen.cookie,
+        .inode = slot->key.inode,
+        .source = is_answer || received ? destination : source,
+        .destination = is_answer || received ? source : destination,
+    };
+}
+
+int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id,
+                   enum drop_names_of which)
+{
+    static const char prefixes[][20] = {"SKB_DROP_REASON_", "", "SK_RST_REASON_"};
+    const char *const prefix = prefixes[which];
+    const size_t skip = strlen(prefix);
     struct btf_enumerator one;
     struct btf_type type;
 
@@ -77,8 +120,9 @@ int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id,
         return 0;
     for (uint32_t i = 0; i < type.count; i++) {
         if (!btf_enumerator(btf, &type, i, &one) || one.name.length <= skip ||
-            memcmp(one.name.data, prefix, skip) != 0 || (one.value >> 16 != 0) != of_subsystem ||
-            text_is(one.name, "SKB_DROP_REASON_MAX"))
+            memcmp(one.name.data, prefix, skip) != 0 ||
+            (one.value >> 16 != 0) != (which == SUBSYSTEM_REASONS) ||
+            text_is(one.name, "SKB_DROP_REASON_MAX") || text_is(one.name, "SK_RST_REASON_MAX"))
             continue;
         struct drop_name *name = ARRAY_ADD(names->list, names->count, names->capacity);
         if (!name)
@@ -88,4 +132,12 @@ int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id,
                  one.name.data + skip);
     }
     return 0;
+}
+
+const char *drop_names_find(const struct drop_names *names, uint32_t number)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->list[i].number == number)
+            return names->list[i].name;
+    return NULL;
 }

@@ -3,6 +3,7 @@
 #ifndef PROBES_DROP_DROP_DECODE_H
 #define PROBES_DROP_DROP_DECODE_H
 
+#include "fastnet/attempt_probe.h"
 #include "fastnet/drop_probe.h"
 #include "probes/drop/drop_program.h"
 
@@ -10,7 +11,10 @@
  * too. */
 void drop_decode(const struct drop_key *key, const struct drop_seen *seen, struct drop *drop);
 
-/* The names of a kernel's drop reasons, without their common prefix. */
+/* Fills `event`, except its reason, from a slot of a program with a filter. */
+void attempt_decode(const struct drop_slot *slot, struct attempt_event *event);
+
+/* The names of a kernel's reasons for drops or resets, without their common prefix. */
 struct drop_names {
     struct drop_name {
         uint32_t number;
@@ -19,8 +23,17 @@ struct drop_names {
     size_t count, capacity;
 };
 
-/* Adds the enumerators of type `id` that are drop reasons. of_subsystem: reasons of a subsystem,
- * which have its number in their upper half. Returns 0 or -ENOMEM. */
-int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id, bool of_subsystem);
+enum drop_names_of {
+    SKB_DROP_REASONS,  /* the prefix is SKB_DROP_REASON_ */
+    SUBSYSTEM_REASONS, /* of a subsystem, which has its number in their upper half; no prefix */
+    RESET_REASONS,     /* SK_RST_REASON_ */
+};
+
+/* Adds the enumerators of type `id` that are such reasons. Returns 0 or -ENOMEM. */
+int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id,
+                   enum drop_names_of which);
+
+/* Returns the name of a reason, or NULL. */
+const char *drop_names_find(const struct drop_names *names, uint32_t number);
 
 #endif

@@ -46,8 +46,9 @@ static int find_reasons(struct drop_probe *probe, bool all)
 
     probe->has_subsystems = true;
     for (size_t i = !all; i < COUNT(enums) && status == 0; i++)
-        status = drop_names_add(&probe->reasons, &types.btf,
-                                btf_find(&types.btf, BTF_ENUM, enums[i]), i != 0);
+        status =
+            drop_names_add(&probe->reasons, &types.btf, btf_find(&types.btf, BTF_ENUM, enums[i]),
+                           i ? SUBSYSTEM_REASONS : SKB_DROP_REASONS);
     kernel_types_finish(&types);
     return status == -ENOMEM ? status : 0;
 }
@@ -72,9 +73,10 @@ const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
  * prints. */
 static struct text drop_probe_name_of(const struct drop_probe *probe, struct drop *drop)
 {
-    for (size_t i = 0; i < probe->reasons.count; i++)
-        if (probe->reasons.list[i].number == drop->reason)
-            return as_text(probe->reasons.list[i].name);
+    const char *name = drop_names_find(&probe->reasons, drop->reason);
+
+    if (name)
+        return as_text(name);
     snprintf(drop->unnamed, sizeof drop->unnamed, "0x%x", drop->reason);
     return as_text(drop->unnamed);
 }
@@ -92,7 +94,7 @@ static int drop_probe_attach(struct drop_probe *probe, const struct drop_layout 
     probe->head = bpf_map_memory(probe->map, 0, sizeof *probe->head);
     if (!probe->head)
         return -errno;
-    probe->link = bpf_tracepoint_attach(code, drop_program_make(layout, probe->map, code),
+    probe->link = bpf_tracepoint_attach(code, drop_program_make(layout, NULL, probe->map, code),
                                         layout->tracepoint, "fastnet_drops");
     probe->since = clock_nanoseconds(CLOCK_MONOTONIC);
     return probe->link < 0 ? probe->link : 0;
@@ -109,7 +111,7 @@ static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusa
     status = kernel_types_init(&types);
     const bool has_reasons = status < 0 || drop_layout_init(&layout, &types.btf) == 0;
     if (status == 0 && has_reasons)
-        status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, false);
+        status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, SKB_DROP_REASONS);
     kernel_types_finish(&types);
     if (!has_reasons)
         return bpf_refuse(refusal, -ENOTSUP,

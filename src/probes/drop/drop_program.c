@@ -10,6 +10,7 @@
 #include "fastnet/array.h"
 #include "fastnet/bpf_assembly.h"
 #include "fastnet/kernel_types.h"
+#include "probes/drop/drop_parts.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
@@ -115,37 +116,22 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
         if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
             layout->consumed = (uint32_t)one.value;
     layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
+    layout->has_cookie = kernel_path_find(btf, layout->of_sock, "__sk_common.skc_cookie.counter",
+                                          &layout->cookie, NULL);
     return 0;
 }
 
 /* --- The program ------------------------------------------------------------------------------ */
 
-/* Registers that keep their values; registers 0 to 5 hold results and arguments. */
-enum {
-    CONTEXT = BPF_REG_6,
-    SKB = BPF_REG_7,
-    REASON = BPF_REG_8,
-    HASH = REASON, /* the same register, after the reason was stored */
-    OTHER = BPF_REG_9,
-    SLOT = BPF_REG_4,
-};
-
 _Static_assert(sizeof(struct drop_key) == 32, "the key has no padding");
-_Static_assert(offsetof(struct drop_slot, key) == sizeof(struct drop_seen),
+_Static_assert(offsetof(struct drop_slot, key) == sizeof(struct drop_seen) &&
+                   offsetof(struct drop_slot, packet) == DROP_COPIED,
                "same layout on the stack");
 _Static_assert(!offsetof(struct drop_slot, seen.count),
                "the counter of lost packets has the offset of a slot's counter");
 _Static_assert(DROP_PAGE % sizeof(struct drop_slot) == 0 &&
                    offsetof(struct drop_table, slots) % DROP_PAGE == 0,
                "whole pages can be mapped");
-
-/* Offsets on the stack. */
-enum {
-    KEY = -(int)sizeof(struct drop_key),
-    SEEN = KEY - (int)sizeof(struct drop_seen),
-};
-#define KEY_AT(member)  (KEY + (int)offsetof(struct drop_key, member))
-#define SEEN_AT(member) (SEEN + (int)offsetof(struct drop_seen, member))
 
 /* Stores reason and location in the key, and loads the packet into SKB. Ends the program if the
  * packet was not dropped, or was consumed. */
@@ -163,15 +149,16 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
 }
 
-/* Stores the netns, user and inode of the socket that OTHER points to. Sockets of half-open
- * connections and in TIME_WAIT are smaller structs: they have only the first members of struct
- * sock, and no process holds them. */
-static void put_socket(struct assembly *to, const struct drop_layout *layout)
+/* Sockets of half-open connections and in TIME_WAIT are smaller structs: they have only the first
+ * members of struct sock, and no process holds them. */
+void drop_put_socket(struct assembly *to, const struct drop_layout *layout, bool with_cookie)
 {
     size_t is_waiting, is_half_open;
 
     assembly_load(to, BPF_FIRST, OTHER, layout->net);
     assembly_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
+    if (with_cookie && layout->has_cookie)
+        assembly_copy(to, OTHER, layout->cookie, SEEN_AT(cookie));
     assembly_load(to, BPF_FIRST, OTHER, layout->state);
     is_waiting = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, TCP_TIME_WAIT);
     is_half_open = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 12 /* TCP_NEW_SYN_RECV */);
@@ -184,11 +171,11 @@ static void put_socket(struct assembly *to, const struct drop_layout *layout)
     assembly_land(to, is_half_open);
 }
 
-/* Stores the netns of the packet's device. Until IP takes it, a packet that came in belongs to the
+/* Until IP takes it, a packet that came in belongs to the
  * socket of its sender, which may be in another network namespace. Socket queues use the memory of
  * the device's pointer for other data, so a number is used only if it begins with 0xf, as all ids
  * of namespaces do (PROC_DYNAMIC_FIRST in fs/proc/generic.c). */
-static void put_namespace_of_device(struct assembly *to, const struct drop_layout *layout)
+void drop_put_device(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_none;
 
@@ -204,7 +191,7 @@ static void put_namespace_of_device(struct assembly *to, const struct drop_layou
 
 /* Stores the socket that the packet was for, or else the socket that sent it. For a sender the
  * netns of the device is preferred. */
-static void put_sockets(struct assembly *to, const struct drop_layout *layout)
+static void put_sockets(struct assembly *to, const struct drop_layout *layout, bool with_cookie)
 {
     size_t has_none, is_receiver = 0;
 
@@ -213,20 +200,20 @@ static void put_sockets(struct assembly *to, const struct drop_layout *layout)
         assembly_load(to, BPF_FIRST, CONTEXT, layout->receiver);
         is_sent = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
         assembly_cast(to, OTHER, BPF_FIRST, layout->of_sock, layout->cast);
-        put_socket(to, layout);
+        drop_put_socket(to, layout, with_cookie);
         is_receiver = assembly_skip(to);
         assembly_land(to, is_sent);
     }
     assembly_load(to, OTHER, SKB, layout->sender);
     has_none = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
-    put_socket(to, layout);
+    drop_put_socket(to, layout, with_cookie);
     assembly_land(to, has_none);
-    put_namespace_of_device(to, layout);
+    drop_put_device(to, layout);
     if (is_receiver)
         assembly_land(to, is_receiver);
 }
 
-static void put_interface(struct assembly *to, const struct drop_layout *layout)
+void drop_put_interface(struct assembly *to, const struct drop_layout *layout)
 {
     size_t came_in;
 
@@ -237,8 +224,7 @@ static void put_interface(struct assembly *to, const struct drop_layout *layout)
     assembly_land(to, came_in);
 }
 
-/* Reads `size` bytes that OTHER points to, to offset `at` on the stack. */
-static void drop_program_put_read(struct assembly *to, int at, int size)
+void drop_put_read(struct assembly *to, int at, int size)
 {
     assembly_address(to, BPF_FIRST, at);
     assembly_number(to, BPF_MOV, BPF_SECOND, size);
@@ -281,7 +267,7 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->network);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    drop_program_put_read(to, SEEN_AT(network), sizeof((struct drop_seen *)NULL)->network);
+    drop_put_read(to, SEEN_AT(network), sizeof((struct drop_seen *)NULL)->network);
     assembly_load(to, BPF_FIRST, BPF_STACK, first);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
     assembly_number(to, BPF_RSH, BPF_SECOND, 4);
@@ -293,17 +279,22 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_MOV, BPF_FIRST, 40);
     assembly_land(to, is_v4);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    drop_program_put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
+    drop_put_read(to, SEEN_AT(ports), sizeof((struct drop_seen *)NULL)->ports);
 }
 
-/* Computes HASH from the key. It needs no secret: senders of packets choose no part of the key. */
-static void put_hash(struct assembly *to)
+/* Computes HASH from the key. Without a filter, senders of packets choose no part of the key. */
+static void put_hash(struct assembly *to, const struct drop_filter *filter)
 {
+    const size_t size = sizeof(struct drop_key) + (filter ? sizeof(struct drop_packet) : 0);
     struct kernel_member word = {.offset = KEY, .size = BPF_DW};
 
     assembly_load(to, HASH, BPF_STACK, word);
+    if (filter) {
+        assembly_wide(to, BPF_FIRST, filter->secret);
+        assembly_register(to, BPF_XOR, HASH, BPF_FIRST);
+    }
     assembly_wide(to, BPF_FIRST, UINT64_C(0x9e3779b97f4a7c15));
-    for (size_t i = 1; i < sizeof(struct drop_key) / sizeof(uint64_t); i++) {
+    for (size_t i = 1; i < size / sizeof(uint64_t); i++) {
         word.offset += (int16_t)sizeof(uint64_t);
         assembly_load(to, BPF_SECOND, BPF_STACK, word);
         assembly_register(to, BPF_XOR, HASH, BPF_SECOND);
@@ -342,34 +333,53 @@ static void drop_program_put_slot(struct assembly *to, int map)
     assembly_register(to, BPF_ADD, BPF_SECOND, SLOT);
 }
 
-/* Copies headers and key from the stack to the slot, except the count, to which other CPUs may
- * add. */
-static void drop_program_put_first(struct assembly *to)
+/* Copies from the stack to the slot, except the count, to which other CPUs may add. With a filter,
+ * the time is written last, after all other CPUs see the rest. */
+static void drop_program_put_first(struct assembly *to, const struct drop_filter *filter)
 {
+    const size_t size = filter ? sizeof(struct drop_slot) : (size_t)DROP_COPIED;
     struct kernel_member word = {.offset = SEEN, .size = BPF_DW};
 
-    for (int at = sizeof(uint64_t); at < (int)offsetof(struct drop_slot, unused);
-         at += (int)sizeof(uint64_t)) {
-        word.offset = (int16_t)(SEEN + at);
+    for (size_t at = sizeof(uint64_t); at < size; at += sizeof(uint64_t)) {
+        word.offset = (int16_t)(SEEN + (int)at);
         assembly_load(to, BPF_FIRST, BPF_STACK, word);
-        assembly_store_in(to, BPF_SECOND, BPF_FIRST, at, BPF_DW);
+        assembly_store_in(to, BPF_SECOND, BPF_FIRST, (int)at, BPF_DW);
     }
+    if (!filter)
+        return;
+    assembly_number(to, BPF_ADD, BPF_SECOND, offsetof(struct drop_slot, seen.time));
+    assembly_number(to, BPF_MOV, BPF_REG_0, 0);
+    assembly_exchange(to, BPF_SECOND, OTHER);
+    assembly_number(to, BPF_SUB, BPF_SECOND, offsetof(struct drop_slot, seen.time));
 }
 
-/* Counts the packet in a slot. All slots of a key are searched before a free slot is taken, because
- * slots are freed in any order. */
-static void drop_program_put_count(struct assembly *to, const struct drop_layout *layout, int map)
+/* What only the first packet of a key needs. */
+static void put_first_seen(struct assembly *to, const struct drop_layout *layout,
+                           const struct drop_filter *filter)
+{
+    if (!filter) {
+        put_headers(to, layout);
+        return;
+    }
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_register(to, BPF_MOV, OTHER, BPF_REG_0);
+}
+
+/* All slots of a key are searched before a free slot is taken, because slots are freed in any
+ * order. */
+void drop_put_count(struct assembly *to, const struct drop_layout *layout,
+                    const struct drop_filter *filter, int map)
 {
     const struct kernel_member tag = {.size = BPF_DW};
     size_t is_known[DROP_TRIES], is_taken[DROP_TRIES], is_new[DROP_TRIES], is_counted;
 
-    put_hash(to);
+    put_hash(to, filter);
     for (int i = 0; i < DROP_TRIES; i++) {
         put_try(to, map, i);
         assembly_load(to, BPF_REG_0, BPF_SECOND, tag);
         is_known[i] = assembly_skip_if_equal(to, BPF_REG_0, HASH);
     }
-    put_headers(to, layout);
+    put_first_seen(to, layout, filter);
     for (int i = 0; i < DROP_TRIES; i++) {
         put_try(to, map, i);
         assembly_number(to, BPF_MOV, BPF_REG_0, DROP_FREE);
@@ -383,7 +393,7 @@ static void drop_program_put_count(struct assembly *to, const struct drop_layout
     for (int i = 0; i < DROP_TRIES; i++)
         assembly_land(to, is_new[i]);
     drop_program_put_slot(to, map);
-    drop_program_put_first(to);
+    drop_program_put_first(to, filter);
     const size_t is_ready = assembly_skip(to);
     for (int i = 0; i < DROP_TRIES; i++) {
         assembly_land(to, is_known[i]);
@@ -395,16 +405,18 @@ static void drop_program_put_count(struct assembly *to, const struct drop_layout
     assembly_count(to, BPF_SECOND, offsetof(struct drop_slot, seen.count));
 }
 
-size_t drop_program_make(const struct drop_layout *layout, int map,
-                         struct bpf_insn program[DROP_PROGRAM_MAX])
+size_t drop_program_make(const struct drop_layout *layout, const struct drop_filter *filter,
+                         int map, struct bpf_insn program[DROP_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_reason(&to, layout);
-    put_sockets(&to, layout);
-    put_interface(&to, layout);
-    drop_program_put_count(&to, layout, map);
+    if (filter)
+        drop_put_packet(&to, layout, filter, 0);
+    put_sockets(&to, layout, filter != NULL);
+    drop_put_interface(&to, layout);
+    drop_put_count(&to, layout, filter, map);
     assembly_finish(&to);
     return to.count;
 }

@@ -19,14 +19,49 @@ struct drop_key {
     uint32_t netns;     /* inode of the network namespace; 0: unknown */
 };
 
-/* The number of packets with one key, and the headers of the first packet. */
+/* The number of packets with one key, and the headers of the first packet. With a filter: the time
+ * of the first packet instead. */
 struct drop_seen {
     uint64_t count;
-    uint8_t network[40]; /* IP header, at most 40 bytes */
-    uint8_t ports[4];    /* the bytes after the IP header */
-    uint16_t ethertype;  /* ETH_P_* of linux/if_ether.h, network byte order */
-    uint8_t received;    /* the packet came in by an interface */
-    uint8_t length;      /* bytes from the IP header to the packet's end; 255: or more */
+    union {
+        struct {
+            uint8_t network[40]; /* IP header, at most 40 bytes */
+            uint8_t ports[4];    /* the bytes after the IP header */
+            uint16_t ethertype;  /* ETH_P_* of linux/if_ether.h, network byte order */
+            uint8_t received;    /* the packet came in by an interface */
+            uint8_t length;      /* bytes from the IP header to the packet's end; 255: or more */
+        };
+        struct {
+            uint64_t time; /* CLOCK_MONOTONIC, ns; 0: the slot is not yet filled */
+            uint64_t cookie;
+        };
+    };
+};
+
+/* The packets that a filter lets through: of this protocol, from or to this port. Of TCP also all
+ * packets that begin or reset a connection, because NAT changes ports; and ICMP errors that quote
+ * such a packet. */
+struct drop_filter {
+    uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP */
+    uint16_t port;    /* host byte order */
+    uint64_t secret;  /* random: senders of packets must not be able to choose hashes */
+};
+
+/* With a filter: the second part of the key. */
+struct drop_packet {
+    uint8_t source[16], destination[16];    /* IPv4: the first 4 bytes, the others are 0 */
+    uint16_t source_port, destination_port; /* network byte order */
+    uint8_t protocol;
+    uint8_t flags; /* of the TCP header; 0: the packet ends before them */
+    uint8_t what;  /* PACKET_* */
+    uint8_t unused;
+};
+enum {
+    PACKET_IPV6 = 1,
+    PACKET_QUOTED = 2,         /* this is the packet that an ICMP error quotes */
+    PACKET_RESET_SENT = 4,     /* a socket, or this packet, was answered with a reset */
+    PACKET_RESET_RECEIVED = 8, /* the ends are those of the socket that got the reset */
+    PACKET_OF_SOCKET = 16,     /* source: the local end of a socket */
 };
 
 /* A hash table in memory that the program fills and this process reads. A tag is the hash of the
@@ -38,7 +73,8 @@ enum { DROP_PAGE = 65536 /* the largest page size of Linux */ };
 struct drop_slot {
     struct drop_seen seen;
     struct drop_key key;
-    uint64_t unused[5]; /* so that no slot lies in two pages */
+    struct drop_packet
+        packet; /* so that no slot lies in two pages, it is here without a filter, too */
 };
 struct drop_table {
     struct drop_head {
@@ -63,16 +99,18 @@ struct drop_layout {
     struct kernel_member file, inode, number;     /* the way from a socket to its inode number */
     struct kernel_member net_of_device, index;    /* members of struct net_device */
     struct kernel_member netns;                   /* struct net: its inode number */
+    struct kernel_member cookie;                  /* of struct sock */
+    bool has_cookie;
 };
 
 /* Returns 0, or -ENOTSUP: this kernel reports no drop reasons, or has other structs. */
 int drop_layout_init(struct drop_layout *layout, const struct btf *btf);
 
-enum { DROP_PROGRAM_MAX = 512 };
+enum { DROP_PROGRAM_MAX = 768 };
 
-/* map: descriptor of an array map with one value, a struct drop_table. Returns the number of
- * instructions. */
-size_t drop_program_make(const struct drop_layout *layout, int map,
-                         struct bpf_insn program[DROP_PROGRAM_MAX]);
+/* filter: NULL to count all packets. map: descriptor of an array map with one value, a struct
+ * drop_table. Returns the number of instructions. */
+size_t drop_program_make(const struct drop_layout *layout, const struct drop_filter *filter,
+                         int map, struct bpf_insn program[DROP_PROGRAM_MAX]);
 
 #endif

@@ -1,0 +1,596 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/attempt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/namespace.h"
+#include "fastnet/rights.h"
+#include "why/attempt_error.h"
+
+/* States of TCP: net/tcp_states.h of the kernel. linux/tcp.h and netinet/tcp.h exclude each other.
+ */
+enum { STATE_SYN_SENT = 2, STATE_CLOSE = 7 };
+
+enum {
+    FIRST_BYTES = 64,
+    ACKED_INTERVAL = 5,     /* ms: no event says that the peer has acknowledged bytes */
+    GOODBYE_PATIENCE = 200, /* ms to wait for the peer's FIN */
+    END_PATIENCE = 500,     /* ms to wait for the child when it should end */
+    READS_MAX = 64
+};
+
+/* What the child writes to the pipe, always at once (PIPE_BUF). */
+struct attempt_news {
+    struct attempt_result result;
+    bool is_final;
+};
+
+struct attempt {
+    pid_t child;
+    int pipe;     /* its end for reading; never blocks; ends with the child */
+    int leash;    /* the end for writing of a pipe: when it is closed, the child ends */
+    uint64_t end; /* when the time is over: CLOCK_MONOTONIC, ns */
+    struct attempt_news news;
+    bool has_ended; /* the child */
+};
+
+/* The child's own data. */
+struct attempt_child {
+    const struct attempt_question *question;
+    int socket, pipe, leash;
+    uint64_t end;
+    struct attempt_result result;
+};
+
+/* --- What the child is ------------------------------------------------------------------------ */
+
+static void child_report(const struct attempt_child *child, bool is_final)
+{
+    struct attempt_news news;
+
+    memset(&news, 0, sizeof news);
+    news.result = child->result;
+    news.is_final = is_final;
+    if (write(child->pipe, &news, sizeof news) < 0)
+        _exit(1);
+}
+
+static _Noreturn void child_give_up(struct attempt_child *child, unsigned lack, int error)
+{
+    child->result.lacks |= lack;
+    child->result.error = -error;
+    child_report(child, true);
+    _exit(0);
+}
+
+/* Moves the child. "0" is the process that writes (cgroups(7)). */
+static int child_enter_cgroup(int procs)
+{
+    int error;
+
+    rights_raise(RIGHT_CGROUPS);
+    error = write(procs, "0", 1) < 0 ? -errno : 0;
+    rights_lower();
+    return error;
+}
+
+/* Keeps the permitted rights until rights_drop(), because the mark of the socket needs one. */
+static int child_become(const struct attempt_as *as)
+{
+    const gid_t gid = as->gid;
+    int error = 0;
+
+    if (as->uid == getuid() && gid == getgid())
+        return 0;
+    rights_raise(RIGHT_USER);
+    if (prctl(PR_SET_KEEPCAPS, 1L, 0L, 0L, 0L) < 0 || setgroups(1, &gid) < 0 ||
+        setresgid(gid, gid, gid) < 0 || setresuid(as->uid, as->uid, as->uid) < 0)
+        error = -errno;
+    rights_lower();
+    return error;
+}
+
+static void child_enter(struct attempt_child *child)
+{
+    const struct attempt_as *as = child->question->as;
+    unsigned *const lacks = &child->result.lacks;
+    int error;
+
+    if (!as)
+        return;
+    *lacks = as->lacks;
+    if (*lacks & ATTEMPT_LACKS_NETNS)
+        child_give_up(child, ATTEMPT_LACKS_NETNS, -EACCES);
+    if (as->netns && (error = namespace_enter(as->netns)) < 0)
+        child_give_up(child, ATTEMPT_LACKS_NETNS, error);
+    if (as->cgroup && child_enter_cgroup(as->cgroup) < 0)
+        *lacks |= ATTEMPT_LACKS_CGROUP;
+    if (as->has_user && child_become(as) < 0)
+        *lacks |= ATTEMPT_LACKS_USER;
+}
+
+/* The socket belongs to the user and control group of now, so it is opened after the child has
+ * entered them. Returns 0 or -errno. */
+static int child_open_socket(struct attempt_child *child)
+{
+    const struct attempt_question *question = child->question;
+    const int type = question->protocol == IPPROTO_UDP ? SOCK_DGRAM : SOCK_STREAM, on = 1;
+    const bool is_v6 = question->peer.address.family == AF_INET6;
+    socklen_t size = sizeof child->result.cookie;
+
+    child->socket = socket(question->peer.address.family, type | SOCK_NONBLOCK | SOCK_CLOEXEC,
+                           question->protocol);
+    if (child->socket < 0)
+        return -errno;
+    rights_raise(RIGHT_MARK);
+    if (question->mark &&
+        setsockopt(child->socket, SOL_SOCKET, SO_MARK, &question->mark, sizeof question->mark) < 0)
+        child->result.lacks |= ATTEMPT_LACKS_MARK;
+    rights_lower();
+    (void)setsockopt(child->socket, is_v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                     is_v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on);
+    if (getsockopt(child->socket, SOL_SOCKET, SO_COOKIE, &child->result.cookie, &size) < 0)
+        child->result.cookie = 0;
+    return 0;
+}
+
+/* --- Connecting ------------------------------------------------------------------------------- */
+
+static int child_connect(const struct attempt_child *child)
+{
+    const struct attempt_question *question = child->question;
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(question->peer.port)};
+    struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
+                               .sin6_port = htons(question->peer.port),
+                               .sin6_scope_id = question->interface};
+    const bool is_v6 = question->peer.address.family == AF_INET6;
+    const struct sockaddr *to = is_v6 ? (struct sockaddr *)&in6 : (struct sockaddr *)&in;
+
+    memcpy(&in.sin_addr, question->peer.address.bytes, sizeof in.sin_addr);
+    memcpy(&in6.sin6_addr, question->peer.address.bytes, sizeof in6.sin6_addr);
+    if (connect(child->socket, to, is_v6 ? sizeof in6 : sizeof in) < 0)
+        return -errno;
+    return question->protocol == IPPROTO_UDP && send(child->socket, "", 0, 0) < 0 ? -errno : 0;
+}
+
+static void child_read_local(struct attempt_child *child)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in in;
+        struct sockaddr_in6 in6;
+    } name = {.any.sa_family = AF_UNSPEC};
+    struct endpoint *local = &child->result.local;
+    socklen_t size = sizeof name;
+
+    (void)getsockname(child->socket, &name.any, &size);
+    if (name.any.sa_family == AF_INET)
+        *local =
+            (struct endpoint){address_make(AF_INET, &name.in.sin_addr), ntohs(name.in.sin_port)};
+    else if (name.any.sa_family == AF_INET6)
+        *local = (struct endpoint){address_make(AF_INET6, &name.in6.sin6_addr),
+                                   ntohs(name.in6.sin6_port)};
+}
+
+/* Takes all messages of the error queue. Returns whether there was an ICMP message. */
+static bool child_read_icmp(struct attempt_child *child)
+{
+    _Alignas(struct cmsghdr) unsigned char control[512];
+    struct attempt_result *result = &child->result;
+    bool found = false;
+
+    for (;;) {
+        struct msghdr message = {.msg_control = control, .msg_controllen = sizeof control};
+        if (recvmsg(child->socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+            break;
+        found |= attempt_take_error(&message, result);
+    }
+    result->icmp_is_local |= found && address_equal(&result->offender, &result->local.address) &&
+                             result->offender.family != AF_UNSPEC;
+    return found;
+}
+
+/* Returns the errno of the socket, or 0, and the ICMP message that caused it. SO_ERROR comes first,
+ * because reading the last message of the queue clears it (sock_dequeue_err_skb() of the kernel's
+ * net/core/skbuff.c); an error may also come between the two calls. */
+static int child_read_error(struct attempt_child *child)
+{
+    int error = 0;
+    socklen_t size = sizeof error;
+
+    (void)getsockopt(child->socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    return child_read_icmp(child) && !error ? child->result.icmp_error : error;
+}
+
+static struct tcp_info child_tcp_info(const struct attempt_child *child)
+{
+    struct tcp_info info = {.tcpi_state = STATE_SYN_SENT};
+    socklen_t size = sizeof info;
+
+    (void)getsockopt(child->socket, IPPROTO_TCP, TCP_INFO, &info, &size);
+    return info;
+}
+
+static int child_number(const struct attempt_child *child, int level, int option)
+{
+    int number = 0;
+    socklen_t size = sizeof number;
+
+    return getsockopt(child->socket, level, option, &number, &size) < 0 || number < 0 ? 0 : number;
+}
+
+static void child_read_path(struct attempt_child *child, const struct tcp_info *info)
+{
+    const bool is_v6 = child->question->peer.address.family == AF_INET6;
+
+    child->result.mss = info->tcpi_snd_mss;
+    child->result.mtu =
+        (uint32_t)child_number(child, is_v6 ? IPPROTO_IPV6 : IPPROTO_IP, is_v6 ? IPV6_MTU : IP_MTU);
+}
+
+static bool child_fail(struct attempt_child *child, int error)
+{
+    child->result.state = ATTEMPT_FAILED;
+    child->result.error = error;
+    return true;
+}
+
+/* tcp_reset() of the kernel's net/ipv4/tcp_input.c: a reset before the handshake is ECONNREFUSED.
+ */
+static bool is_later_reset(int error)
+{
+    return error == ECONNRESET || error == EPIPE;
+}
+
+/* Returns whether there is a proof. A SYN that is refused within connect(2) leaves the socket in
+ * SYN_SENT with a soft error, which SO_ERROR returns, too. */
+static bool child_settle_tcp(struct attempt_child *child)
+{
+    const int error = child_read_error(child);
+    const struct tcp_info info = child_tcp_info(child);
+
+    child->result.retransmits = info.tcpi_total_retrans;
+    child->result.reset = is_later_reset(error);
+    if (child->result.reset ||
+        (info.tcpi_state != STATE_SYN_SENT && info.tcpi_state != STATE_CLOSE)) {
+        child->result.state = ATTEMPT_CONNECTED;
+        child_read_path(child, &info);
+        return true;
+    }
+    if (error)
+        return child_fail(child, error);
+    return info.tcpi_state == STATE_CLOSE; /* another process has closed the socket (ss -K) */
+}
+
+static bool child_settle_udp(struct attempt_child *child)
+{
+    const int error = child_read_error(child);
+
+    if (error)
+        return child_fail(child, error);
+    if (recv(child->socket, NULL, 0, MSG_DONTWAIT) < 0)
+        return false;
+    child->result.state = ATTEMPT_CONNECTED;
+    return true;
+}
+
+static int child_milliseconds_left(const struct attempt_child *child)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+
+    const uint64_t left =
+        now >= child->end ? 0 : (child->end - now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
+
+    return left > INT_MAX ? INT_MAX : (int)left;
+}
+
+/* Waits for the socket. If the parent has ended, or wants no more, the child ends here: the parent
+ * may not send signals to a process of another user. */
+static void child_poll(const struct attempt_child *child, short events, int milliseconds)
+{
+    struct pollfd both[] = {{.fd = child->socket, .events = events},
+                            {.fd = child->leash, .events = POLLIN}};
+
+    if (poll(both, COUNT(both), milliseconds) > 0 && both[1].revents)
+        _exit(0);
+}
+
+static void child_await(struct attempt_child *child)
+{
+    const bool is_udp = child->question->protocol == IPPROTO_UDP;
+    int left;
+
+    while (!(is_udp ? child_settle_udp(child) : child_settle_tcp(child)) &&
+           (left = child_milliseconds_left(child)) > 0)
+        child_poll(child, is_udp ? POLLIN : POLLOUT, left);
+    child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
+}
+
+/* --- Bytes, and the end ----------------------------------------------------------------------- */
+
+/* Each call that returns an error of the socket clears it, so each call notes the reset. */
+static int child_note_error(struct attempt_child *child, int error)
+{
+    child->result.reset |= is_later_reset(error);
+    return -error;
+}
+
+/* Discards what the peer has sent, because close(2) with unread bytes sends a reset. Stops after a
+ * while, because a peer may send without end. Returns -EAGAIN while the stream is open, 0 at its
+ * end, or another -errno. */
+static int child_drain(struct attempt_child *child)
+{
+    char unread[4096];
+    ssize_t length = 1;
+
+    for (int i = 0; i < READS_MAX && length > 0; i++)
+        length = recv(child->socket, unread, sizeof unread, MSG_DONTWAIT);
+    return length > 0 ? -EAGAIN : length < 0 ? child_note_error(child, errno) : 0;
+}
+
+/* With these options close(2) resets the connection and discards what is left to send. */
+static void child_set_abort(const struct attempt_child *child, bool abort)
+{
+    const struct linger linger = {.l_onoff = abort, .l_linger = 0};
+
+    (void)setsockopt(child->socket, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
+}
+
+/* How many bytes may be sent now: first a few, whose acknowledgement shows that small packets pass.
+ */
+static size_t child_may_send(const struct attempt_child *child)
+{
+    const size_t bytes = child->question->bytes;
+
+    return bytes > FIRST_BYTES && child->result.acked < FIRST_BYTES ? FIRST_BYTES : bytes;
+}
+
+static void child_fill(struct attempt_child *child, size_t *given)
+{
+    static const char zeroes[4096];
+    const size_t end = child_may_send(child);
+    ssize_t length = 1;
+
+    while (length > 0 && *given < end) {
+        const size_t left = end - *given;
+        length = send(child->socket, zeroes, left < sizeof zeroes ? left : sizeof zeroes,
+                      MSG_DONTWAIT | MSG_NOSIGNAL);
+        *given += length > 0 ? (size_t)length : 0;
+    }
+    if (length < 0)
+        (void)child_note_error(child, errno);
+}
+
+static void child_count_bytes(struct attempt_child *child, size_t given)
+{
+    struct attempt_result *result = &child->result;
+    const struct tcp_info info = child_tcp_info(child);
+    int unacked = 0;
+
+    (void)child_note_error(child, child_read_error(child));
+    result->data_retransmits = info.tcpi_total_retrans - result->retransmits;
+    if (ioctl(child->socket, SIOCOUTQ, &unacked) == 0 && (size_t)unacked <= given) {
+        result->acked = given - (size_t)unacked;
+        result->sent = given - (info.tcpi_notsent_bytes < (size_t)unacked ? info.tcpi_notsent_bytes
+                                                                          : (size_t)unacked);
+    }
+    if (!result->reset)
+        child_read_path(child, &info);
+}
+
+/* Sends zero bytes until the peer has acknowledged all, or resets, or the time is over. */
+static void child_send(struct attempt_child *child)
+{
+    size_t given = 0;
+    int left = 1;
+
+    child_set_abort(child, true);
+    do {
+        child_fill(child, &given);
+        (void)child_drain(child);
+        child_poll(child, given < child_may_send(child) ? POLLOUT : 0,
+                   left < ACKED_INTERVAL ? left : ACKED_INTERVAL);
+        child_count_bytes(child, given);
+        left = child_milliseconds_left(child);
+    } while (left > 0 && !child->result.reset && child->result.acked < child->question->bytes);
+    child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
+    child_set_abort(child, child->result.acked < given);
+}
+
+/* Closes the connection as a program does that has nothing to say. Waits for the peer's FIN,
+ * because the kernel answers data for a closed socket with a reset. */
+static void child_say_goodbye(struct attempt_child *child)
+{
+    int left;
+
+    child->end = clock_nanoseconds(CLOCK_MONOTONIC) + GOODBYE_PATIENCE * CLOCK_MILLISECOND;
+    (void)shutdown(child->socket, SHUT_WR);
+    while (child_drain(child) == -EAGAIN && (left = child_milliseconds_left(child)) > 0)
+        child_poll(child, POLLIN, left);
+}
+
+/* --- The child, from begin to end ------------------------------------------------------------- */
+
+/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. If he is another
+ * user then, the kernel does not send the signal, and child_poll() ends the child. */
+static void child_die_with(pid_t parent)
+{
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+}
+
+static void child_try(struct attempt_child *child)
+{
+    struct attempt_result *result = &child->result;
+    const int opened = child->socket < 0 ? child->socket : 0;
+    int error;
+
+    result->began = clock_nanoseconds(CLOCK_MONOTONIC);
+    child->end = result->began + child->question->milliseconds * CLOCK_MILLISECOND;
+    error = opened < 0 ? opened : child_connect(child);
+    if (error && error != -EINPROGRESS) {
+        result->at_once = child_fail(child, -error);
+        result->elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - result->began;
+        return;
+    }
+    result->state = ATTEMPT_WAITS;
+    child_read_local(child);
+    child_report(child, false);
+    child_await(child);
+}
+
+/* Uses the open connection, and closes it. The handshake alone is a final result; of bytes the end
+ * of the connection is a part, because the peer may reset it when it has all of them. */
+static void child_use(struct attempt_child *child)
+{
+    child_report(child, !child->question->bytes);
+    if (child->question->bytes && !child->result.reset)
+        child_send(child);
+    child_say_goodbye(child);
+}
+
+static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
+{
+    int error;
+    sigset_t all;
+
+    sigfillset(&all); /* blocks the parent's handlers, which write to the terminal */
+    (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    child_enter(child);
+    error = child_open_socket(child);
+    rights_drop();
+    child_die_with(parent);
+    if (error)
+        child->socket = error;
+    child_try(child);
+    if (child->result.state == ATTEMPT_CONNECTED && child->question->protocol == IPPROTO_TCP)
+        child_use(child);
+    child_report(child, true);
+    _exit(0);
+}
+
+/* --- The parent ------------------------------------------------------------------------------- */
+
+/* Starts the child. Each process closes its copies of the other's ends. Returns 0 or -errno. */
+static int attempt_start(struct attempt *attempt, const struct attempt_question *question)
+{
+    const pid_t self = getpid();
+    int news[2], leash[2], error = 0;
+
+    if (pipe2(news, O_CLOEXEC | O_NONBLOCK) < 0)
+        return -errno;
+    if (pipe2(leash, O_CLOEXEC) < 0) {
+        error = -errno;
+        close(news[0]);
+        close(news[1]);
+        return error;
+    }
+    attempt->pipe = news[0];
+    attempt->leash = leash[1];
+    attempt->child = fork();
+    if (attempt->child == 0) {
+        close(leash[1]);
+        child_run(&(struct attempt_child){.question = question, .pipe = news[1], .leash = leash[0]},
+                  self);
+    }
+    error = attempt->child < 0 ? -errno : 0;
+    close(news[1]);
+    close(leash[0]);
+    return error;
+}
+
+static void attempt_free(struct attempt *attempt)
+{
+    if (attempt->child) { /* or -1: both pipes are open */
+        close(attempt->pipe);
+        if (attempt->leash >= 0)
+            close(attempt->leash);
+    }
+    free(attempt);
+}
+
+int attempt_begin(struct attempt **attempt, const struct attempt_question *question)
+{
+    struct attempt *made = calloc(1, sizeof *made);
+    const int error = made ? attempt_start(made, question) : -ENOMEM;
+
+    if (error) {
+        if (made)
+            attempt_free(made);
+        return error;
+    }
+    made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
+    *attempt = made;
+    return 0;
+}
+
+bool attempt_read(struct attempt *attempt, struct attempt_result *result)
+{
+    struct attempt_news news;
+    ssize_t length;
+
+    while ((length = read(attempt->pipe, &news, sizeof news)) == (ssize_t)sizeof news)
+        attempt->news = news;
+    attempt->has_ended |= length == 0;
+    *result = attempt->news.result;
+    if (result->state == ATTEMPT_WAITS && !attempt->news.is_final)
+        result->elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - result->began;
+    return attempt->news.is_final || attempt->has_ended ||
+           clock_nanoseconds(CLOCK_MONOTONIC) > attempt->end + CLOCK_SECOND;
+}
+
+int attempt_descriptor(const struct attempt *attempt)
+{
+    return attempt->pipe;
+}
+
+/* Waits until the child has ended, at most for the time. */
+static void attempt_await_end(struct attempt *attempt, unsigned milliseconds)
+{
+    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
+    struct pollfd event = {.fd = attempt->pipe, .events = POLLIN};
+    struct attempt_result result;
+    uint64_t now;
+
+    for (;;) {
+        (void)attempt_read(attempt, &result);
+        now = clock_nanoseconds(CLOCK_MONOTONIC);
+        if (attempt->has_ended || now >= end)
+            return;
+        (void)poll(&event, 1, (int)((end - now) / CLOCK_MILLISECOND) + 1);
+    }
+}
+
+/* A child that was stopped, as by a frozen control group, is killed. */
+void attempt_end(struct attempt *attempt)
+{
+    if (!attempt)
+        return;
+    if (attempt->news.is_final)
+        attempt_await_end(attempt, 2 * GOODBYE_PATIENCE);
+    close(attempt->leash);
+    attempt->leash = -1;
+    attempt_await_end(attempt, END_PATIENCE);
+    rights_raise(RIGHT_USER);
+    const bool will_end = attempt->has_ended || kill(attempt->child, SIGKILL) == 0;
+    rights_lower();
+    while (waitpid(attempt->child, NULL, will_end ? 0 : WNOHANG) < 0 && errno == EINTR)
+        continue;
+    attempt_free(attempt);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "why/packets.h"
+
+#include <errno.h>
+#include <netinet/tcp.h>
+#include <string.h>
+
+#include "fastnet/attempt_probe.h"
+#include "fastnet/clock.h"
+#include "fastnet/flow_find.h"
+#include "fastnet/netlink.h"
+#include "why/sight.h"
+
+static bool endpoint_fits(const struct endpoint *wanted, const struct endpoint *end)
+{
+    const struct address one = address_unmapped(&wanted->address);
+    const struct address other = address_unmapped(&end->address);
+
+    return wanted->port == end->port && address_equal(&one, &other);
+}
+
+static bool ends_fit(const struct packets *packets, const struct endpoint *source,
+                     const struct endpoint *destination)
+{
+    for (size_t i = 0; i < packets->count; i++)
+        if (endpoint_fits(&packets->ends[i].destination, destination) &&
+            (packets->any_source || endpoint_fits(&packets->ends[i].source, source)))
+            return true;
+    return false;
+}
+
+static void packets_add(struct packets *packets, const struct endpoint *source,
+                        const struct endpoint *destination)
+{
+    if (packets->count < PACKET_ENDS_MAX && !ends_fit(packets, source, destination))
+        packets->ends[packets->count++] = (struct packet_ends){*source, *destination};
+}
+
+/* An attempt that ends within connect(2) does not know its own port. Its packets have it. */
+static void packets_learn_source(const struct attempt_event *event, void *arg)
+{
+    struct packets *packets = arg;
+    struct evidence *evidence = packets->evidence;
+
+    if (!event->cookie || event->cookie != evidence->attempt.cookie || evidence->attempt.local.port)
+        return;
+    evidence->attempt.local =
+        endpoint_fits(&evidence->peer, &event->source) ? event->destination : event->source;
+}
+
+/* Connection tracking forgets a connection that is refused at once. A SYN with its source that
+ * another end gets within this short time is a SYN of this connection, after NAT. */
+static void packets_learn_target(const struct attempt_event *event, void *arg)
+{
+    enum { SHORT_MS = 10 };
+    struct packets *packets = arg;
+    const struct attempt_result *attempt = &packets->evidence->attempt;
+
+    if (attempt->state == ATTEMPT_FAILED && attempt->error == ECONNREFUSED &&
+        attempt->elapsed < SHORT_MS * CLOCK_MILLISECOND && event->type == ATTEMPT_DROP &&
+        event->flags & TH_SYN && attempt->local.port &&
+        endpoint_fits(&attempt->local, &event->source) && event->first >= attempt->began &&
+        event->first <= attempt->began + attempt->elapsed)
+        packets_add(packets, &event->source, &event->destination);
+}
+
+static bool is_socket_missing(const struct attempt_event *event)
+{
+    return event->type != ATTEMPT_RESET_RECEIVED && event->reason &&
+           strcmp(event->reason, "NO_SOCKET") == 0;
+}
+
+static void packets_take(const struct attempt_event *event, void *arg)
+{
+    struct packets *packets = arg;
+    struct evidence *evidence = packets->evidence;
+    const bool own =
+        !packets->any_source && event->cookie && event->cookie == evidence->attempt.cookie;
+    const bool forward = ends_fit(packets, &event->source, &event->destination);
+    const bool back = ends_fit(packets, &event->destination, &event->source) ||
+                      (own && endpoint_fits(&evidence->peer, &event->source));
+    struct evidence_event *taken;
+
+    if (event->protocol != evidence->protocol || !(own || forward || back) ||
+        event->first < evidence->attempt.began)
+        return;
+    if (evidence->event_count == EVIDENCE_EVENTS_MAX) {
+        evidence->events_lost++;
+        return;
+    }
+    taken = &evidence->events[evidence->event_count++];
+    *taken = (struct evidence_event){.event = *event, .is_answer = back && !forward};
+    taken->is_here = event->netns == evidence->here.id;
+    taken->netns = taken->is_here ? evidence->here : sight_netns(packets->sight, event->netns);
+    if (!is_socket_missing(event) || taken->is_answer != (event->type == ATTEMPT_RESET_SENT))
+        return;
+    evidence->has_arrived = true;
+    evidence->target = taken->is_answer ? event->source : event->destination;
+    evidence->home = taken->netns;
+}
+
+void packets_read(struct packets *packets, struct attempt_probe *probe)
+{
+    struct evidence *evidence = packets->evidence;
+    uint64_t lost = 0;
+
+    evidence->event_count = 0;
+    evidence->events_lost = 0;
+    if (!packets->any_source) {
+        (void)attempt_probe_each(probe, packets_learn_source, packets, &lost);
+        packets->ends[0] = (struct packet_ends){evidence->attempt.local, evidence->peer};
+    } else {
+        packets->ends[0] = (struct packet_ends){.destination = evidence->peer};
+    }
+    packets->count += packets->count == 0;
+    (void)attempt_probe_each(probe, packets_learn_target, packets, &lost);
+    if (attempt_probe_each(probe, packets_take, packets, &lost) < 0)
+        lost++;
+    evidence->events_lost += lost;
+}
+
+/* Asks in the network namespace that this thread is in. */
+static int packets_ask(void *arg)
+{
+    struct packets *packets = arg;
+    struct netlink *netlink = netlink_create(NULL);
+    const size_t count = packets->count;
+
+    for (size_t i = 0; netlink && i < count; i++) {
+        struct flow_found found = {.exists = false};
+        if (flow_find(netlink, packets->sight->options->proc_root, packets->evidence->protocol,
+                      &packets->ends[i].source, &packets->ends[i].destination, &found) == 0 &&
+            found.exists && found.translated)
+            packets_add(packets, &found.source, &found.destination);
+    }
+    netlink_destroy(netlink);
+    return 0;
+}
+
+bool packets_translate(struct packets *packets)
+{
+    const size_t count = packets->count;
+    bool whole;
+
+    if (packets->any_source || !packets->evidence->attempt.local.port)
+        return false;
+    (void)namespaces_each(packets_ask, packets, &whole);
+    return packets->count > count;
+}

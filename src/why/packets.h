@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds the packets of one connection among those that a probe noted: by the cookie of its socket,
+ * and by its addresses before and after NAT in every network namespace of this machine. */
+#ifndef WHY_PACKETS_H
+#define WHY_PACKETS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "why/evidence.h"
+
+struct attempt_probe;
+struct sight;
+
+/* Both ends of packets. */
+struct packet_ends {
+    struct endpoint source, destination;
+};
+
+enum { PACKET_ENDS_MAX = 8 };
+
+/* A connection, or all connections to a peer. */
+struct packets {
+    struct evidence *evidence;
+    struct sight *sight;
+    /* [0]: as the client sends them; then as each NAT of this machine changes them. */
+    struct packet_ends ends[PACKET_ENDS_MAX];
+    size_t count;
+    bool any_source; /* of all connections to the peer, not only of the attempt */
+};
+
+/* Replaces the events of the evidence with those that the probe has noted of this connection, and
+ * sets the target where its packets arrive. Needs evidence->attempt. */
+void packets_read(struct packets *packets, struct attempt_probe *probe);
+
+/* Asks connection tracking of all network namespaces how NAT changes the packets. Returns whether
+ * new ends were found: then packets_read() may find more. */
+bool packets_translate(struct packets *packets);
+
+#endif

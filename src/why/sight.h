@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Reads evidence from the tables of the kernel, in all network namespaces that can be entered. */
+#ifndef WHY_SIGHT_H
+#define WHY_SIGHT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fastnet/namespace.h"
+#include "fastnet/report.h"
+#include "fastnet/why.h"
+#include "makers/local_addresses.h"
+#include "why/evidence.h"
+
+struct engine;
+struct netlink;
+
+/* The name of a network namespace. */
+struct netns_name {
+    uint64_t id;
+    char name[NAME_MAX + 1]; /* empty: it has none */
+};
+
+/* Connection tracking in one network namespace. */
+struct sight_tracking {
+    uint64_t netns;
+    uint64_t flows, flows_max;
+    uint64_t dropped; /* packets, since boot; known only with CAP_NET_ADMIN */
+};
+
+struct sight {
+    const struct why_options *options;
+    struct engine *engine;
+    struct netlink *netlink;      /* of this thread's network namespace */
+    struct local_addresses local; /* of all network namespaces */
+    bool has_local;
+    bool whole;           /* all network namespaces could be read */
+    struct report losses; /* why not */
+    struct netns_name **names;
+    size_t name_count, name_capacity;
+    struct sight_tracking *tracking;
+    size_t tracking_count, tracking_capacity;
+};
+
+/* Returns 0 or -ENOMEM. The thread is in the network namespace whose connections are explained. */
+int sight_init(struct sight *sight, const struct why_options *options);
+void sight_finish(struct sight *sight);
+
+/* Returns the network namespace with its name, which is valid until sight_finish(). */
+struct evidence_netns sight_netns(struct sight *sight, uint64_t id);
+
+/* Reads the way to evidence->peer. interface: scope of a link-local peer, or 0. */
+void sight_read_route(struct sight *sight, struct evidence *evidence, uint32_t interface);
+
+/* Reads everything that can be known before an attempt. Returns 0 or -ENOMEM. */
+int sight_read(struct sight *sight, struct evidence *evidence);
+
+/* Reads again what an attempt may have changed, for evidence->target. Returns 0 or -ENOMEM. */
+int sight_read_after(struct sight *sight, struct evidence *evidence, uint32_t interface);
+
+#endif
