@@ -57,8 +57,10 @@ static struct suspect suspect_of(const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
-    return (struct suspect){
-        .inode = socket->inode, .local = socket->local, .remote = socket->remote};
+    return (struct suspect){.inode = socket->inode,
+                            .local = socket->local,
+                            .remote = socket->remote,
+                            .retransmits = socket->retransmits};
 }
 
 /* Keeps the suspect if it is among the worst. */
