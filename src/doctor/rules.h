@@ -127,9 +127,9 @@ void finding_process(struct finding *finding, char text[PROCESS_TEXT], const cha
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved);
 
-/* Concludes where connections to the peer end. attempt: how one of them fails; `retransmits` is the
- * number of packets, minus 1, of which none may have passed if a rule shall be the cause. If the
- * cause is certain, takes its advice and command, and returns true. verdict.c */
+/* Concludes where connections to the peer end. attempt: how one of them fails. attempt->retransmits
+ * + 1 is the number of packets that a rule must have dropped to be the cause. If the cause is
+ * certain, takes its advice and command, and returns true. verdict.c */
 bool finding_explain(struct finding *finding, const struct examination *examination,
                      const struct endpoint *peer, const struct attempt_result *attempt,
                      struct verdict *verdict);
