@@ -71,7 +71,7 @@ void finding_begin(struct finding *finding, const struct examination *examinatio
 
     record_begin(&finding->record, &kind_finding, sizeof finding->record.finding);
     FORMAT_INTO(finding->subject, format);
-    *finding->summary = *finding->evidence = *finding->process = '\0';
+    *finding->summary = *finding->evidence = *finding->process = *finding->command = '\0';
     finding->evidence_length = 0;
     record->severity = (uint8_t)severity;
     record->machine = examination->rule->needs & READS_MACHINE;
@@ -123,9 +123,11 @@ static void make_command(struct finding *finding, const struct examination *exam
 {
     const char *from = finding->record.finding.command.data;
     const bool is_fastnet = strncmp(from, "fastnet ", 8) == 0;
+
+    if (*finding->command)
+        return; /* finding_explain() made it */
     FILE *stream = fmemopen(finding->command, sizeof finding->command, "w");
 
-    *finding->command = '\0';
     if (!stream)
         return;
     while (*from)

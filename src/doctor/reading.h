@@ -38,12 +38,13 @@
 /* A row that may become part of a finding. */
 struct suspect {
     uint64_t inode;
-    uint64_t value;   /* what waits or was lost: the higher, the worse */
-    uint64_t limit;   /* limit of the queue or buffer */
-    uint64_t dropped; /* for a listener: connections dropped since the reading before */
-    bool was_full;    /* for a listener: its queue was full in the reading before, too */
-    bool multicast;   /* bound to a multicast address */
-    bool large;       /* large segments are not acknowledged */
+    uint64_t value;       /* what waits or was lost: the higher, the worse */
+    uint64_t limit;       /* limit of the queue or buffer */
+    uint64_t dropped;     /* for a listener: connections dropped since the reading before */
+    bool was_full;        /* for a listener: its queue was full in the reading before, too */
+    bool multicast;       /* bound to a multicast address */
+    uint32_t retransmits; /* of the packet that is not acknowledged */
+    bool large;           /* large segments are not acknowledged */
     struct endpoint local, remote;
     uint8_t route_prefix;  /* for a peer: prefix length of the route to it */
     size_t silent_gateway; /* 1 + index in reading.silent of that route's gateway; 0: it answers */
@@ -177,6 +178,7 @@ struct reading {
     unsigned lacking;             /* READS_*: tables whose rows lack needed fields (files) */
     struct kernel_counts counts;
     uint64_t ports_reserved; /* number of reserved ports in the ephemeral range */
+    uint64_t listed;         /* number of sockets with an inode that the tables listed */
     struct sockets_reading sockets;
     struct leaks leaks;
     size_t cpus; /* online CPUs: those with counters in softnet_stat */

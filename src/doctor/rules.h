@@ -6,6 +6,7 @@
 #include "doctor/reading.h"
 #include "fastnet/doctor.h"
 #include "fastnet/drop_probe.h"
+#include "why/verdicts.h"
 
 struct examination;
 
@@ -57,7 +58,8 @@ extern const size_t rule_count;
 /* A finding: its record, and the texts that the record points to. */
 struct finding {
     struct record record;
-    char subject[192], process[64], summary[512], evidence[768], command[1024];
+    char subject[192], process[64], summary[1024], evidence[768];
+    char advice[VERDICT_TEXT], command[1024]; /* empty: those of the rule */
     size_t evidence_length;
 };
 
@@ -124,6 +126,13 @@ void finding_process(struct finding *finding, char text[PROCESS_TEXT], const cha
 #define ABSENT UINT64_MAX
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved);
+
+/* Concludes where connections to the peer end. attempt: how one of them fails. attempt->retransmits
+ * + 1 is the number of packets that a rule must have dropped to be the cause. If the cause is
+ * certain, takes its advice and command, and returns true. verdict.c */
+bool finding_explain(struct finding *finding, const struct examination *examination,
+                     const struct endpoint *peer, const struct attempt_result *attempt,
+                     struct verdict *verdict);
 
 static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 {

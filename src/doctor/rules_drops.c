@@ -19,6 +19,7 @@ static const struct {
     {"TCP_LISTEN_OVERFLOW", "accept-queue", false},
     {"NETFILTER_DROP", "conntrack-full", false},
     {"NETFILTER_DROP", "no-answer", true},
+    {"NETFILTER_DROP", "peer-gone", true},
     {"NETFILTER_DROP", "refused", true},
     {"NEIGH_FAILED", "no-answer", true},
     {"NEIGH_QUEUEFULL", "no-answer", true},

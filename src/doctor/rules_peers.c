@@ -37,6 +37,41 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
     }
 }
 
+/* Returns how many packets were sent again to the peer between the readings. */
+static uint64_t sent_again(const struct examination *examination, enum suspicion suspicion,
+                           const struct suspect *peer)
+{
+    const struct suspects *now = &examination->now->sockets.suspects[suspicion];
+    const struct suspects *before = &examination->before->sockets.suspects[suspicion];
+    uint64_t again = 0;
+
+    for (size_t i = 0; i < now->kept; i++) {
+        again += is_same_peer(peer, &now->worst[i]) ? now->worst[i].retransmits : 0;
+        for (size_t j = 0; is_same_peer(peer, &now->worst[i]) && j < before->kept; j++)
+            if (before->worst[j].inode == now->worst[i].inode &&
+                before->worst[j].retransmits <= now->worst[i].retransmits)
+                again -= before->worst[j].retransmits;
+    }
+    return again;
+}
+
+/* Finds why nothing comes from the peer. Returns whether the cause is certain. */
+static bool explain_silence(struct finding *finding, const struct examination *examination,
+                            enum suspicion suspicion, struct verdict *verdict)
+{
+    const struct suspect *peer = examination->now->sockets.suspects[suspicion].worst;
+    const uint64_t again = sent_again(examination, suspicion, peer);
+    const struct attempt_result attempt = {
+        .state = ATTEMPT_WAITS,
+        .elapsed = examination->before->at ? examination->now->at - examination->before->at : 0,
+        .retransmits = again ? (uint32_t)again - 1 : 0,
+        .sent = suspicion == SILENT_PEERS ? peer->value : 0,
+    };
+
+    return (suspicion == SILENT_PEERS || suspicion == NO_ANSWERS) && !peer->silent_gateway &&
+           finding_explain(finding, examination, &peer->remote, &attempt, verdict);
+}
+
 /* Makes a finding about the worst connection, with the number of all connections. */
 static void emit_peers(struct examination *examination, enum suspicion suspicion, const char *what,
                        const char *unit)
@@ -47,6 +82,7 @@ static void emit_peers(struct examination *examination, enum suspicion suspicion
     char process[PROCESS_TEXT], remote[ENDPOINT_TEXT];
     bool to_others = false;
     struct finding finding;
+    struct verdict verdict;
 
     if (!suspects->kept)
         return;
@@ -55,8 +91,10 @@ static void emit_peers(struct examination *examination, enum suspicion suspicion
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   endpoint_text(remote, &worst->remote));
     process_text(process, examination, &finding, worst->inode);
-    finding_summary(&finding, "%s waits for %s: %s (%" PRIu64 " connection%s%s)", process, remote,
-                    what, suspects->count, suspects->count == 1 ? "" : "s",
+    const bool is_explained = explain_silence(&finding, examination, suspicion, &verdict);
+    finding_summary(&finding, "%s waits for %s: %s%s%s (%" PRIu64 " connection%s%s)", process,
+                    remote, what, is_explained ? "; " : "", is_explained ? verdict.sentence : "",
+                    suspects->count, suspects->count == 1 ? "" : "s",
                     to_others ? ", also to others" : "");
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {

@@ -57,8 +57,10 @@ static struct suspect suspect_of(const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
-    return (struct suspect){
-        .inode = socket->inode, .local = socket->local, .remote = socket->remote};
+    return (struct suspect){.inode = socket->inode,
+                            .local = socket->local,
+                            .remote = socket->remote,
+                            .retransmits = socket->retransmits};
 }
 
 /* Keeps the suspect if it is among the worst. */
@@ -422,7 +424,7 @@ static unsigned lacks(const struct record *record)
         return ((record->has & SOCKET_DROPS) ? 0 : READS_UDP) |
                ((record->has & SOCKET_MEMORY) ? 0 : READS_QUERIES);
     if (socket->protocol != IPPROTO_TCP)
-        return (record->has & SOCKET_QUEUES) ? 0 : READS_UNIX;
+        return socket->state != TCP_LISTEN || record->has & SOCKET_QUEUES ? 0 : READS_UNIX;
     if (socket->state == TCP_LISTEN)
         return (record->has & SOCKET_BACKLOG) ? 0 : READS_TCP_INFO;
     return informed && !(record->has & SOCKET_TCP_INFO) ? READS_TCP_INFO : 0;
@@ -434,9 +436,12 @@ int sockets_take(struct reading *reading, const struct record *record)
     const unsigned lacking = lacks(record);
 
     reading->lacking |= lacking;
+    reading->listed += socket->inode != 0;
     if (socket->protocol == IPPROTO_TCP)
         return take_tcp(reading, record);
     if (socket->protocol == IPPROTO_UDP)
         return take_udp(reading, record);
-    return lacking ? 0 : sockets_take_listener(reading, record, UNIX_QUEUES);
+    return lacking || socket->state != TCP_LISTEN
+               ? 0
+               : sockets_take_listener(reading, record, UNIX_QUEUES);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "fastnet/clock.h"
 #include "fastnet/owners.h"
 #include "fastnet/text.h"
 #include "text/put.h"
@@ -308,6 +309,20 @@ static char *write_time(char *dst, uint64_t seconds, uint64_t microseconds)
     return write_two(dst, seconds / 86400, 'd', seconds / 3600 % 24, 'h');
 }
 
+/* Writes "17:05:09Z" for a time of today, else "2026-11-22T17:05Z". */
+static char *write_moment(char *dst, uint64_t nanoseconds)
+{
+    enum { DATE = 10, MINUTE = 16, TIME = 8 };
+    char today[TEXT_TIME_MAX], moment[TEXT_TIME_MAX];
+
+    (void)text_time(today, clock_nanoseconds(CLOCK_REALTIME));
+    (void)text_time(moment, nanoseconds);
+    dst = memcmp(today, moment, DATE) == 0 ? mempcpy(dst, moment + DATE + 1, TIME)
+                                           : mempcpy(dst, moment, MINUTE);
+    *dst++ = 'Z';
+    return dst;
+}
+
 char *value_write_human(char *dst, const struct value *value, int unit)
 {
     const bool fraction = value->type == VALUE_DECIMAL || value->type == VALUE_FINE;
@@ -320,6 +335,8 @@ char *value_write_human(char *dst, const struct value *value, int unit)
         return write_size(dst, value->number / scale);
     if (unit == UNIT_BITS_PER_SECOND && (fraction || value->type == VALUE_NUMBER))
         return write_bits(dst, value->number / scale);
+    if (unit == UNIT_SECONDS && value->type == VALUE_TIME)
+        return write_moment(dst, value->number);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))
         return write_time(dst, value->number / scale, value->number % scale * (1000000 / scale));
     return value_write(dst, value, value->spaced ? NULL : " ");

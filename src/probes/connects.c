@@ -169,7 +169,6 @@ static void connects_read_note(const struct connects *connects, struct connect *
                 .received_reset = note->received_reset,
                 .sees_resets = connects->fd[SENT_LINK] >= 0 && connects->fd[RECEIVED_LINK] >= 0},
         .accepted = note->accepted,
-        .sent = note->sent,
         .pid = (pid_t)note->pid,
         .uid = note->uid,
         .cgroup = note->cgroup,
@@ -180,7 +179,6 @@ static void connects_read_note(const struct connects *connects, struct connect *
         .remote = address_make((uint8_t)note->family, v4 ? note->v4 : note->v6),
         .local = address_make((uint8_t)note->family, v4 ? note->local_v4 : note->local_v6),
         .port = ntohs(note->port),
-        .local_port = note->local_port,
     };
     memcpy(made->name, note->name, sizeof note->name);
     made->name[sizeof made->name - 1] = '\0';
@@ -189,14 +187,26 @@ static void connects_read_note(const struct connects *connects, struct connect *
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it
  * meanwhile. */
-static uint64_t connects_read_slot(const struct connects *connects, struct connect *made,
-                                   const struct send_slot *slot)
+static uint64_t connects_read_slot(struct connect *made, const struct send_slot *slot)
 {
     const uint64_t cookie = __atomic_load_n(&slot->cookie, __ATOMIC_ACQUIRE);
+    const bool v4 = slot->family == AF_INET;
 
     if (!cookie)
         return 0;
-    connects_read_note(connects, made, &slot->note);
+    *made = (struct connect){
+        .time = slot->time,
+        .sent = true,
+        .pid = (pid_t)slot->pid,
+        .uid = slot->pid ? slot->uid : 0,
+        .cgroup = slot->pid ? slot->cgroup : 0,
+        .remote = address_make((uint8_t)slot->family, v4 ? slot->v4 : slot->v6),
+        .local = address_make((uint8_t)slot->family, v4 ? slot->local_v4 : slot->local_v6),
+        .port = ntohs(slot->port),
+        .local_port = slot->local_port,
+    };
+    if (made->pid)
+        memcpy(made->name, slot->name, sizeof made->name - 1);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     return __atomic_load_n(&slot->cookie, __ATOMIC_RELAXED) == cookie ? cookie : 0;
 }
@@ -207,7 +217,7 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
 
     if (connects->slots) {
         struct send_slot *slot = &connects->slots[cookie % SEND_SLOTS];
-        if (connects_read_slot(connects, made, slot) == cookie) {
+        if (connects_read_slot(made, slot) == cookie) {
             slot->cookie = 0;
             return true;
         }
@@ -223,7 +233,7 @@ bool connects_find(const struct connects *connects, uint64_t cookie, struct conn
     struct connect_note note;
 
     if (connects->slots &&
-        connects_read_slot(connects, made, &connects->slots[cookie % SEND_SLOTS]) == cookie)
+        connects_read_slot(made, &connects->slots[cookie % SEND_SLOTS]) == cookie)
         return true;
     if (connects->fd[MAP] < 0 || bpf_map_find_one(connects->fd[MAP], &cookie, &note) < 0)
         return false;
@@ -237,6 +247,6 @@ void connects_each_send(const struct connects *connects,
     struct connect made;
 
     for (size_t i = 0; connects->slots && i < SEND_SLOTS; i++)
-        if (connects_read_slot(connects, &made, &connects->slots[i]))
+        if (connects_read_slot(&made, &connects->slots[i]))
             fn(&made, arg);
 }

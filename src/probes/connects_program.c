@@ -177,13 +177,15 @@ static void put_cookie(struct assembly *to)
     put_result(to, BPF_FUNC_get_socket_cookie, COOKIE, BPF_DW);
 }
 
-/* Copies 16 bytes of a member to the stack. Register `from` points to the member's struct. */
-static void put_16(struct assembly *to, unsigned from, struct kernel_member member, int at)
+/* Copies 16 bytes of a member to `at` bytes from the address in register `in`. Register `from`
+ * points to the member's struct. */
+static void put_16(struct assembly *to, unsigned from, struct kernel_member member, unsigned in,
+                   int at)
 {
     member.size = BPF_DW;
     for (int end = at + 16; at < end; at += 8, member.offset = (int16_t)(member.offset + 8)) {
         assembly_load(to, BPF_SECOND, from, member);
-        assembly_store(to, BPF_SECOND, at, BPF_DW);
+        assembly_store_in(to, in, BPF_SECOND, at, BPF_DW);
     }
 }
 
@@ -197,10 +199,23 @@ static void connects_put_update(struct assembly *to, int map, int key, int value
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
 
+/* Where a note has its process: in which register the note's address is, and how far from it the
+ * members are. */
+struct process_place {
+    unsigned in;
+    int pid, uid, cgroup, name;
+};
+#define PROCESS_AT(in, type, at)                                                                   \
+    {                                                                                              \
+        in, (at) + (int)offsetof(type, pid), (at) + (int)offsetof(type, uid),                      \
+            (at) + (int)offsetof(type, cgroup), (at) + (int)offsetof(type, name)                   \
+    }
+
 /* Notes the process, unless it is a kernel thread (NFS, more subflows of MPTCP), because such a
  * thread holds no socket. The name is that of the process's first thread, as in /proc/PID/comm:
  * other threads may have other names. */
-static void put_process(struct assembly *to, const struct connect_layout *layout)
+static void put_process(struct assembly *to, const struct connect_layout *layout,
+                        const struct process_place *place)
 {
     size_t is_kernel;
 
@@ -209,13 +224,15 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_load(to, BPF_FIRST, TASK, layout->flags);
     assembly_number(to, BPF_AND, BPF_FIRST, KERNEL_THREAD);
     is_kernel = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
-    put_result(to, BPF_FUNC_get_current_uid_gid, NOTE_AT(uid), BPF_W);
-    put_result(to, BPF_FUNC_get_current_cgroup_id, NOTE_AT(cgroup), BPF_DW);
+    assembly_call(to, BPF_FUNC_get_current_uid_gid);
+    assembly_store_in(to, place->in, BPF_REG_0, place->uid, BPF_W);
+    assembly_call(to, BPF_FUNC_get_current_cgroup_id);
+    assembly_store_in(to, place->in, BPF_REG_0, place->cgroup, BPF_DW);
     assembly_call(to, BPF_FUNC_get_current_pid_tgid);
     assembly_number(to, BPF_RSH, BPF_REG_0, 32);
-    assembly_store(to, BPF_REG_0, NOTE_AT(pid), BPF_W);
+    assembly_store_in(to, place->in, BPF_REG_0, place->pid, BPF_W);
     assembly_load(to, BPF_FIRST, TASK, layout->leader);
-    put_16(to, BPF_FIRST, layout->name, NOTE_AT(name));
+    put_16(to, BPF_FIRST, layout->name, place->in, place->name);
     assembly_land(to, is_kernel);
 }
 
@@ -229,8 +246,8 @@ static void put_ends(struct assembly *to, const struct connect_layout *layout)
     assembly_copy(to, CONTEXT, layout->local_v4, NOTE_AT(local_v4));
     if (!layout->has_v6)
         return;
-    put_16(to, CONTEXT, layout->v6, NOTE_AT(v6));
-    put_16(to, CONTEXT, layout->local_v6, NOTE_AT(local_v6));
+    put_16(to, CONTEXT, layout->v6, BPF_STACK, NOTE_AT(v6));
+    put_16(to, CONTEXT, layout->local_v6, BPF_STACK, NOTE_AT(local_v6));
 }
 
 /* Loads the errno of the newest ICMP message in the socket's error queue into register 1. If the
@@ -350,6 +367,7 @@ static void put_netns(struct assembly *to, const struct connect_layout *layout, 
 size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
+    static const struct process_place process = PROCESS_AT(BPF_STACK, struct connect_note, NOTE);
     struct assembly to = {.code = program};
     size_t is_closed, is_ended, is_begun, is_connected, connects;
 
@@ -380,7 +398,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     connects_put_connected(&to, map);
     (void)assembly_skip(&to);
     assembly_land(&to, connects);
-    put_process(&to, layout);
+    put_process(&to, layout, &process);
     connects_put_update(&to, map, COOKIE, NOTE, BPF_ANY);
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
@@ -445,8 +463,8 @@ static void connects_put_packet(struct assembly *to, const struct connect_layout
     assembly_number(to, BPF_RSH, BPF_FIRST, 4);
     is_v4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 4);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 6);
-    put_16(to, BPF_STACK, source_v6, KEY_AT(local));
-    put_16(to, BPF_STACK, destination_v6, KEY_AT(remote));
+    put_16(to, BPF_STACK, source_v6, BPF_STACK, KEY_AT(local));
+    put_16(to, BPF_STACK, destination_v6, BPF_STACK, KEY_AT(remote));
     is_read = assembly_skip(to);
     assembly_land(to, is_v4);
     connects_put_mapped(to, BPF_STACK, source, destination);
@@ -496,8 +514,8 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
     if (layout->has_v6) {
         assembly_load(to, BPF_FIRST, OLD, layout->family);
         is_v4 = assembly_skip_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
-        put_16(to, OLD, layout->local_v6, KEY_AT(local));
-        put_16(to, OLD, layout->v6, KEY_AT(remote));
+        put_16(to, OLD, layout->local_v6, BPF_STACK, KEY_AT(local));
+        put_16(to, OLD, layout->v6, BPF_STACK, KEY_AT(remote));
         is_read = assembly_skip(to);
         assembly_land(to, is_v4);
     }
@@ -592,24 +610,39 @@ static void connects_put_slot(struct assembly *to, int slots)
     (void)assembly_skip_if_equal(to, BPF_FIRST, NUMBER); /* without a target: to the end */
 }
 
-/* Moves the note from the stack to the slot. The cookie is 0 meanwhile, so that nobody reads it. */
-static void connects_put_in_slot(struct assembly *to)
-{
-    struct kernel_member word = {.offset = NOTE, .size = BPF_DW};
+#define SLOT_AT(member) ((int)offsetof(struct send_slot, member))
 
-    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
-    assembly_store_in(to, SLOT, BPF_FIRST, 0, BPF_DW);
-    for (int at = 0; at < (int)sizeof(struct connect_note); at += 8) {
-        word.offset = (int16_t)(NOTE + at);
-        assembly_load(to, BPF_FIRST, BPF_STACK, word);
-        assembly_store_in(to, SLOT, BPF_FIRST, (int)offsetof(struct send_slot, note) + at, BPF_DW);
-    }
-    assembly_store_in(to, SLOT, NUMBER, 0, BPF_DW);
+static void connects_put_in_slot(struct assembly *to, struct kernel_member member, int at)
+{
+    assembly_load(to, BPF_FIRST, SOCKET, member);
+    assembly_store_in(to, SLOT, BPF_FIRST, at, member.size);
 }
 
+/* Notes the addresses of the socket's family only: the others may be in another line of the
+ * cache. */
+static void connects_put_slot_ends(struct assembly *to, const struct connect_layout *layout)
+{
+    size_t is_v4;
+
+    connects_put_in_slot(to, layout->port, SLOT_AT(port));
+    connects_put_in_slot(to, layout->local_port, SLOT_AT(local_port));
+    connects_put_in_slot(to, layout->v4, SLOT_AT(v4));
+    connects_put_in_slot(to, layout->local_v4, SLOT_AT(local_v4));
+    connects_put_in_slot(to, layout->family, SLOT_AT(family));
+    if (!layout->has_v6)
+        return;
+    is_v4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_INET);
+    put_16(to, SOCKET, layout->v6, SLOT, SLOT_AT(v6));
+    put_16(to, SOCKET, layout->local_v6, SLOT, SLOT_AT(local_v6));
+    assembly_land(to, is_v4);
+}
+
+/* The cookie in the slot is 0 until the note is complete, so that nobody reads it before. If the
+ * pid stays 0 because a kernel thread sends, uid, cgroup and name are those of an older note. */
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX])
 {
+    static const struct process_place process = PROCESS_AT(SLOT, struct send_slot, 0);
     struct assembly to = {.code = program};
 
     assembly_parameter(&to, SOCKET, BPF_FIRST, 0);
@@ -620,14 +653,14 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     assembly_register(&to, BPF_MOV, NUMBER, BPF_REG_0);
     connects_put_slot(&to, slots);
     put_netns(&to, layout, netns);
-    assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
-    put_result(&to, BPF_FUNC_ktime_get_ns, NOTE_AT(time), BPF_DW);
-    assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
-    assembly_store(&to, BPF_FIRST, NOTE_AT(sent), BPF_B);
-    put_ends(&to, layout);
-    assembly_copy(&to, SOCKET, layout->local_port, NOTE_AT(local_port));
-    put_process(&to, layout);
-    connects_put_in_slot(&to);
+    assembly_number(&to, BPF_MOV, BPF_FIRST, 0);
+    assembly_store_in(&to, SLOT, BPF_FIRST, SLOT_AT(cookie), BPF_DW);
+    assembly_store_in(&to, SLOT, BPF_FIRST, SLOT_AT(pid), BPF_W);
+    connects_put_slot_ends(&to, layout);
+    assembly_call(&to, BPF_FUNC_ktime_get_ns);
+    assembly_store_in(&to, SLOT, BPF_REG_0, SLOT_AT(time), BPF_DW);
+    put_process(&to, layout, &process);
+    assembly_store_in(&to, SLOT, NUMBER, SLOT_AT(cookie), BPF_DW);
     assembly_finish(&to);
     return to.count;
 }

@@ -23,11 +23,10 @@ struct connect_note {
     uint8_t accepted, failed;
     uint8_t closed;   /* the application closed the socket before it was established */
     uint8_t given_up; /* the application closed the socket, and no error had arrived */
-    uint8_t sent;     /* a UDP socket: its first send is noted */
     /* Members of struct connect_end. */
     uint8_t old_state, received_reset, reset_state;
     uint16_t reset_reason; /* number of the kernel, plus 1 */
-    uint16_t local_port;   /* only of UDP sockets; host byte order */
+    uint16_t unused;
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];
@@ -71,14 +70,23 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
 /* The note of a socket that sent, in an array of SEND_SLOTS (a power of 2): the lowest bits of the
- * cookie are the index. A hash map that drops old keys would take 900 ns for each new key. cookie
- * 0: the slot is free, or is written just now. */
+ * cookie are the index. A hash map that drops old keys would take 900 ns for each new key. The
+ * members for IPv4 are in the first 64 bytes, so that the program needs one line of the cache. */
 struct send_slot {
-    uint64_t cookie;
-    struct connect_note note;
+    uint64_t cookie; /* 0: the slot is free, or is written just now */
+    uint64_t time, cgroup;
+    uint32_t pid, uid; /* pid 0: nobody wrote uid, cgroup and name */
+    char name[CONNECT_NAME];
+    uint16_t family, port; /* port and addresses: as in struct connect_note */
+    uint16_t local_port;   /* host byte order */
+    uint16_t unused;
+    uint8_t v4[4], local_v4[4];
+    uint8_t v6[16], local_v6[16]; /* only written for IPv6 */
+    uint64_t unused_too[4];
 };
 enum { SEND_PROGRAM_MAX = 128, SEND_SLOTS = 32768, SEND_SLOT_SHIFT = 7 };
 _Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program computes offsets");
+_Static_assert(offsetof(struct send_slot, v6) == 64, "IPv4 needs one line of the cache");
 
 /* Makes the program that notes the first send of each UDP socket; layout->sends must not be 0.
  * slots: descriptor of a map with one value, the array. netns and the result: as

@@ -118,8 +118,9 @@ struct evidence {
     struct evidence_listener listener; /* the listener that gets connections, or a near miss */
     struct evidence_others others;
 
-    struct attempt_result attempt;       /* ATTEMPT_NONE: no attempt was made */
-    bool has_waited;                     /* the attempt had all the time that it was given */
+    struct attempt_result attempt; /* ATTEMPT_NONE: no attempt was made */
+    bool is_of_others; /* `attempt` sums up attempts of others: how they were answered is unknown */
+    bool has_waited;   /* the attempt had all the time that it was given */
     bool offender_is_here;               /* attempt.offender is an own address of `here` */
     struct evidence_netns offender_home; /* another namespace that has this address; id 0: none */
     struct evidence_event events[EVIDENCE_EVENTS_MAX];

@@ -66,7 +66,7 @@ static uint64_t attempt_facts(const struct evidence *evidence)
         (failed && (attempt->error == ETIMEDOUT || (is_udp && attempt->error == EPERM))))
         facts |= NO_RESULT | (evidence->has_waited || failed ? NO_ANSWERS : 0);
     if (failed && attempt->error == ECONNREFUSED)
-        facts |= REFUSED;
+        facts |= evidence->is_of_others ? OTHERS_FAILED : REFUSED;
     if (failed && attempt->at_once && attempt->error == EADDRNOTAVAIL)
         facts |= NO_PORT;
     if (failed && attempt->at_once && !is_udp &&
@@ -141,7 +141,7 @@ static uint64_t event_fact(const struct evidence *evidence, const struct evidenc
 {
     const struct attempt_event *noted = &event->event;
     const bool can_decide = noted->flags & TH_SYN || evidence->protocol == IPPROTO_UDP ||
-                            evidence->attempt.state == ATTEMPT_CONNECTED;
+                            evidence->is_of_others || evidence->attempt.state == ATTEMPT_CONNECTED;
 
     if (noted->type == ATTEMPT_RESET_RECEIVED || noted->of_icmp || !noted->reason)
         return 0;
@@ -221,8 +221,7 @@ uint64_t facts_of(const struct evidence *evidence)
 
     if (evidence->protocol == IPPROTO_UDP)
         facts |= UDP;
-    if ((arrives && facts & (NO_ATTEMPT | REFUSED)) ||
-        (facts & NO_SOCKET && facts & (NO_ATTEMPT | REFUSED)))
+    if ((arrives || facts & NO_SOCKET) && facts & (NO_ATTEMPT | REFUSED | OTHERS_FAILED))
         facts |= NOT_TAKEN;
     if ((arrives && facts & NO_ATTEMPT) ||
         (facts & NO_ANSWERS && facts & LISTENER_DROPS && !(facts & (ANY_DROP | UDP))))

@@ -69,9 +69,11 @@
 #define LISTENER_DROPS  FACT(52) /* it dropped connections while the attempt was made */
 #define MAY_TRANSLATE   FACT(53) /* a NAT rule may lead packets elsewhere */
 #define DROP_NAMELESS                                                                              \
-    FACT(56)                  /* for no reason that the kernel names: a route of type blackhole    \
-                               */
-#define MTU_NEW      FACT(57) /* a router reported an MTU while the attempt was made */
+    FACT(56)             /* for no reason that the kernel names: a route of type blackhole         \
+                          */
+#define MTU_NEW FACT(57) /* a router reported an MTU while the attempt was made */
+#define OTHERS_FAILED                                                                              \
+    FACT(59) /* attempts of others: refused, or nobody was reached; which is not known */
 #define DATA_WAITS   FACT(58) /* sent after the handshake, and not acknowledged */
 #define NOT_TAKEN    FACT(54) /* connections arrive where no socket takes them */
 #define NOT_ACCEPTED FACT(55) /* connections arrive at a listener that does not accept now */

@@ -118,9 +118,10 @@ static void slot_packets(const struct sentence *sentence)
 {
     const bool udp = sentence->evidence->protocol == IPPROTO_UDP;
 
-    fputs(sentence->event && sentence->event->is_answer ? udp ? "answers" : "answers (SYN, ACK)"
-          : udp                                         ? "datagrams"
-                                                        : "SYNs",
+    fputs(sentence->evidence->is_of_others                ? "packets"
+          : sentence->event && sentence->event->is_answer ? udp ? "answers" : "answers (SYN, ACK)"
+          : udp                                           ? "datagrams"
+                                                          : "SYNs",
           sentence->stream);
 }
 

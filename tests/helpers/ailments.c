@@ -426,6 +426,16 @@ static void open_unbound(struct patient *patient)
         socket_new(AF_INET, SOCK_DGRAM, 0);
 }
 
+/* Pairs of unix sockets, which a table lists. */
+static void begin_unix_pairs(struct patient *patient)
+{
+    int pair[2];
+
+    for (long i = 0; i < patient->numbers[0]; i++)
+        if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
+            err(1, "socketpair");
+}
+
 static void begin_unbound(struct patient *patient)
 {
     const rlim_t limit = (rlim_t)patient->numbers[2];
@@ -471,6 +481,7 @@ static const struct ailment {
     {"unwanted", "PACKETS", begin_unwanted, send_unwanted},
     {"unanswered", "CONNECTIONS", begin_unanswered, connect_once_more},
     {"descriptors", "LIMIT OPEN", begin_descriptors, NULL},
+    {"unix-pairs", "PAIRS", begin_unix_pairs, NULL},
     {"unbound", "OPEN MORE LIMIT", begin_unbound, open_unbound},
     {"pool", "0 MORE LIMIT", begin_unbound, fill_pool},
 };

@@ -861,17 +861,15 @@ static void send_once(void)
 
 static void who_sends_first_is_noted(void **state)
 {
-    const struct connect_note *note = &sending.slots[COOKIE].note;
+    const struct send_slot *note = &sending.slots[COOKIE];
 
     (void)state;
     make_sending();
     send_once();
-    assert_int_equal(note->sent, 1);
     assert_int_equal(note->time, 1000);
     assert_int_equal(note->pid, 300);
     assert_int_equal(note->uid, 1001);
     assert_int_equal(note->cgroup, 4242);
-    assert_int_equal(note->accepted, 0);
     assert_int_equal(note->family, AF_INET);
     assert_int_equal(note->port, htons(443));
     assert_int_equal(note->local_port, 40001);
@@ -880,6 +878,29 @@ static void who_sends_first_is_noted(void **state)
     assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
     /* for the cookie, the time, the task, the user, the cgroup and the process */
     assert_int_equal(sending.calls, 6);
+}
+
+static void a_sender_of_ipv6_has_addresses_of_ipv6(void **state)
+{
+    (void)state;
+    make_sending();
+    place_u16(sending.scene.sock + sending.scene.kernel.family, AF_INET6);
+    send_once();
+    assert_int_equal(sending.slots[COOKIE].family, AF_INET6);
+    assert_memory_equal(sending.slots[COOKIE].v6 + 10, "\xff\xff\x7f\0\0\1", 6);
+    assert_memory_equal(sending.slots[COOKIE].local_v6 + 10, "\xff\xff\x7f\0\0\2", 6);
+}
+
+static void a_kernel_thread_that_sends_leaves_no_process_in_the_slot(void **state)
+{
+    (void)state;
+    make_sending();
+    send_once();
+    sending.slots[COOKIE].cookie = COOKIE + SEND_SLOTS;
+    place_u32(sending.scene.task + sending.scene.kernel.flags, KERNEL_THREAD);
+    send_once();
+    assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
+    assert_int_equal(sending.slots[COOKIE].pid, 0);
 }
 
 static void a_later_send_only_asks_for_the_cookie(void **state)
@@ -891,7 +912,7 @@ static void a_later_send_only_asks_for_the_cookie(void **state)
     sending.calls = 0;
     send_once();
     assert_int_equal(sending.calls, 1);
-    assert_string_equal(sending.slots[COOKIE].note.name, "a name of 15 by");
+    assert_string_equal(sending.slots[COOKIE].name, "a name of 15 by");
 }
 
 static void a_socket_with_the_same_slot_takes_it(void **state)
@@ -902,7 +923,7 @@ static void a_socket_with_the_same_slot_takes_it(void **state)
     sending.slots[COOKIE].cookie = COOKIE + SEND_SLOTS;
     memcpy(sending.scene.leader + sending.scene.kernel.name, "another name", 13);
     send_once();
-    assert_string_equal(sending.slots[COOKIE].note.name, "another name");
+    assert_string_equal(sending.slots[COOKIE].name, "another name");
     assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
 }
 
@@ -955,6 +976,8 @@ int main(void)
         cmocka_unit_test(resets_of_older_connections_are_noted),
         cmocka_unit_test(a_kernel_without_the_events_of_resets_is_good_for_connections),
         cmocka_unit_test(who_sends_first_is_noted),
+        cmocka_unit_test(a_sender_of_ipv6_has_addresses_of_ipv6),
+        cmocka_unit_test(a_kernel_thread_that_sends_leaves_no_process_in_the_slot),
         cmocka_unit_test(a_later_send_only_asks_for_the_cookie),
         cmocka_unit_test(a_socket_with_the_same_slot_takes_it),
         cmocka_unit_test(only_sends_of_udp_are_noted),

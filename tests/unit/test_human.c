@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Numbers as --human shows them. */
+#include "fastnet/clock.h"
 #include "fastnet/field.h"
+#include "fastnet/text.h"
 #include "kit.h"
 
 static void assert_human(enum value_type type, uint64_t number, enum unit unit,
@@ -42,6 +44,21 @@ static void times_have_two_units_at_most(void **state)
     assert_human(VALUE_NUMBER, 431999, UNIT_SECONDS, "4d23h");
     assert_human(VALUE_NUMBER, UINT64_MAX, UNIT_SECONDS, "213503982334601d07h");
     assert_human(VALUE_DECIMAL, UINT64_MAX, UNIT_SECONDS, "213503982334d14h");
+}
+
+static void a_moment_has_a_date_unless_it_is_today(void **state)
+{
+    const struct value now = {.type = VALUE_TIME, .number = clock_nanoseconds(CLOCK_REALTIME)};
+    char text[64], whole[64];
+
+    (void)state;
+    assert_human(VALUE_TIME, 1700000000000000000, UNIT_SECONDS, "2023-11-14T22:13Z");
+    *text_time(whole, now.number) = '\0';
+    *value_write_human(text, &now, UNIT_SECONDS) = '\0';
+    if (text[2] == ':') { /* no day began meanwhile */
+        assert_int_equal(strlen(text), strlen("17:05:09Z"));
+        assert_memory_equal(text, whole + strlen("2023-11-14T"), strlen("17:05:09"));
+    }
 }
 
 static void other_numbers_stay_as_they_are(void **state)
@@ -101,6 +118,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_below_ten_of_a_unit_have_one_decimal),
         cmocka_unit_test(times_have_two_units_at_most),
+        cmocka_unit_test(a_moment_has_a_date_unless_it_is_today),
         cmocka_unit_test(other_numbers_stay_as_they_are),
         cmocka_unit_test(sizes_of_packets_keep_all_digits),
         cmocka_unit_test(an_exact_column_is_whole_in_tables),

@@ -17,6 +17,7 @@
 #include "fastnet/doctor.h"
 #include "fastnet/layouts.h"
 #include "fastnet/proc_tree.h"
+#include "fastnet/rights.h"
 
 enum { FOR_MS = 5000 };
 
@@ -292,6 +293,8 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .layout = &layout,
         .more_metrics = findings_metrics,
         .clock = true,
+        /* the causes of failed connections are searched in all network namespaces */
+        .rights = RIGHTS_OF_NAMESPACES,
         .another_follows = first,
         .quiet = first,
     };

@@ -6,6 +6,8 @@
 /* Least width of a column that is cut: TEXT_COMFORTABLE while other columns can still be left out,
  * later TEXT_LEAST. Columns in options.whole stay WHOLE_MORE wider. */
 enum { TEXT_LEAST = 6, TEXT_COMFORTABLE = 12, WHOLE_MORE = 20 };
+/* A time is cut after its date at most. */
+enum { TIME_LEAST = 11 };
 /* On a terminal at least this wide, the two longest addresses fit beside an owner and a state. So
  * all columns in options.drop may be left out to keep IPv6 addresses whole. */
 enum { FIT_WIDE = 120 };
@@ -26,7 +28,8 @@ struct text fit_title(const struct sink_options *options, const struct field *co
 /* Texts about a process (command, exe ...) can have any length, in the tables of all commands. */
 static bool fit_may_cut(const struct sink_options *options, const struct field *column)
 {
-    return (column->each_owner && (column->type == VALUE_TEXT || column->type == VALUE_NAMES)) ||
+    return (column->each_owner && (column->type == VALUE_TEXT || column->type == VALUE_NAMES ||
+                                   column->type == VALUE_TIME)) ||
            text_among(options->shorten, column->name);
 }
 
@@ -54,7 +57,10 @@ static struct fit_column *widest_text(const struct fit *fit, size_t than)
     for (size_t i = 0; i < fit->options->count; i++) {
         struct fit_column *column = &fit->columns[i];
         const char *name = fit->options->columns[i]->name;
-        const size_t more = text_among(fit->options->whole, name) ? WHOLE_MORE : 0;
+        const bool is_time = fit->options->columns[i]->type == VALUE_TIME;
+        const size_t more = text_among(fit->options->whole, name) ? WHOLE_MORE
+                            : is_time && than < TIME_LEAST        ? TIME_LEAST - than
+                                                                  : 0;
         const bool heading = than == TEXT_COMFORTABLE && column->width <= strlen(name);
         if (column->width > than + more && !heading && (!widest || column->width > widest->width) &&
             fit_may_cut(fit->options, fit->options->columns[i]))
