@@ -523,6 +523,20 @@ static void a_shorter_throw_route_is_not_found(void **state)
     assert_applied(policy, 5, 7);
 }
 
+/* Its table may have a longer route that leads, which the rule does not use. */
+static void a_rule_that_suppresses_routes_may_have_ended_the_way(void **state)
+{
+    struct policy *policy = *state;
+
+    policy->search.error = EACCES;
+    policy->search.tables[policy->search.table_count++] = (struct rule_table){7, 0, -1, false};
+    begin(policy, FR_ACT_TO_TBL, 7, 10);
+    wire_u32(&policy->wire, FRA_SUPPRESS_PREFIXLEN, 24);
+    take(policy);
+    assert_int_equal(policy->search.candidates, 1);
+    assert_false(policy->search.first_is_sure);
+}
+
 static void routes_for_some_sources_leave_the_answer_open(void **state)
 {
     struct policy *policy = *state;
@@ -566,6 +580,7 @@ int main(void)
         WITH_POLICY(a_table_with_a_route_that_ends_the_way_is_found),
         WITH_POLICY(a_longer_throw_route_hides_the_routes_of_its_table),
         WITH_POLICY(a_shorter_throw_route_is_not_found),
+        WITH_POLICY(a_rule_that_suppresses_routes_may_have_ended_the_way),
         WITH_POLICY(routes_for_some_sources_leave_the_answer_open),
     };
 

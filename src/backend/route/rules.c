@@ -181,7 +181,8 @@ static enum rule_match rule_leads(const struct rule_search *search, const struct
 
 /* The way ended: can a route have ended it in the table of this rule? If the socket is bound to an
  * interface, IPv6 may skip routes that end ways, because they have the interface lo. */
-static enum rule_match table_ends(const struct rule_search *search, uint32_t table)
+static enum rule_match table_ends(const struct rule_search *search, const struct policy_rule *rule,
+                                  uint32_t table)
 {
     const struct rule_table *found = NULL;
 
@@ -190,8 +191,11 @@ static enum rule_match table_ends(const struct rule_search *search, uint32_t tab
             found = &search->tables[i];
     if (!found || found->ends < 0 || (found->ends < found->throws && !found->may_differ))
         return RULE_DIFFERS;
-    return found->ends <= found->throws || found->may_differ || *search->flow->interface ? RULE_MAY_MATCH
-                                                                                         : RULE_MATCHES;
+    /* the rule may have found a longer route that leads, and not used it */
+    return found->ends <= found->throws || found->may_differ || *search->flow->interface ||
+                   found->ends < rule->suppress_prefix || rule->suppress_group != -1
+               ? RULE_MAY_MATCH
+               : RULE_MATCHES;
 }
 
 static enum rule_match rule_applies(const struct rule_search *search,
@@ -199,7 +203,7 @@ static enum rule_match rule_applies(const struct rule_search *search,
 {
     if (rule->header.action != FR_ACT_TO_TBL)
         return match_if(search->error && rule_error(rule->header.action) == search->error);
-    return search->error ? table_ends(search, table) : rule_leads(search, rule, table);
+    return search->error ? table_ends(search, rule, table) : rule_leads(search, rule, table);
 }
 
 void rule_search_take(struct rule_search *search, const struct policy_rule *rule)
