@@ -49,7 +49,7 @@ static const char *const ends[] = {
     [ROUTING_LEADS] = "leads",         [ROUTING_NONE] = "none",
     [ROUTING_BLACKHOLE] = "blackhole", [ROUTING_UNREACHABLE] = "unreachable",
     [ROUTING_PROHIBIT] = "prohibit",   [ROUTING_NEEDS_INTERFACE] = "needs-interface",
-    [ROUTING_NO_SOURCE] = "no-source", [ROUTING_UNKNOWN] = "unknown",
+    [ROUTING_UNKNOWN] = "unknown",
 };
 
 static void print_answer(const struct routing_answer *answer)
@@ -67,10 +67,10 @@ static void print_answer(const struct routing_answer *answer)
         put("via", &answer->gateway);
         put_interface("dev", answer->interface);
         put("src", &answer->source);
-        printf(" mtu %u%s", answer->mtu, answer->mtu_is_learnt ? " learnt" : "");
+        if (answer->mtu_is_learnt)
+            printf(" mtu %u", answer->mtu);
         if (answer->next_hops != 1)
             printf(" hops %u", answer->next_hops);
-        put_interface("vrf", answer->vrf);
     }
     putchar('\n');
 }
