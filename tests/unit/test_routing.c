@@ -563,6 +563,8 @@ static void a_rule_about_the_source_port_may_choose_another_way(void **state)
     wire_attribute(&routed->rules, FRA_SPORT_RANGE, &(struct fib_rule_port_range){40000, 40009}, 4);
     add_rules(routed, AF_INET);
     assert_int_equal(ask(routed)->end, ROUTING_UNKNOWN);
+    assert_int_equal(routed->answer.table, 0);
+    assert_false(routed->answer.rule.known);
     routed->question.source_port = 10;
     assert_int_equal(ask(routed)->end, ROUTING_LEADS);
     assert_rule(&routed->answer, 32766, RT_TABLE_MAIN);

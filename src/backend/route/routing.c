@@ -335,7 +335,8 @@ static void routing_name_rule(struct routing *routing, const struct routing_rout
                              .prefix = match->route.prefix,
                              .has_prefix = match->has && match->route.table == answer->table};
     if (routing_search(routing) == 0 && routing->search.needs_port)
-        answer->end = ROUTING_UNKNOWN; /* the kernel may choose another way with the port */
+        /* with the port, the kernel may choose another way */
+        *answer = (struct routing_answer){.end = ROUTING_UNKNOWN};
 }
 
 /* --- The way ends ----------------------------------------------------------------------------- */
