@@ -151,7 +151,6 @@ static const char *route_end_text(enum routing_end end)
         [ROUTING_UNREACHABLE] = "a route of type unreachable",
         [ROUTING_PROHIBIT] = "a route of type prohibit",
         [ROUTING_NEEDS_INTERFACE] = "a link-local address needs its interface (ADDRESS%eth0)",
-        [ROUTING_NO_SOURCE] = "the source is no address of this network namespace",
         [ROUTING_UNKNOWN] = "not known"};
 
     return texts[end];
