@@ -271,7 +271,7 @@ static void a_packet_without_a_socket_is_one_of_its_device(void **state)
     drop(&scene);
     assert_key(&scene, DEVICE_NETNS, 0, 0, 5);
     assert_int_equal(scene.seen[1].count, 1);
-    assert_int_equal(scene.casts, 1);
+    assert_int_equal(scene.casts, 2); /* a receiver is cast before the program compares it with 0 */
 }
 
 static void its_receiver_counts_and_not_its_sender(void **state)

@@ -133,6 +133,13 @@ _Static_assert(DROP_PAGE % sizeof(struct drop_slot) == 0 &&
                    offsetof(struct drop_table, slots) % DROP_PAGE == 0,
                "whole pages can be mapped");
 
+void drop_put_argument(struct assembly *to, unsigned into, struct kernel_member argument,
+                       uint32_t type, uint32_t cast)
+{
+    assembly_load(to, BPF_FIRST, CONTEXT, argument);
+    assembly_cast(to, into, BPF_FIRST, type, cast);
+}
+
 /* Stores reason and location in the key, and loads the packet into SKB. Ends the program if the
  * packet was not dropped, or was consumed. */
 static void put_reason(struct assembly *to, const struct drop_layout *layout)
@@ -145,8 +152,7 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_store_zeroes(to, KEY, sizeof(struct drop_key) + COOKIE_SIZE);
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
     assembly_copy(to, CONTEXT, layout->location, KEY_AT(location));
-    assembly_load(to, BPF_FIRST, CONTEXT, layout->skb);
-    assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
+    drop_put_argument(to, SKB, layout->skb, layout->of_skb, layout->cast);
 }
 
 /* Sockets of half-open connections and in TIME_WAIT are smaller structs: they have only the first
@@ -197,9 +203,8 @@ static void put_sockets(struct assembly *to, const struct drop_layout *layout, i
 
     if (layout->has_receiver) {
         size_t is_sent;
-        assembly_load(to, BPF_FIRST, CONTEXT, layout->receiver);
-        is_sent = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-        assembly_cast(to, OTHER, BPF_FIRST, layout->of_sock, layout->cast);
+        drop_put_argument(to, OTHER, layout->receiver, layout->of_sock, layout->cast);
+        is_sent = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
         drop_put_socket(to, layout, cookie_at);
         is_receiver = assembly_skip(to);
         assembly_land(to, is_sent);
