@@ -54,7 +54,7 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
             layout->reasons = parameter.type;
         }
     }
-    return layout->of_skb && has_location && layout->reasons;
+    return layout->of_skb && has_location;
 }
 
 /* Finds a member that is a pointer, and the type that it points to. */
@@ -107,17 +107,20 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
     struct btf_enumerator one;
 
     *layout = (struct drop_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_kfree_skb")};
-    if (!layout->tracepoint || !find_parameters(btf, layout) ||
-        !btf_resolve(btf, layout->reasons, &reasons) || !find_members(btf, layout))
+    if (!layout->tracepoint || !find_parameters(btf, layout) || !find_members(btf, layout)) {
+        layout->of_sock = 0;
+        return -ENOTSUP;
+    }
+    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
+    layout->has_cookie = kernel_path_find(btf, layout->of_sock, "__sk_common.skc_cookie.counter",
+                                          &layout->cookie, NULL);
+    if (!layout->reasons || !btf_resolve(btf, layout->reasons, &reasons))
         return -ENOTSUP;
     /* before Linux 6.1 SKB_CONSUMED does not exist: consumed packets do not come here */
     layout->consumed = SKB_DROP_NONE;
     for (uint32_t i = 0; i < reasons.count; i++)
         if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
             layout->consumed = (uint32_t)one.value;
-    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
-    layout->has_cookie = kernel_path_find(btf, layout->of_sock, "__sk_common.skc_cookie.counter",
-                                          &layout->cookie, NULL);
     return 0;
 }
 
