@@ -180,10 +180,11 @@ void drop_put_socket(struct assembly *to, const struct drop_layout *layout, int 
     assembly_land(to, is_half_open);
 }
 
-/* Until IP takes it, a packet that came in belongs to the
- * socket of its sender, which may be in another network namespace. Socket queues use the memory of
- * the device's pointer for other data, so a number is used only if it begins with 0xf, as all ids
- * of namespaces do (PROC_DYNAMIC_FIRST in fs/proc/generic.c). */
+/* Until IP takes it, a packet that came in belongs to the socket of its sender, which may be in
+ * another network namespace. Socket queues use the memory of the device's pointer for other data,
+ * so a number is used only if it can be the id of a namespace: ids begin with 0xf
+ * (PROC_DYNAMIC_FIRST in fs/proc/generic.c), and those of the machine's first namespaces are just
+ * before (the network namespace's is 0xeffffff9 in Linux 7; linux/nsfs.h). */
 void drop_put_device(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_none;
@@ -192,6 +193,7 @@ void drop_put_device(struct assembly *to, const struct drop_layout *layout)
     assembly_load(to, BPF_FIRST, OTHER, layout->net_of_device);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_ADD, BPF_SECOND, 16);
     assembly_number(to, BPF_RSH, BPF_SECOND, 28);
     is_none = assembly_skip_if(to, BPF_JNE, BPF_SECOND, 0xf);
     assembly_store(to, BPF_FIRST, KEY_AT(netns), BPF_W);
