@@ -48,7 +48,8 @@ struct attempt_probe_blind {
 
 /* Begins to note. `port`: destination port of the attempts, host byte order. Because NAT changes
  * ports, packets with SYN, and resets that answer them, are noted for every port. Returns NULL,
- * with the refusal (may be NULL), if nothing can be noted. Uses RIGHT_BPF. */
+ * if nothing can be noted. Sets the refusal (may be NULL) if drops cannot be noted. Uses RIGHT_BPF.
+ */
 struct attempt_probe *attempt_probe_create(uint8_t protocol, uint16_t port,
                                            struct attempt_probe_blind *blind,
                                            struct bpf_refusal *refusal);

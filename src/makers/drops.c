@@ -2,6 +2,7 @@
 #include "fastnet/drops.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,6 +20,7 @@
 #include "makers/drop_counters.h"
 #include "makers/drop_rows.h"
 #include "makers/packet_sockets.h"
+#include "makers/socket_index.h"
 
 struct drops {
     const struct drops_options *options;
@@ -109,6 +111,54 @@ static int drops_take(struct drops *drops)
     return error;
 }
 
+/* True if the packet may come from a socket of this machine that the kernel no longer knows. */
+static bool drops_lacks_sender(const struct drop *drop)
+{
+    return drop->record.drop.received && drop->record.drop.protocol == IPPROTO_TCP &&
+           (drop->record.has & (DROP_PORTS | DROP_SOCKET)) == DROP_PORTS;
+}
+
+/* Finds who sent packets that came in. A packet loses its socket between network namespaces, but it
+ * keeps the addresses of the connection: a single socket that has them is its sender. */
+static int drops_find_senders(struct drops *drops)
+{
+    static const struct listing all = {
+        .proc_root = "/proc", .all_netns = true, .netns_implied = true};
+    uint8_t ports[SOCKET_PORTS_SIZE] = {0};
+    struct socket_index index = {.sockets = {.count = 0}};
+    struct report losses = {.partial = false};
+    struct engine *engine;
+    bool any = false;
+    int error;
+
+    for (size_t i = 0; i < drop_probe_count(drops->probe); i++) {
+        const struct drop *drop = drop_probe_at(drops->probe, i);
+        const uint16_t port = drop->record.drop.remote.port;
+        if (drops_lacks_sender(drop)) {
+            ports[port / 8] |= (uint8_t)(1 << port % 8);
+            any = true;
+        }
+    }
+    if (!any)
+        return 0;
+    engine = engine_create(netlink_create(NULL));
+    error = engine ? socket_index_read(&index, engine, &all, ports, &losses) : -ENOMEM;
+    for (size_t i = 0; i < drop_probe_count(drops->probe) && !error; i++) {
+        const struct drop *drop = drop_probe_at(drops->probe, i);
+        const struct drop_record *seen = &drop->record.drop;
+        const struct indexed_sockets *sender =
+            drops_lacks_sender(drop) ? socket_index_find(&index, MATCH_CONNECTED, seen->protocol,
+                                                         &seen->remote, &seen->local, 0)
+                                     : NULL;
+        if (sender)
+            drops->fitting[i] = (struct fitting){
+                .inode = sender->inode, .uid = sender->uid, .count = sender->count};
+    }
+    socket_index_finish(&index);
+    engine_destroy(engine);
+    return error == -ENOMEM ? error : 0;
+}
+
 /* Begins to count dropped packets, and to note who connects and sends. */
 static void drops_start(struct drops *drops)
 {
@@ -140,6 +190,8 @@ void drops_begin(void *maker)
     drops->last = clock_interrupted();
     if (!drops->error && drops->probe)
         drops->error = drops_take(drops);
+    if (!drops->error && drops->connects)
+        drops->error = drops_find_senders(drops);
     if (!drops->error)
         drops->error = drop_counters_read(drops->counters, drops->probe);
 }

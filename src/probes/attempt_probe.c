@@ -29,21 +29,20 @@ struct attempt_probe {
 struct attempt_layouts {
     struct drop_layout drops;
     struct reset_layout sent, received;
-    bool has_sent, has_received;
+    bool has_drops, has_sent, has_received;
 };
 
-/* Finds layouts and the names of reasons. Resets are optional. */
+/* Finds layouts and the names of reasons. A kernel may lack drop reasons, or resets. */
 static int attempt_probe_read_types(struct attempt_probe *probe, struct attempt_layouts *layouts,
                                     const struct btf *btf)
 {
-    int status = drop_layout_init(&layouts->drops, btf);
+    int status;
 
-    if (status < 0)
-        return status;
+    layouts->has_drops = drop_layout_init(&layouts->drops, btf) == 0;
     layouts->has_sent = reset_layout_init(&layouts->sent, &layouts->drops, btf, true) == 0;
     layouts->has_received = reset_layout_init(&layouts->received, &layouts->drops, btf, false) == 0;
     status = drop_names_add(&probe->drop_reasons, btf, layouts->drops.reasons, SKB_DROP_REASONS);
-    if (status == 0 && layouts->sent.reasons)
+    if (status == 0)
         status = drop_names_add(&probe->reset_reasons, btf, layouts->sent.reasons, RESET_REASONS);
     return status;
 }
@@ -72,23 +71,23 @@ static int attempt_probe_attach(struct attempt_probe *probe, const struct attemp
     probe->table = bpf_map_memory(probe->map, 0, sizeof *probe->table);
     if (!probe->table)
         return -errno;
-    probe->drops =
-        bpf_tracepoint_attach(code, drop_program_make(&layouts->drops, filter, probe->map, code),
-                              layouts->drops.tracepoint, "fastnet_tries");
-    if (probe->drops < 0)
-        return probe->drops;
+    probe->drops = !layouts->has_drops
+                       ? -ENOTSUP
+                       : bpf_tracepoint_attach(
+                             code, drop_program_make(&layouts->drops, filter, probe->map, code),
+                             layouts->drops.tracepoint, "fastnet_tries");
     if (filter->protocol == IPPROTO_TCP && layouts->has_sent)
         probe->sent = attempt_probe_attach_resets(probe, true, layouts, filter);
     if (filter->protocol == IPPROTO_TCP && layouts->has_received)
         probe->received = attempt_probe_attach_resets(probe, false, layouts, filter);
-    return 0;
+    return probe->drops < 0 ? probe->drops : 0;
 }
 
 static int attempt_probe_start(struct attempt_probe *probe, const struct drop_filter *filter,
                                struct bpf_refusal *refusal)
 {
     struct kernel_types types;
-    struct attempt_layouts layouts = {.has_sent = false};
+    struct attempt_layouts layouts = {.has_drops = false};
     int status = bpf_check_rights(refusal, "packets");
 
     if (status < 0)
@@ -97,12 +96,11 @@ static int attempt_probe_start(struct attempt_probe *probe, const struct drop_fi
     if (status == 0)
         status = attempt_probe_read_types(probe, &layouts, &types.btf);
     kernel_types_finish(&types);
-    if (status == -ENOTSUP)
-        return bpf_refuse(refusal, status,
-                          "this kernel does not report drop reasons (needs Linux 5.17)");
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
-    return bpf_refuse_step(refusal, attempt_probe_attach(probe, &layouts, filter), "bpf(2)");
+    status = attempt_probe_attach(probe, &layouts, filter);
+    return status == -ENOTSUP ? bpf_refuse(refusal, status, DROPS_UNREPORTED)
+                              : bpf_refuse_step(refusal, status, "bpf(2)");
 }
 
 struct attempt_probe *attempt_probe_create(uint8_t protocol, uint16_t port,
@@ -120,11 +118,12 @@ struct attempt_probe *attempt_probe_create(uint8_t protocol, uint16_t port,
     hash_secret(secret);
     filter.secret = secret[0];
     probe->map = probe->drops = probe->sent = probe->received = -1;
-    if (attempt_probe_start(probe, &filter, refusal) < 0) {
+    if (attempt_probe_start(probe, &filter, refusal) < 0 && probe->sent < 0 &&
+        probe->received < 0) {
         attempt_probe_destroy(probe);
         return NULL;
     }
-    blind->drops = false;
+    blind->drops = probe->drops < 0;
     blind->resets = protocol == IPPROTO_TCP && (probe->sent < 0 || probe->received < 0);
     blind->reset_reasons = !probe->reset_reasons.count;
     return probe;

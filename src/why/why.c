@@ -296,7 +296,7 @@ static void why_conclude(struct why *why, const struct evidence *evidence,
 static int why_emit(struct why *why, record_fn fn, void *arg)
 {
     const struct evidence *first = &why->tries[0], *last = &why->tries[why->count - 1];
-    const char *unseen = why->probe ? NULL : why->refusal.error ? why->refusal.reason : NULL;
+    const char *unseen = why->refusal.error ? why->refusal.reason : NULL;
     struct verdict verdict, other;
     char before[VERDICT_TEXT];
     struct steps steps = {.evidence = first,

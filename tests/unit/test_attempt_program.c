@@ -50,7 +50,8 @@ static void read_layouts(struct reset_layout *resets, int *status, bool sent)
 
     made_drops(&made, &scene.kernel);
     assert_int_equal(btf_init(&btf, (struct text){bytes, made_bytes(&made, bytes)}), 0);
-    assert_int_equal(drop_layout_init(&scene.layout, &btf), 0);
+    assert_int_equal(drop_layout_init(&scene.layout, &btf),
+                     scene.kernel.without_reason ? -ENOTSUP : 0);
     assert_true(scene.layout.has_cookie);
     if (resets)
         *status = reset_layout_init(resets, &scene.layout, &btf, sent);
@@ -643,6 +644,16 @@ static void a_kernel_without_these_events_is_refused(void **state)
     }
 }
 
+static void resets_are_noted_where_drops_have_no_reasons(void **state)
+{
+    (void)state;
+    scene.kernel.without_reason = true;
+    place_ends(false);
+    place_reset(scene.sock.bytes, NULL, 1);
+    assert_int_equal(reset(true), 1);
+    assert_int_equal(reset(false), 2);
+}
+
 static void reasons_of_resets_have_names(void **state)
 {
     struct drop_names names = {.list = NULL};
@@ -690,6 +701,7 @@ int main(void)
         IN_SCENE(resets_of_other_ports_are_not_noted),
         IN_SCENE(another_reason_is_another_reset),
         IN_SCENE(a_kernel_without_these_events_is_refused),
+        IN_SCENE(resets_are_noted_where_drops_have_no_reasons),
         IN_SCENE(reasons_of_resets_have_names),
     };
 

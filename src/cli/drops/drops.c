@@ -12,6 +12,7 @@
 #include "fastnet/drop_probe.h"
 #include "fastnet/drop_reasons.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 
 enum { FOR_MS = 5000 };
 
@@ -124,6 +125,7 @@ static int drops_list_rows(const struct drops_command *command)
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",
         .whole = "local remote",
+        .rights = RIGHTS_OF_NAMESPACES, /* senders are searched in all network namespaces */
         .listing = {.tables = &table,
                     .table_count = 1,
                     .maker = &maker,

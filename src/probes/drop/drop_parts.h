@@ -34,6 +34,12 @@ enum {
 #define SEEN_AT(member)   (SEEN + (int)offsetof(struct drop_seen, member))
 #define PACKET_AT(member) (PACKET + (int)offsetof(struct drop_packet, member))
 
+/* Loads an argument of the tracepoint, a pointer that may be NULL. The pointer is cast before it is
+ * compared: from Linux 6.4 to 6.11 the verifier believes that no argument is NULL, and removes the
+ * comparison. type: number of the struct; cast: see assembly_cast(). */
+void drop_put_argument(struct assembly *to, unsigned into, struct kernel_member argument,
+                       uint32_t type, uint32_t cast);
+
 /* Reads `size` bytes, `offset` bytes after the address in OTHER, to offset `at` on the stack. */
 void drop_put_read(struct assembly *to, int at, int offset, int size);
 

@@ -114,8 +114,7 @@ static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusa
         status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, SKB_DROP_REASONS);
     kernel_types_finish(&types);
     if (!has_reasons)
-        return bpf_refuse(refusal, -ENOTSUP,
-                          "this kernel does not report drop reasons (needs Linux 5.17)");
+        return bpf_refuse(refusal, -ENOTSUP, DROPS_UNREPORTED);
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
     probe->knows_receivers = layout.has_receiver;

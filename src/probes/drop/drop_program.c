@@ -54,7 +54,7 @@ static bool find_parameters(const struct btf *btf, struct drop_layout *layout)
             layout->reasons = parameter.type;
         }
     }
-    return layout->of_skb && has_location && layout->reasons;
+    return layout->of_skb && has_location;
 }
 
 /* Finds a member that is a pointer, and the type that it points to. */
@@ -107,17 +107,20 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf)
     struct btf_enumerator one;
 
     *layout = (struct drop_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_kfree_skb")};
-    if (!layout->tracepoint || !find_parameters(btf, layout) ||
-        !btf_resolve(btf, layout->reasons, &reasons) || !find_members(btf, layout))
+    if (!layout->tracepoint || !find_parameters(btf, layout) || !find_members(btf, layout)) {
+        layout->of_sock = 0;
+        return -ENOTSUP;
+    }
+    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
+    layout->has_cookie = kernel_path_find(btf, layout->of_sock, "__sk_common.skc_cookie.counter",
+                                          &layout->cookie, NULL);
+    if (!layout->reasons || !btf_resolve(btf, layout->reasons, &reasons))
         return -ENOTSUP;
     /* before Linux 6.1 SKB_CONSUMED does not exist: consumed packets do not come here */
     layout->consumed = SKB_DROP_NONE;
     for (uint32_t i = 0; i < reasons.count; i++)
         if (btf_enumerator(btf, &reasons, i, &one) && text_is(one.name, "SKB_CONSUMED"))
             layout->consumed = (uint32_t)one.value;
-    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
-    layout->has_cookie = kernel_path_find(btf, layout->of_sock, "__sk_common.skc_cookie.counter",
-                                          &layout->cookie, NULL);
     return 0;
 }
 
@@ -133,6 +136,13 @@ _Static_assert(DROP_PAGE % sizeof(struct drop_slot) == 0 &&
                    offsetof(struct drop_table, slots) % DROP_PAGE == 0,
                "whole pages can be mapped");
 
+void drop_put_argument(struct assembly *to, unsigned into, struct kernel_member argument,
+                       uint32_t type, uint32_t cast)
+{
+    assembly_load(to, BPF_FIRST, CONTEXT, argument);
+    assembly_cast(to, into, BPF_FIRST, type, cast);
+}
+
 /* Stores reason and location in the key, and loads the packet into SKB. Ends the program if the
  * packet was not dropped, or was consumed. */
 static void put_reason(struct assembly *to, const struct drop_layout *layout)
@@ -145,8 +155,7 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_store_zeroes(to, KEY, sizeof(struct drop_key) + COOKIE_SIZE);
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
     assembly_copy(to, CONTEXT, layout->location, KEY_AT(location));
-    assembly_load(to, BPF_FIRST, CONTEXT, layout->skb);
-    assembly_cast(to, SKB, BPF_FIRST, layout->of_skb, layout->cast);
+    drop_put_argument(to, SKB, layout->skb, layout->of_skb, layout->cast);
 }
 
 /* Sockets of half-open connections and in TIME_WAIT are smaller structs: they have only the first
@@ -171,10 +180,11 @@ void drop_put_socket(struct assembly *to, const struct drop_layout *layout, int 
     assembly_land(to, is_half_open);
 }
 
-/* Until IP takes it, a packet that came in belongs to the
- * socket of its sender, which may be in another network namespace. Socket queues use the memory of
- * the device's pointer for other data, so a number is used only if it begins with 0xf, as all ids
- * of namespaces do (PROC_DYNAMIC_FIRST in fs/proc/generic.c). */
+/* Until IP takes it, a packet that came in belongs to the socket of its sender, which may be in
+ * another network namespace. Socket queues use the memory of the device's pointer for other data,
+ * so a number is used only if it can be the id of a namespace: ids begin with 0xf
+ * (PROC_DYNAMIC_FIRST in fs/proc/generic.c), and those of the machine's first namespaces are just
+ * before (the network namespace's is 0xeffffff9 in Linux 7; linux/nsfs.h). */
 void drop_put_device(struct assembly *to, const struct drop_layout *layout)
 {
     size_t is_none;
@@ -183,6 +193,7 @@ void drop_put_device(struct assembly *to, const struct drop_layout *layout)
     assembly_load(to, BPF_FIRST, OTHER, layout->net_of_device);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_ADD, BPF_SECOND, 16);
     assembly_number(to, BPF_RSH, BPF_SECOND, 28);
     is_none = assembly_skip_if(to, BPF_JNE, BPF_SECOND, 0xf);
     assembly_store(to, BPF_FIRST, KEY_AT(netns), BPF_W);
@@ -197,9 +208,8 @@ static void put_sockets(struct assembly *to, const struct drop_layout *layout, i
 
     if (layout->has_receiver) {
         size_t is_sent;
-        assembly_load(to, BPF_FIRST, CONTEXT, layout->receiver);
-        is_sent = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-        assembly_cast(to, OTHER, BPF_FIRST, layout->of_sock, layout->cast);
+        drop_put_argument(to, OTHER, layout->receiver, layout->of_sock, layout->cast);
+        is_sent = assembly_skip_if(to, BPF_JEQ, OTHER, 0);
         drop_put_socket(to, layout, cookie_at);
         is_receiver = assembly_skip(to);
         assembly_land(to, is_sent);

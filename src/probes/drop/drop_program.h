@@ -105,8 +105,10 @@ struct drop_layout {
     bool has_cookie;
 };
 
-/* Returns 0, or -ENOTSUP: this kernel reports no drop reasons, or has other structs. */
+/* Returns 0, or -ENOTSUP: this kernel reports no drop reasons, or has other structs. In the second
+ * case layout->of_sock is 0; otherwise it has all that reset programs need. */
 int drop_layout_init(struct drop_layout *layout, const struct btf *btf);
+#define DROPS_UNREPORTED "this kernel does not report drop reasons (needs Linux 5.17)"
 
 enum { DROP_PROGRAM_MAX = 768 };
 

@@ -108,15 +108,6 @@ static void reset_put_ends(struct assembly *to, const struct reset_layout *layou
     assembly_land(to, is_v4);
 }
 
-/* Loads a pointer that may be NULL from the context. The pointer is cast before it is compared:
- * before Linux 6.13 the verifier believes that no argument is NULL, and removes the comparison. */
-static void reset_put_argument(struct assembly *to, unsigned into, struct kernel_member member,
-                               uint32_t type, const struct drop_layout *drops)
-{
-    assembly_load(to, BPF_FIRST, CONTEXT, member);
-    assembly_cast(to, into, BPF_FIRST, type, drops->cast);
-}
-
 /* Stores the ends of the packet that the reset answers. If there is none, of the socket. */
 static void reset_put_packet(struct assembly *to, const struct reset_layout *layout,
                              const struct drop_layout *drops, const struct drop_filter *filter,
@@ -127,7 +118,7 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
     assembly_store_zeroes(to, PACKET, sizeof(struct drop_packet));
     assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
     if (layout->has_skb) {
-        reset_put_argument(to, SKB, layout->skb, drops->of_skb, drops);
+        drop_put_argument(to, SKB, layout->skb, drops->of_skb, drops->cast);
         is_none = assembly_skip_if(to, BPF_JEQ, SKB, 0);
         drop_put_packet(to, drops, filter, what);
         drop_put_device(to, drops);
@@ -135,7 +126,7 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
         is_answer = assembly_skip(to);
         assembly_land(to, is_none);
     }
-    reset_put_argument(to, OTHER, layout->sock, drops->of_sock, drops);
+    drop_put_argument(to, OTHER, layout->sock, drops->of_sock, drops->cast);
     assembly_end_if(to, BPF_JEQ, OTHER, 0);
     reset_put_ends(to, layout, what);
     drop_put_filter(to, filter);
@@ -158,7 +149,7 @@ size_t reset_program_make(const struct reset_layout *layout, const struct drop_l
         assembly_store(&to, BPF_FIRST, KEY_AT(reason), BPF_W);
     }
     reset_put_packet(&to, layout, drops, filter, what);
-    reset_put_argument(&to, OTHER, layout->sock, drops->of_sock, drops);
+    drop_put_argument(&to, OTHER, layout->sock, drops->of_sock, drops->cast);
     is_none = assembly_skip_if(&to, BPF_JEQ, OTHER, 0);
     drop_put_socket(&to, drops, SEEN_AT(cookie));
     assembly_land(&to, is_none);
