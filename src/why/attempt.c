@@ -391,7 +391,6 @@ static void child_send(struct attempt_child *child)
         child_count_bytes(child, given);
         left = child_milliseconds_left(child);
     } while (left > 0 && !child->result.reset && child->result.acked < child->question->bytes);
-    child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
     child_set_abort(child, child->result.acked < given);
 }
 
@@ -409,8 +408,9 @@ static void child_say_goodbye(struct attempt_child *child)
 
 /* --- The child, from begin to end ------------------------------------------------------------- */
 
-/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. If he is another
- * user then, the kernel does not send the signal, and child_poll() ends the child. */
+/* Called at once, because the control group may be frozen, and again after the child has become
+ * another user, because the kernel then forgets PR_SET_PDEATHSIG. But it sends no signal to another
+ * user: child_poll() ends that child. */
 static void child_die_with(pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -458,6 +458,7 @@ static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
 
     sigfillset(&all); /* blocks the parent's handlers, which write to the terminal */
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    child_die_with(parent);
     child_enter(child);
     error = child_open_socket(child);
     rights_drop();
@@ -515,6 +516,10 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
     while ((length = read(attempt->pair, &news, sizeof news)) == (ssize_t)sizeof news)
         attempt->news = news;
     attempt->has_ended |= length == 0;
+    /* A child that was killed has not waited for an answer. */
+    if (attempt->has_ended && !attempt->news.is_final &&
+        attempt->news.result.state == ATTEMPT_WAITS)
+        attempt->news.result.state = ATTEMPT_NONE;
     *result = attempt->news.result;
     if (attempt->news.is_final || attempt->has_ended)
         return true;
