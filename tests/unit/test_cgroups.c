@@ -2,6 +2,7 @@
 /* Control groups by their paths. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
