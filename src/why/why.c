@@ -39,6 +39,7 @@ struct why {
     struct report *report; /* takes the losses of the listing */
     struct evidence_netns here;
     uint64_t own_netns;
+    unsigned lacks; /* ATTEMPT_LACKS_NETNS or ATTEMPT_LACKS_USER: the way is not that of --as */
     struct addresses addresses;
     uint64_t name_elapsed;
     struct attempt_probe *probe;
@@ -216,6 +217,7 @@ static void why_begin_evidence(struct why *why, struct evidence *evidence, size_
         .protocol = options->protocol,
         .here = why->here,
         .own_netns = why->own_netns,
+        .attempt.lacks = why->lacks,
         .name = is_numeric(options->host) ? NULL : options->host,
         .addresses = addresses->count + addresses->more,
     };
@@ -260,6 +262,8 @@ static int why_look_at_all(struct why *why)
     int status = 0;
 
     why->count = 1;
+    if (why->lacks & ATTEMPT_LACKS_NETNS)
+        return 0;
     if (index >= why->addresses.count) {
         why->tried[0] = index = 0;
         why_begin_evidence(why, &why->tries[0], 0);
@@ -323,7 +327,7 @@ static int why_emit(struct why *why, record_fn fn, void *arg)
         steps.first = before;
     }
     why_conclude(why, first, &verdict);
-    error = steps_emit(&steps);
+    error = why->lacks & ATTEMPT_LACKS_NETNS ? 0 : steps_emit(&steps);
     return error ? error : steps_emit_answer(&steps, &verdict);
 }
 
@@ -363,15 +367,16 @@ int why_explain(void *maker, const struct query *query, record_fn fn, void *arg)
     why->own_netns = namespace_own_id();
     is_scoped = strchr(why->options->host, '%'); /* an interface of the other network namespace */
     status = is_scoped ? 0 : why_find_addresses(why);
+    why->lacks = as ? as->lacks & (ATTEMPT_LACKS_NETNS | ATTEMPT_LACKS_USER) : 0;
     if (own >= 0 && namespace_enter(as->netns) < 0)
-        report_loss(why->report, "%s: the network namespace cannot be entered", as->text);
+        why->lacks |= ATTEMPT_LACKS_NETNS;
     if (is_scoped)
         status = why_find_addresses(why);
     if (status == 0)
         status = why_explain_here(why, fn, arg);
     else
         report_loss(why->report, "%s: %s", why->options->host, strerror(-status));
-    if (own >= 0 && namespace_enter(own) < 0 && status == 0)
+    if (own >= 0 && !(why->lacks & ATTEMPT_LACKS_NETNS) && namespace_enter(own) < 0 && status == 0)
         status = -EPERM;
     if (own >= 0)
         close(own);
