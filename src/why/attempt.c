@@ -72,25 +72,6 @@ static void child_report(const struct attempt_child *child, bool is_final)
         _exit(1);
 }
 
-static _Noreturn void child_give_up(struct attempt_child *child, unsigned lack, int error)
-{
-    child->result.lacks |= lack;
-    child->result.error = -error;
-    child_report(child, true);
-    _exit(0);
-}
-
-/* Moves the child. "0" is the process that writes (cgroups(7)). */
-static int child_enter_cgroup(int procs)
-{
-    int error;
-
-    rights_raise(RIGHT_CGROUPS);
-    error = write(procs, "0", 1) < 0 ? -errno : 0;
-    rights_lower();
-    return error;
-}
-
 /* Keeps the permitted rights until rights_drop(), because the mark of the socket needs one. */
 static int child_become(const struct attempt_as *as)
 {
@@ -107,23 +88,29 @@ static int child_become(const struct attempt_as *as)
     return error;
 }
 
+/* Ends the child if it cannot enter the network namespace. */
 static void child_enter(struct attempt_child *child)
 {
     const struct attempt_as *as = child->question->as;
-    unsigned *const lacks = &child->result.lacks;
-    int error;
+    struct attempt_result *result = &child->result;
 
     if (!as)
         return;
-    *lacks = as->lacks;
-    if (*lacks & ATTEMPT_LACKS_NETNS)
-        child_give_up(child, ATTEMPT_LACKS_NETNS, -EACCES);
-    if (as->netns && (error = namespace_enter(as->netns)) < 0)
-        child_give_up(child, ATTEMPT_LACKS_NETNS, error);
-    if (as->cgroup && child_enter_cgroup(as->cgroup) < 0)
-        *lacks |= ATTEMPT_LACKS_CGROUP;
+    result->lacks = as->lacks;
+    result->error = as->lacks & ATTEMPT_LACKS_NETNS ? EACCES
+                    : as->netns                     ? -namespace_enter(as->netns)
+                                                    : 0;
+    if (result->error) {
+        result->lacks |= ATTEMPT_LACKS_NETNS;
+        child_report(child, true);
+        _exit(0);
+    }
+    rights_raise(RIGHT_CGROUPS);
+    if (as->cgroup && write(as->cgroup, "0", 1) < 0) /* the process that writes (cgroups(7)) */
+        result->lacks |= ATTEMPT_LACKS_CGROUP;
+    rights_lower();
     if (as->has_user && child_become(as) < 0)
-        *lacks |= ATTEMPT_LACKS_USER;
+        result->lacks |= ATTEMPT_LACKS_USER;
 }
 
 /* The socket belongs to the user and control group of now, so it is opened after the child has
@@ -224,11 +211,12 @@ static bool child_fail(struct attempt_child *child, int error)
     return true;
 }
 
-/* tcp_reset() of the kernel's net/ipv4/tcp_input.c: a reset before the handshake is ECONNREFUSED.
- */
-static bool is_later_reset(int error)
+/* Notes a reset after the handshake, each time that a call returns an error of the socket, which
+ * clears it. A reset before the handshake is ECONNREFUSED (tcp_reset() of the kernel's
+ * net/ipv4/tcp_input.c). */
+static void child_note_error(struct attempt_child *child, int error)
 {
-    return error == ECONNRESET || error == EPIPE;
+    child->result.reset |= error == ECONNRESET || error == EPIPE;
 }
 
 /* Returns whether there is a proof. A SYN that is refused within connect(2) leaves the socket in
@@ -239,7 +227,7 @@ static bool child_settle_tcp(struct attempt_child *child)
     const struct tcp_info info = child_tcp_info(child);
 
     child->result.retransmits = info.tcpi_total_retrans;
-    child->result.reset = is_later_reset(error);
+    child_note_error(child, error);
     if (child->result.reset ||
         (info.tcpi_state != STATE_SYN_SENT && info.tcpi_state != STATE_CLOSE)) {
         child->result.state = ATTEMPT_CONNECTED;
@@ -297,12 +285,6 @@ static void child_await(struct attempt_child *child)
 }
 
 /* --- Bytes, and the end ----------------------------------------------------------------------- */
-
-/* Each call that returns an error of the socket clears it, so each call notes the reset. */
-static void child_note_error(struct attempt_child *child, int error)
-{
-    child->result.reset |= is_later_reset(error);
-}
 
 /* Discards what the peer has sent, because close(2) with unread bytes sends a reset. Stops after a
  * while, because a peer may send without end. Returns false at the end of the stream. */
@@ -464,19 +446,16 @@ int attempt_begin(struct attempt **attempt, const struct attempt_question *quest
     struct attempt *made = calloc(1, sizeof *made);
     struct attempt_question asked = *question;
     const pid_t self = getpid();
-    int pair[2], error = 0;
+    int pair[2] = {-1, -1}, error;
 
     if (!made)
         return -ENOMEM;
     asked.peer.address = address_unmapped(&question->peer.address);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
-        error = -errno;
-        free(made);
-        return error;
-    }
-    made->pair = pair[0];
     made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
-    made->child = fork();
+    made->child = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0
+                      ? -1
+                      : fork();
+    error = made->child < 0 ? -errno : 0;
     if (made->child == 0) {
         close(pair[0]);
         child_run(&(struct attempt_child){.question = &asked,
@@ -484,13 +463,15 @@ int attempt_begin(struct attempt **attempt, const struct attempt_question *quest
                                           .is_v6 = asked.peer.address.family == AF_INET6},
                   self);
     }
-    error = made->child < 0 ? -errno : 0;
-    close(pair[1]);
+    if (pair[1] >= 0)
+        close(pair[1]);
     if (error) {
-        close(pair[0]);
+        if (pair[0] >= 0)
+            close(pair[0]);
         free(made);
         return error;
     }
+    made->pair = pair[0];
     *attempt = made;
     return 0;
 }
@@ -529,7 +510,8 @@ void attempt_end(struct attempt *attempt)
 
     if (!attempt)
         return;
-    if (!attempt_read(attempt, &result) || !attempt->news.is_final)
+    (void)attempt_read(attempt, &result);
+    if (!attempt->news.is_final)
         (void)shutdown(attempt->pair, SHUT_WR);
     while (!attempt->has_ended && clock_nanoseconds(CLOCK_MONOTONIC) < end) {
         struct pollfd event = {.fd = attempt->pair, .events = POLLIN};

@@ -3,6 +3,7 @@
  * directory in /proc, so that they belong to one process even if its pid is used again. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -27,42 +28,16 @@ enum { STATUS_FILE_MAX = 4096, CGROUP_FILE_MAX = 3 * PATH_MAX };
 
 /* --- A process -------------------------------------------------------------------------------- */
 
-/* Finds the line that begins with `name`. Returns the rest of the text after it, or NULL. */
-static const char *as_find_line(const char *text, const char *name)
-{
-    while (text && strncmp(text, name, strlen(name)) != 0) {
-        text = strchr(text, '\n');
-        text = text ? text + 1 : NULL;
-    }
-    return text ? text + strlen(name) : NULL;
-}
-
-/* Sockets get the user of the file system, the last of four numbers (proc(5)). */
-static bool as_take_id(const char *status, const char *name, uint32_t *id)
-{
-    const char *at = as_find_line(status, name);
-    char *end = NULL;
-    unsigned long number = 0;
-
-    for (int i = 0; at && i < 4; i++, at = end == at ? NULL : end)
-        number = strtoul(at, &end, 10);
-    *id = (uint32_t)number;
-    return at;
-}
-
 /* Finds the path of version 2, in the line "0::PATH"; NULL: the kernel has no groups of version 2.
- * The caller frees it. Returns 0 or -errno. */
+ * The caller frees it. Returns 0, or -EIO if the file cannot be read as a whole. */
 static int as_read_cgroup(const struct proc_tree *process, char **path)
 {
-    char text[CGROUP_FILE_MAX];
-    const ssize_t length = proc_tree_read(process, "cgroup", text, sizeof text);
-    const char *line;
+    char text[CGROUP_FILE_MAX] = "\n";
+    const ssize_t length = proc_tree_read(process, "cgroup", text + 1, sizeof text - 1);
+    const char *line = length > 0 && length < CGROUP_FILE_MAX - 2 ? strstr(text, "\n0::") : NULL;
 
-    if (length <= 0 || length == CGROUP_FILE_MAX - 1)
-        return -EIO;
-    line = as_find_line(text, "0::");
-    *path = line ? strndup(line, strcspn(line, "\n")) : NULL;
-    return line && !*path ? -ENOMEM : 0;
+    *path = line ? strndup(line + 4, strcspn(line + 4, "\n")) : NULL;
+    return length <= 0 || length == CGROUP_FILE_MAX - 2 || (line && !*path) ? -EIO : 0;
 }
 
 /* The group of this process need not be entered. */
@@ -108,18 +83,21 @@ static int as_take_directory(struct attempt_as *as, const struct proc_tree *proc
                              char name[PROCESS_NAME_SIZE])
 {
     char status[STATUS_FILE_MAX];
-    const char *at;
+    const char *state, *uid, *gid;
     int fd;
 
     if (proc_tree_read(process, "status", status, sizeof status) <= 0)
         return -ESRCH;
-    at = as_find_line(status, "State:");
-    if (!at || strchr("ZX", at[strspn(at, " \t")])) /* it has no namespace any more */
+    state = strstr(status, "\nState:\t");
+    uid = strstr(status, "\nUid:");
+    gid = strstr(status, "\nGid:");
+    if (!state || strchr("ZX", state[8])) /* it has no namespace any more */
         return -ESRCH;
-    as->has_user = as_take_id(status, "Uid:", &as->uid) && as_take_id(status, "Gid:", &as->gid);
+    (void)sscanf(status, "Name:\t%15[^\n]", name);
+    /* sockets get the user of the file system, the last of four numbers (proc(5)) */
+    as->has_user = uid && sscanf(uid, " Uid: %*u %*u %*u %" SCNu32, &as->uid) == 1 && gid &&
+                   sscanf(gid, " Gid: %*u %*u %*u %" SCNu32, &as->gid) == 1;
     as->lacks |= as->has_user ? 0 : ATTEMPT_LACKS_USER;
-    at = as_find_line(status, "Name:\t");
-    snprintf(name, PROCESS_NAME_SIZE, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
     rights_raise(RIGHT_NAMESPACE_FILES);
     fd = proc_open(process->fd, "ns/net", O_RDONLY | O_NONBLOCK);
     rights_lower();
@@ -175,7 +153,7 @@ static int as_find_group(struct attempt_as *as, const char *proc_root,
                          const struct process_wanted *wanted)
 {
     struct process_found found;
-    char name[PROCESS_NAME_SIZE];
+    char name[PROCESS_NAME_SIZE] = "";
     const int error = process_netns_find(proc_root, wanted, 0, &found);
 
     if (error || !found.count)
