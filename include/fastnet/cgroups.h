@@ -17,7 +17,7 @@ int cgroups_find(const char *path, uint64_t *id);
 
 /* Opens cgroup.procs of a group for writing, to move processes into the group. path: as in
  * /proc/PID/cgroup. Uses RIGHT_CGROUPS. Returns a descriptor or -errno: -ENOENT, too, if cgroup2 is
- * not mounted or the group is outside of the cgroup namespace. */
+ * not mounted or the group is outside of the cgroup namespace; -ENAMETOOLONG. */
 int cgroups_open_processes(const char *path);
 
 /* Names found in the directories of a group's path; empty: the path has no such name. */

@@ -118,7 +118,7 @@ static int verdict_read(struct evidence *evidence, struct sight *sight,
     evidence->here = (struct evidence_netns){id, netns};
     if (examination->is_other_netns)
         evidence->here = sight_netns(sight, id);
-    sight_read_route(sight, evidence, 0);
+    sight_read_route(sight, evidence);
     verdict_take_drops(evidence, sight, examination->drops);
     if (!evidence->peer.port)
         return -ENOENT;

@@ -89,12 +89,15 @@ int cgroups_open_processes(const char *path)
 {
     char file[PATH_MAX];
     bool version1 = false;
-    const int mount = cgroup_is_outside(path) ? -ENOENT : open_mount(NULL, O_PATH, &version1);
-    int fd;
+    int mount, fd;
 
+    if (cgroup_is_outside(path))
+        return -ENOENT;
+    if ((size_t)snprintf(file, sizeof file, "./%s/cgroup.procs", path) >= sizeof file)
+        return -ENAMETOOLONG; /* a cut path would be that of another group */
+    mount = open_mount(NULL, O_PATH, &version1);
     if (mount < 0)
         return mount;
-    snprintf(file, sizeof file, "./%s/cgroup.procs", path);
     rights_raise(RIGHT_CGROUPS);
     fd = openat(mount, file, O_WRONLY | O_CLOEXEC);
     fd = fd < 0 ? -errno : fd;

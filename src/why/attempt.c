@@ -31,7 +31,7 @@ enum {
     RETRANSMIT_INTERVAL = 100, /* ms: no event says that the SYN was sent again */
     ACKED_INTERVAL = 5,        /* ms: no event says that the peer has acknowledged bytes */
     GOODBYE_PATIENCE = 200,    /* ms to wait for the peer's FIN */
-    END_PATIENCE = 500,        /* ms to wait for the child when it should end */
+    END_PATIENCE = 700,        /* ms to wait for the child, which may say goodbye */
     READS_MAX = 64
 };
 
@@ -54,6 +54,7 @@ struct attempt_child {
     const struct attempt_question *question;
     int socket;
     int pair; /* the other end, which ends with the parent, or by attempt_end() */
+    bool is_v6;
     uint64_t end;
     struct attempt_result result;
 };
@@ -69,25 +70,6 @@ static void child_report(const struct attempt_child *child, bool is_final)
     news.is_final = is_final;
     if (send(child->pair, &news, sizeof news, MSG_NOSIGNAL) < 0)
         _exit(1);
-}
-
-static _Noreturn void child_give_up(struct attempt_child *child, unsigned lack, int error)
-{
-    child->result.lacks |= lack;
-    child->result.error = -error;
-    child_report(child, true);
-    _exit(0);
-}
-
-/* Moves the child. "0" is the process that writes (cgroups(7)). */
-static int child_enter_cgroup(int procs)
-{
-    int error;
-
-    rights_raise(RIGHT_CGROUPS);
-    error = write(procs, "0", 1) < 0 ? -errno : 0;
-    rights_lower();
-    return error;
 }
 
 /* Keeps the permitted rights until rights_drop(), because the mark of the socket needs one. */
@@ -106,23 +88,29 @@ static int child_become(const struct attempt_as *as)
     return error;
 }
 
+/* Ends the child if it cannot enter the network namespace. */
 static void child_enter(struct attempt_child *child)
 {
     const struct attempt_as *as = child->question->as;
-    unsigned *const lacks = &child->result.lacks;
-    int error;
+    struct attempt_result *result = &child->result;
 
     if (!as)
         return;
-    *lacks = as->lacks;
-    if (*lacks & ATTEMPT_LACKS_NETNS)
-        child_give_up(child, ATTEMPT_LACKS_NETNS, -EACCES);
-    if (as->netns && (error = namespace_enter(as->netns)) < 0)
-        child_give_up(child, ATTEMPT_LACKS_NETNS, error);
-    if (as->cgroup && child_enter_cgroup(as->cgroup) < 0)
-        *lacks |= ATTEMPT_LACKS_CGROUP;
+    result->lacks = as->lacks;
+    result->error = as->lacks & ATTEMPT_LACKS_NETNS ? EACCES
+                    : as->netns                     ? -namespace_enter(as->netns)
+                                                    : 0;
+    if (result->error) {
+        result->lacks |= ATTEMPT_LACKS_NETNS;
+        child_report(child, true);
+        _exit(0);
+    }
+    rights_raise(RIGHT_CGROUPS);
+    if (as->cgroup && write(as->cgroup, "0", 1) < 0) /* the process that writes (cgroups(7)) */
+        result->lacks |= ATTEMPT_LACKS_CGROUP;
+    rights_lower();
     if (as->has_user && child_become(as) < 0)
-        *lacks |= ATTEMPT_LACKS_USER;
+        result->lacks |= ATTEMPT_LACKS_USER;
 }
 
 /* The socket belongs to the user and control group of now, so it is opened after the child has
@@ -131,7 +119,6 @@ static int child_open_socket(struct attempt_child *child)
 {
     const struct attempt_question *question = child->question;
     const int type = question->protocol == IPPROTO_UDP ? SOCK_DGRAM : SOCK_STREAM, on = 1;
-    const bool is_v6 = question->peer.address.family == AF_INET6;
     socklen_t size = sizeof child->result.cookie;
 
     child->socket = socket(question->peer.address.family, type | SOCK_NONBLOCK | SOCK_CLOEXEC,
@@ -143,10 +130,9 @@ static int child_open_socket(struct attempt_child *child)
         setsockopt(child->socket, SOL_SOCKET, SO_MARK, &question->mark, sizeof question->mark) < 0)
         child->result.lacks |= ATTEMPT_LACKS_MARK;
     rights_lower();
-    (void)setsockopt(child->socket, is_v6 ? IPPROTO_IPV6 : IPPROTO_IP,
-                     is_v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on);
-    if (getsockopt(child->socket, SOL_SOCKET, SO_COOKIE, &child->result.cookie, &size) < 0)
-        child->result.cookie = 0;
+    (void)setsockopt(child->socket, child->is_v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                     child->is_v6 ? IPV6_RECVERR : IP_RECVERR, &on, sizeof on);
+    (void)getsockopt(child->socket, SOL_SOCKET, SO_COOKIE, &child->result.cookie, &size);
     return 0;
 }
 
@@ -159,12 +145,11 @@ static int child_connect(const struct attempt_child *child)
     struct sockaddr_in6 in6 = {.sin6_family = AF_INET6,
                                .sin6_port = htons(question->peer.port),
                                .sin6_scope_id = question->interface};
-    const bool is_v6 = question->peer.address.family == AF_INET6;
-    const struct sockaddr *to = is_v6 ? (struct sockaddr *)&in6 : (struct sockaddr *)&in;
+    const struct sockaddr *to = child->is_v6 ? (struct sockaddr *)&in6 : (struct sockaddr *)&in;
 
     memcpy(&in.sin_addr, question->peer.address.bytes, sizeof in.sin_addr);
     memcpy(&in6.sin6_addr, question->peer.address.bytes, sizeof in6.sin6_addr);
-    if (connect(child->socket, to, is_v6 ? sizeof in6 : sizeof in) < 0)
+    if (connect(child->socket, to, child->is_v6 ? sizeof in6 : sizeof in) < 0)
         return -errno;
     return question->protocol == IPPROTO_UDP && send(child->socket, "", 0, 0) < 0 ? -errno : 0;
 }
@@ -210,12 +195,11 @@ static struct tcp_info child_tcp_info(const struct attempt_child *child)
 
 static void child_read_path(struct attempt_child *child, const struct tcp_info *info)
 {
-    const bool is_v6 = child->question->peer.address.family == AF_INET6;
     int mtu = 0;
     socklen_t size = sizeof mtu;
 
-    (void)getsockopt(child->socket, is_v6 ? IPPROTO_IPV6 : IPPROTO_IP, is_v6 ? IPV6_MTU : IP_MTU,
-                     &mtu, &size);
+    (void)getsockopt(child->socket, child->is_v6 ? IPPROTO_IPV6 : IPPROTO_IP,
+                     child->is_v6 ? IPV6_MTU : IP_MTU, &mtu, &size);
     child->result.mtu = (uint32_t)mtu;
     child->result.mss = info->tcpi_snd_mss;
 }
@@ -227,11 +211,12 @@ static bool child_fail(struct attempt_child *child, int error)
     return true;
 }
 
-/* tcp_reset() of the kernel's net/ipv4/tcp_input.c: a reset before the handshake is ECONNREFUSED.
- */
-static bool is_later_reset(int error)
+/* Notes a reset after the handshake, each time that a call returns an error of the socket, which
+ * clears it. A reset before the handshake is ECONNREFUSED (tcp_reset() of the kernel's
+ * net/ipv4/tcp_input.c). */
+static void child_note_error(struct attempt_child *child, int error)
 {
-    return error == ECONNRESET || error == EPIPE;
+    child->result.reset |= error == ECONNRESET || error == EPIPE;
 }
 
 /* Returns whether there is a proof. A SYN that is refused within connect(2) leaves the socket in
@@ -242,7 +227,7 @@ static bool child_settle_tcp(struct attempt_child *child)
     const struct tcp_info info = child_tcp_info(child);
 
     child->result.retransmits = info.tcpi_total_retrans;
-    child->result.reset = is_later_reset(error);
+    child_note_error(child, error);
     if (child->result.reset ||
         (info.tcpi_state != STATE_SYN_SENT && info.tcpi_state != STATE_CLOSE)) {
         child->result.state = ATTEMPT_CONNECTED;
@@ -266,64 +251,53 @@ static bool child_settle_udp(struct attempt_child *child)
     return true;
 }
 
-static int child_milliseconds_left(const struct attempt_child *child)
-{
-    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
-    const uint64_t left =
-        now >= child->end ? 0 : (child->end - now + CLOCK_MILLISECOND - 1) / CLOCK_MILLISECOND;
-
-    return left > INT_MAX ? INT_MAX : (int)left;
-}
-
-/* Waits for the socket. If the parent has ended, or has called attempt_end(), the child ends here:
- * the parent may not send signals to a process of another user. */
-static void child_poll(const struct attempt_child *child, short events, int milliseconds)
+/* Waits for the socket, at most for `milliseconds`. Returns false at once if the time is over. If
+ * the parent has ended, or has called attempt_end(), the child ends here: the parent may not send
+ * signals to a process of another user. */
+static bool child_poll(const struct attempt_child *child, short events, unsigned milliseconds)
 {
     struct pollfd both[] = {{.fd = child->socket, .events = events},
                             {.fd = child->pair, .events = POLLIN}};
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
 
-    if (poll(both, COUNT(both), milliseconds) > 0 && both[1].revents)
+    if (now >= child->end)
+        return false;
+    if (child->end - now < milliseconds * CLOCK_MILLISECOND)
+        milliseconds = (unsigned)((child->end - now) / CLOCK_MILLISECOND) + 1;
+    if (poll(both, COUNT(both), (int)milliseconds) > 0 && both[1].revents)
         _exit(0);
+    return true;
 }
 
-/* Waits for a proof. Reports each SYN that was sent again, which no event announces. */
+/* Waits for a proof. Reports each SYN that was sent again. */
 static void child_await(struct attempt_child *child)
 {
     const bool is_udp = child->question->protocol == IPPROTO_UDP;
     uint32_t reported = 0;
-    int left;
 
     while (!(is_udp ? child_settle_udp(child) : child_settle_tcp(child)) &&
-           (left = child_milliseconds_left(child)) > 0) {
+           child_poll(child, is_udp ? POLLIN : POLLOUT, RETRANSMIT_INTERVAL)) {
         if (child->result.retransmits != reported)
             child_report(child, false);
         reported = child->result.retransmits;
-        child_poll(child, is_udp ? POLLIN : POLLOUT,
-                   left < RETRANSMIT_INTERVAL ? left : RETRANSMIT_INTERVAL);
     }
     child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
 }
 
 /* --- Bytes, and the end ----------------------------------------------------------------------- */
 
-/* Each call that returns an error of the socket clears it, so each call notes the reset. */
-static int child_note_error(struct attempt_child *child, int error)
-{
-    child->result.reset |= is_later_reset(error);
-    return -error;
-}
-
 /* Discards what the peer has sent, because close(2) with unread bytes sends a reset. Stops after a
- * while, because a peer may send without end. Returns -EAGAIN while the stream is open, 0 at its
- * end, or another -errno. */
-static int child_drain(struct attempt_child *child)
+ * while, because a peer may send without end. Returns false at the end of the stream. */
+static bool child_drain(struct attempt_child *child)
 {
     char unread[4096];
     ssize_t length = 1;
 
     for (int i = 0; i < READS_MAX && length > 0; i++)
         length = recv(child->socket, unread, sizeof unread, MSG_DONTWAIT);
-    return length > 0 ? -EAGAIN : length < 0 ? child_note_error(child, errno) : 0;
+    if (length < 0)
+        child_note_error(child, errno);
+    return length > 0 || (length < 0 && errno == EAGAIN);
 }
 
 /* With these options close(2) resets the connection, and discards bytes that are left to send. */
@@ -356,7 +330,7 @@ static void child_fill(struct attempt_child *child, size_t *given)
         *given += length > 0 ? (size_t)length : 0;
     }
     if (length < 0)
-        (void)child_note_error(child, errno);
+        child_note_error(child, errno);
 }
 
 static void child_count_bytes(struct attempt_child *child, size_t given)
@@ -365,7 +339,7 @@ static void child_count_bytes(struct attempt_child *child, size_t given)
     const struct tcp_info info = child_tcp_info(child);
     int unacked = 0;
 
-    (void)child_note_error(child, child_read_error(child));
+    child_note_error(child, child_read_error(child));
     result->data_retransmits = info.tcpi_total_retrans - result->retransmits;
     if (ioctl(child->socket, SIOCOUTQ, &unacked) == 0 && (size_t)unacked <= given) {
         result->acked = given - (size_t)unacked;
@@ -380,18 +354,14 @@ static void child_count_bytes(struct attempt_child *child, size_t given)
 static void child_send(struct attempt_child *child)
 {
     size_t given = 0;
-    int left = 1;
 
     child_set_abort(child, true);
     do {
         child_fill(child, &given);
         (void)child_drain(child);
-        child_poll(child, given < child_may_send(child) ? POLLOUT : 0,
-                   left < ACKED_INTERVAL ? left : ACKED_INTERVAL);
         child_count_bytes(child, given);
-        left = child_milliseconds_left(child);
-    } while (left > 0 && !child->result.reset && child->result.acked < child->question->bytes);
-    child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
+    } while (!child->result.reset && child->result.acked < child->question->bytes &&
+             child_poll(child, given < child_may_send(child) ? POLLOUT : 0, ACKED_INTERVAL));
     child_set_abort(child, child->result.acked < given);
 }
 
@@ -399,18 +369,17 @@ static void child_send(struct attempt_child *child)
  * because the kernel answers data for a closed socket with a reset. */
 static void child_say_goodbye(struct attempt_child *child)
 {
-    int left;
-
     child->end = clock_nanoseconds(CLOCK_MONOTONIC) + GOODBYE_PATIENCE * CLOCK_MILLISECOND;
     (void)shutdown(child->socket, SHUT_WR);
-    while (child_drain(child) == -EAGAIN && (left = child_milliseconds_left(child)) > 0)
-        child_poll(child, POLLIN, left);
+    while (child_drain(child) && child_poll(child, POLLIN, GOODBYE_PATIENCE))
+        continue;
 }
 
 /* --- The child, from begin to end ------------------------------------------------------------- */
 
-/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. If he is another
- * user then, the kernel does not send the signal, and child_poll() ends the child. */
+/* Called at once, because the control group may be frozen, and again after the child has become
+ * another user, because the kernel then forgets PR_SET_PDEATHSIG. But it sends no signal to another
+ * user: child_poll() ends that child. */
 static void child_die_with(pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -418,17 +387,17 @@ static void child_die_with(pid_t parent)
         _exit(1);
 }
 
-static void child_try(struct attempt_child *child)
+/* error: of socket(2), or 0. */
+static void child_try(struct attempt_child *child, int error)
 {
     struct attempt_result *result = &child->result;
-    const int opened = child->socket < 0 ? child->socket : 0;
     struct sockaddr_storage name;
     socklen_t size = sizeof name;
-    int error;
 
     result->began = clock_nanoseconds(CLOCK_MONOTONIC);
     child->end = result->began + child->question->milliseconds * CLOCK_MILLISECOND;
-    error = opened < 0 ? opened : child_connect(child);
+    if (!error)
+        error = child_connect(child);
     if (error && error != -EINPROGRESS) {
         result->at_once = child_fail(child, -error);
         result->elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - result->began;
@@ -458,13 +427,12 @@ static _Noreturn void child_run(struct attempt_child *child, pid_t parent)
 
     sigfillset(&all); /* blocks the parent's handlers, which write to the terminal */
     (void)sigprocmask(SIG_SETMASK, &all, NULL);
+    child_die_with(parent);
     child_enter(child);
     error = child_open_socket(child);
     rights_drop();
     child_die_with(parent);
-    if (error)
-        child->socket = error;
-    child_try(child);
+    child_try(child, error);
     if (child->result.state == ATTEMPT_CONNECTED && child->question->protocol == IPPROTO_TCP)
         child_use(child);
     child_report(child, true);
@@ -478,30 +446,32 @@ int attempt_begin(struct attempt **attempt, const struct attempt_question *quest
     struct attempt *made = calloc(1, sizeof *made);
     struct attempt_question asked = *question;
     const pid_t self = getpid();
-    int pair[2], error = 0;
+    int pair[2] = {-1, -1}, error;
 
     if (!made)
         return -ENOMEM;
     asked.peer.address = address_unmapped(&question->peer.address);
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0) {
-        error = -errno;
+    made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
+    made->child = socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) < 0
+                      ? -1
+                      : fork();
+    error = made->child < 0 ? -errno : 0;
+    if (made->child == 0) {
+        close(pair[0]);
+        child_run(&(struct attempt_child){.question = &asked,
+                                          .pair = pair[1],
+                                          .is_v6 = asked.peer.address.family == AF_INET6},
+                  self);
+    }
+    if (pair[1] >= 0)
+        close(pair[1]);
+    if (error) {
+        if (pair[0] >= 0)
+            close(pair[0]);
         free(made);
         return error;
     }
     made->pair = pair[0];
-    made->end = clock_nanoseconds(CLOCK_MONOTONIC) + question->milliseconds * CLOCK_MILLISECOND;
-    made->child = fork();
-    if (made->child == 0) {
-        close(pair[0]);
-        child_run(&(struct attempt_child){.question = &asked, .pair = pair[1]}, self);
-    }
-    error = made->child < 0 ? -errno : 0;
-    close(pair[1]);
-    if (error) {
-        close(pair[0]);
-        free(made);
-        return error;
-    }
     *attempt = made;
     return 0;
 }
@@ -515,6 +485,10 @@ bool attempt_read(struct attempt *attempt, struct attempt_result *result)
     while ((length = read(attempt->pair, &news, sizeof news)) == (ssize_t)sizeof news)
         attempt->news = news;
     attempt->has_ended |= length == 0;
+    /* A child that was killed has not waited for an answer. */
+    if (attempt->has_ended && !attempt->news.is_final &&
+        attempt->news.result.state == ATTEMPT_WAITS)
+        attempt->news.result.state = ATTEMPT_NONE;
     *result = attempt->news.result;
     if (attempt->news.is_final || attempt->has_ended)
         return true;
@@ -528,28 +502,22 @@ int attempt_descriptor(const struct attempt *attempt)
     return attempt->pair;
 }
 
-/* Waits until the child has ended, at most for the time. */
-static void attempt_await_end(struct attempt *attempt, unsigned milliseconds)
-{
-    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + milliseconds * CLOCK_MILLISECOND;
-    struct pollfd event = {.fd = attempt->pair, .events = POLLIN};
-    struct attempt_result result;
-    uint64_t now;
-
-    while ((void)attempt_read(attempt, &result),
-           !attempt->has_ended && (now = clock_nanoseconds(CLOCK_MONOTONIC)) < end)
-        (void)poll(&event, 1, (int)((end - now) / CLOCK_MILLISECOND) + 1);
-}
-
 /* A child that was stopped, as by a frozen control group, is killed. */
 void attempt_end(struct attempt *attempt)
 {
+    const uint64_t end = clock_nanoseconds(CLOCK_MONOTONIC) + END_PATIENCE * CLOCK_MILLISECOND;
+    struct attempt_result result;
+
     if (!attempt)
         return;
-    if (attempt->news.is_final)
-        attempt_await_end(attempt, 2 * GOODBYE_PATIENCE);
-    (void)shutdown(attempt->pair, SHUT_WR);
-    attempt_await_end(attempt, END_PATIENCE);
+    (void)attempt_read(attempt, &result);
+    if (!attempt->news.is_final)
+        (void)shutdown(attempt->pair, SHUT_WR);
+    while (!attempt->has_ended && clock_nanoseconds(CLOCK_MONOTONIC) < end) {
+        struct pollfd event = {.fd = attempt->pair, .events = POLLIN};
+        (void)poll(&event, 1, END_PATIENCE);
+        (void)attempt_read(attempt, &result);
+    }
     rights_raise(RIGHT_USER);
     const bool will_end = attempt->has_ended || kill(attempt->child, SIGKILL) == 0;
     rights_lower();

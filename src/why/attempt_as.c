@@ -3,6 +3,7 @@
  * directory in /proc, so that they belong to one process even if its pid is used again. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -27,51 +28,30 @@ enum { STATUS_FILE_MAX = 4096, CGROUP_FILE_MAX = 3 * PATH_MAX };
 
 /* --- A process -------------------------------------------------------------------------------- */
 
-/* Finds the line that begins with `name`. Returns the rest of the text after it, or NULL. */
-static const char *as_find_line(const char *text, const char *name)
+/* Finds the path of version 2, in the line "0::PATH"; NULL: the kernel has no groups of version 2.
+ * The caller frees it. Returns 0, or -EIO if the file cannot be read as a whole. */
+static int as_read_cgroup(const struct proc_tree *process, char **path)
 {
-    while (text && strncmp(text, name, strlen(name)) != 0) {
-        text = strchr(text, '\n');
-        text = text ? text + 1 : NULL;
-    }
-    return text ? text + strlen(name) : NULL;
+    char text[CGROUP_FILE_MAX] = "\n";
+    const ssize_t length = proc_tree_read(process, "cgroup", text + 1, sizeof text - 1);
+    const char *line = length > 0 && length < CGROUP_FILE_MAX - 2 ? strstr(text, "\n0::") : NULL;
+
+    *path = line ? strndup(line + 4, strcspn(line + 4, "\n")) : NULL;
+    return length <= 0 || length == CGROUP_FILE_MAX - 2 || (line && !*path) ? -EIO : 0;
 }
 
-/* Sockets get the user of the file system, the last of four numbers (proc(5)). */
-static bool as_take_id(const char *status, const char *name, uint32_t *id)
+/* The group of this process need not be entered. */
+static void as_take_cgroup(struct attempt_as *as, const struct proc_tree *process)
 {
-    const char *at = as_find_line(status, name);
-    char *end = NULL;
-    unsigned long number = 0;
+    char *path = NULL, *own = NULL;
+    struct proc_tree self;
+    int fd = as_read_cgroup(process, &path);
 
-    for (int i = 0; at && i < 4; i++, at = end == at ? NULL : end)
-        number = strtoul(at, &end, 10);
-    *id = (uint32_t)number;
-    return at;
-}
-
-/* Returns the path of version 2, from the line "0::PATH"; NULL: unknown. The caller frees it. */
-static char *as_read_cgroup(const char *process)
-{
-    char text[CGROUP_FILE_MAX];
-    struct proc_tree tree;
-    ssize_t length = proc_tree_init(&tree, process);
-    const char *line;
-
-    if (length == 0)
-        length = proc_tree_read(&tree, "cgroup", text, sizeof text);
-    proc_tree_finish(&tree);
-    line = length > 0 ? as_find_line(text, "0::") : NULL;
-    return line ? strndup(line, strcspn(line, "\n")) : NULL;
-}
-
-/* A control group that is the own one need not be entered. Without a path the kernel has no groups
- * of version 2. */
-static void as_take_cgroup(struct attempt_as *as, const char *process)
-{
-    char *path = as_read_cgroup(process), *own = as_read_cgroup("/proc/self");
-    const int fd = !path || (own && strcmp(path, own) == 0) ? 0 : cgroups_open_processes(path);
-
+    if (proc_tree_init(&self, "/proc/self") == 0)
+        (void)as_read_cgroup(&self, &own);
+    proc_tree_finish(&self);
+    if (path && !(own && strcmp(path, own) == 0))
+        fd = cgroups_open_processes(path);
     if (fd < 0)
         as->lacks |= ATTEMPT_LACKS_CGROUP;
     else
@@ -85,58 +65,68 @@ static int as_take_netns(struct attempt_as *as, int fd)
 {
     struct statfs system;
     struct stat file;
+    const bool is_netns =
+        fstatfs(fd, &system) == 0 && system.f_type == NSFS_MAGIC && fstat(fd, &file) == 0;
 
-    if (fstatfs(fd, &system) < 0 || system.f_type != NSFS_MAGIC || fstat(fd, &file) < 0) {
+    if (!is_netns || file.st_ino == namespace_own_id()) {
         close(fd);
-        return -EINVAL;
-    }
-    if (file.st_ino == namespace_own_id()) {
-        close(fd);
-        return 0;
+        return is_netns ? 0 : -EINVAL;
     }
     as->netns = fd;
     as->netns_id = file.st_ino;
     return 0;
 }
 
-static void as_take_process_netns(struct attempt_as *as, const struct proc_tree *tree)
+/* Takes all from the open directory of a process. Returns 0, or -ESRCH if it has ended. name: its
+ * comm. */
+static int as_take_directory(struct attempt_as *as, const struct proc_tree *process,
+                             char name[PROCESS_NAME_SIZE])
 {
+    char status[STATUS_FILE_MAX];
+    const char *state, *uid, *gid;
     int fd;
 
+    if (proc_tree_read(process, "status", status, sizeof status) <= 0)
+        return -ESRCH;
+    state = strstr(status, "\nState:\t");
+    uid = strstr(status, "\nUid:");
+    gid = strstr(status, "\nGid:");
+    if (!state || strchr("ZX", state[8])) /* it has no namespace any more */
+        return -ESRCH;
+    (void)sscanf(status, "Name:\t%15[^\n]", name);
+    /* sockets get the user of the file system, the last of four numbers (proc(5)) */
+    as->has_user = uid && sscanf(uid, " Uid: %*u %*u %*u %" SCNu32, &as->uid) == 1 && gid &&
+                   sscanf(gid, " Gid: %*u %*u %*u %" SCNu32, &as->gid) == 1;
+    as->lacks |= as->has_user ? 0 : ATTEMPT_LACKS_USER;
     rights_raise(RIGHT_NAMESPACE_FILES);
-    fd = proc_open(tree->fd, "ns/net", O_RDONLY | O_NONBLOCK);
+    fd = proc_open(process->fd, "ns/net", O_RDONLY | O_NONBLOCK);
     rights_lower();
     if (fd < 0 || as_take_netns(as, fd) < 0)
         as->lacks |= ATTEMPT_LACKS_NETNS;
+    as_take_cgroup(as, process);
+    return 0;
 }
 
-/* Returns 0, or -ESRCH if there is no such process. name: its comm. */
+/* Returns 0, or -ENOENT. wanted: how the process was found; NULL: by its pid. It is found again
+ * after its directory was opened: if it has not ended then, its pid was not used for another
+ * process. */
 static int as_take_process(struct attempt_as *as, const char *proc_root, pid_t pid,
-                           char name[PROCESS_NAME_SIZE])
+                           const struct process_wanted *wanted, char name[PROCESS_NAME_SIZE])
 {
-    char path[PATH_MAX], status[STATUS_FILE_MAX];
-    struct proc_tree tree;
-    const char *at;
+    struct process_found again = {.pid = pid};
+    struct proc_tree process;
+    char path[PATH_MAX];
     int error;
 
     snprintf(path, sizeof path, "%s/%d", proc_root, (int)pid);
-    error = proc_tree_init(&tree, path);
-    if (!error && proc_tree_read(&tree, "status", status, sizeof status) <= 0)
-        error = -ESRCH;
-    at = error ? NULL : as_find_line(status, "State:");
-    if (!at || strchr("ZX", at[strspn(at, " \t")])) { /* it has ended: it has no namespace */
-        proc_tree_finish(&tree);
-        return -ESRCH;
-    }
+    error = proc_tree_init(&process, path);
+    if (!error && wanted)
+        error = process_netns_find(proc_root, wanted, 0, &again);
+    if (error || again.pid != pid || as_take_directory(as, &process, name) < 0)
+        error = -ENOENT;
+    proc_tree_finish(&process);
     as->pid = pid;
-    as->has_user = as_take_id(status, "Uid:", &as->uid) && as_take_id(status, "Gid:", &as->gid);
-    as->lacks |= as->has_user ? 0 : ATTEMPT_LACKS_USER;
-    at = as_find_line(status, "Name:\t");
-    snprintf(name, PROCESS_NAME_SIZE, "%.*s", at ? (int)strcspn(at, "\n") : 0, at ? at : "");
-    as_take_process_netns(as, &tree);
-    as_take_cgroup(as, path);
-    proc_tree_finish(&tree);
-    return 0;
+    return error;
 }
 
 /* --- The forms of the argument ---------------------------------------------------------------- */
@@ -152,7 +142,7 @@ static int as_find_pid(struct attempt_as *as, const char *word, const char *proc
     char name[PROCESS_NAME_SIZE] = "";
 
     if (!as_is_number(word, "0123456789") || pid == 0 || pid > INT_MAX ||
-        as_take_process(as, proc_root, (pid_t)pid, name) < 0)
+        as_take_process(as, proc_root, (pid_t)pid, NULL, name) < 0)
         return -ENOENT;
     snprintf(as->text, sizeof as->text, "pid %d (%s)", (int)pid, name);
     return 0;
@@ -163,17 +153,15 @@ static int as_find_group(struct attempt_as *as, const char *proc_root,
                          const struct process_wanted *wanted)
 {
     struct process_found found;
-    char name[PROCESS_NAME_SIZE];
+    char name[PROCESS_NAME_SIZE] = "";
     const int error = process_netns_find(proc_root, wanted, 0, &found);
 
     if (error || !found.count)
         return error ? error : -ENOENT;
-    if (as_take_process(as, proc_root, found.pid, name) < 0)
-        return -ENOENT;
     snprintf(as->text, sizeof as->text, "%s %.*s",
              wanted->property == PROCESS_UNIT ? "unit" : "container", (int)wanted->text.length,
              wanted->text.data);
-    return 0;
+    return as_take_process(as, proc_root, found.pid, wanted, name);
 }
 
 /* systemctl(1) lets ".service" be left out, too. */
@@ -268,21 +256,24 @@ static int as_find_form(struct attempt_as *as, const struct as_form *form, const
  * --as=container:web". `found`: bits of as_forms. */
 static void as_list_choices(char wrong[ATTEMPT_WRONG], const char *word, unsigned found)
 {
-    char choices[ATTEMPT_WRONG] = "";
-    const char *between = "";
+    FILE *stream = fmemopen(wrong, ATTEMPT_WRONG, "w");
+    const char *between = " is ";
 
-    snprintf(wrong, ATTEMPT_WRONG, "%.60s is ", word);
+    if (!stream)
+        return;
+    fprintf(stream, "%.60s", word);
     for (size_t i = 0; i < COUNT(as_forms); i++)
         if (found >> i & 1) {
-            size_t length = strlen(wrong);
-            snprintf(wrong + length, ATTEMPT_WRONG - length, "%s%s", *between ? " and " : "",
-                     as_forms[i].kind);
-            length = strlen(choices);
-            snprintf(choices + length, sizeof choices - length, "%s--as=%s%.60s", between,
-                     as_forms[i].prefix, word);
+            fprintf(stream, "%s%s", between, as_forms[i].kind);
+            between = " and ";
+        }
+    between = ": type ";
+    for (size_t i = 0; i < COUNT(as_forms); i++)
+        if (found >> i & 1) {
+            fprintf(stream, "%s--as=%s%.60s", between, as_forms[i].prefix, word);
             between = " or ";
         }
-    snprintf(wrong + strlen(wrong), ATTEMPT_WRONG - strlen(wrong), ": type %s", choices);
+    (void)fclose(stream);
 }
 
 /* Finds out what a word without a prefix names. A number is only a pid. */

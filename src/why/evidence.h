@@ -89,6 +89,7 @@ enum { EVIDENCE_EVENTS_MAX = 16 };
 struct evidence {
     unsigned read; /* enum evidence_part */
     struct endpoint peer;
+    uint32_t scope; /* index of the interface of a link-local peer; 0: none */
     uint8_t protocol;
     struct evidence_netns here; /* in which the connection is made */
     uint64_t own_netns;         /* inode of the namespace that commands read without options */

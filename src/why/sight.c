@@ -141,7 +141,7 @@ static int sight_gather(struct sight *sight, const struct table *const tables[2]
 
 /* --- The way ---------------------------------------------------------------------------------- */
 
-void sight_read_route(struct sight *sight, struct evidence *evidence, uint32_t interface)
+void sight_read_route(struct sight *sight, struct evidence *evidence)
 {
     const struct attempt_as *as = sight->options->as;
     const struct routing_question question = {
@@ -151,7 +151,7 @@ void sight_read_route(struct sight *sight, struct evidence *evidence, uint32_t i
         .source_port = evidence->attempt.local.port,
         .protocol = evidence->protocol,
         .mark = sight->options->mark,
-        .interface = interface,
+        .interface = evidence->scope,
         .uid = as ? as->uid : 0,
         .has_uid = as && as->has_user,
     };
@@ -278,7 +278,9 @@ static enum evidence_miss sight_miss(const struct evidence *evidence, const stru
     const bool other_family =
         local.family != target.family && (local.family == AF_INET || !any || socket->v6only);
     const bool fits = address_equal(&local, &target);
-    const bool is_scope = local.family == AF_INET6 && local.bytes[0] == 0xfe;
+    /* the index of an interface says nothing in another network namespace */
+    const bool is_scope = local.family == AF_INET6 && local.bytes[0] == 0xfe &&
+                          (!evidence->is_home_here || socket->interface == evidence->scope);
 
     if (netns != evidence->home.id)
         return MISS_NETNS;
@@ -505,13 +507,13 @@ int sight_read_target(struct sight *sight, struct evidence *evidence)
     return sight_read_listeners(sight, evidence);
 }
 
-int sight_read_after(struct sight *sight, struct evidence *evidence, uint32_t interface)
+int sight_read_after(struct sight *sight, struct evidence *evidence)
 {
     const struct routing_answer before = evidence->route;
     int status;
 
     if (!evidence->attempt.at_once)
-        sight_read_route(sight, evidence, interface);
+        sight_read_route(sight, evidence);
     evidence->mtu_is_new = evidence->route.mtu_is_learnt &&
                            (!before.mtu_is_learnt || evidence->route.mtu != before.mtu ||
                             evidence->route.mtu_expires >= before.mtu_expires);

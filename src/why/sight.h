@@ -53,8 +53,8 @@ void sight_finish(struct sight *sight);
 /* Returns the network namespace with its name, which is valid until sight_finish(). */
 struct evidence_netns sight_netns(struct sight *sight, uint64_t id);
 
-/* Reads the way to evidence->peer. interface: scope of a link-local peer, or 0. */
-void sight_read_route(struct sight *sight, struct evidence *evidence, uint32_t interface);
+/* Reads the way to evidence->peer. */
+void sight_read_route(struct sight *sight, struct evidence *evidence);
 
 /* Reads everything that can be known before an attempt. Returns 0 or -ENOMEM. */
 int sight_read(struct sight *sight, struct evidence *evidence);
@@ -63,6 +63,6 @@ int sight_read(struct sight *sight, struct evidence *evidence);
 int sight_read_target(struct sight *sight, struct evidence *evidence);
 
 /* Reads again what an attempt may have changed, for evidence->target. Returns 0 or -ENOMEM. */
-int sight_read_after(struct sight *sight, struct evidence *evidence, uint32_t interface);
+int sight_read_after(struct sight *sight, struct evidence *evidence);
 
 #endif

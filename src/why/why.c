@@ -39,6 +39,7 @@ struct why {
     struct report *report; /* takes the losses of the listing */
     struct evidence_netns here;
     uint64_t own_netns;
+    unsigned lacks; /* ATTEMPT_LACKS_NETNS or ATTEMPT_LACKS_USER: the way is not that of --as */
     struct addresses addresses;
     uint64_t name_elapsed;
     struct attempt_probe *probe;
@@ -138,14 +139,14 @@ static void why_note_reading(const struct why *why, struct evidence *evidence)
 }
 
 /* Opens one connection, and completes its evidence. Returns 0 or -errno. */
-static int why_try(struct why *why, struct evidence *evidence, uint32_t interface)
+static int why_try(struct why *why, struct evidence *evidence)
 {
     const struct why_options *options = why->options;
     const unsigned milliseconds = why->count > 1 && options->milliseconds > SECOND_TRY_MS
                                       ? SECOND_TRY_MS
                                       : options->milliseconds;
     const struct attempt_question question = {.peer = evidence->peer,
-                                              .interface = interface,
+                                              .interface = evidence->scope,
                                               .protocol = evidence->protocol,
                                               .mark = options->mark,
                                               .milliseconds = milliseconds + GRACE_MS,
@@ -166,7 +167,7 @@ static int why_try(struct why *why, struct evidence *evidence, uint32_t interfac
     while (evidence->attempt.state != ATTEMPT_CONNECTED && why->probe &&
            !facts_event(evidence, ANY_DROP | NO_SOCKET) && packets_translate(&packets))
         (void)why_read_packets(why, &packets);
-    return sight_read_after(&why->sight, evidence, interface);
+    return sight_read_after(&why->sight, evidence);
 }
 
 /* Watches attempts of others to connect to the peer. */
@@ -212,19 +213,22 @@ static void why_begin_evidence(struct why *why, struct evidence *evidence, size_
     *evidence = (struct evidence){
         .read = EVIDENCE_NAME,
         .peer = {addresses->list[index], options->port},
+        .scope = addresses->interfaces[index],
         .protocol = options->protocol,
         .here = why->here,
         .own_netns = why->own_netns,
+        .attempt.lacks = why->lacks,
         .name = is_numeric(options->host) ? NULL : options->host,
         .addresses = addresses->count + addresses->more,
     };
     evidence->target = evidence->peer;
     if (!addresses->count) {
         evidence->name = options->host;
-        evidence->no_name = addresses_error(addresses->error);
+        evidence->no_name = strchr(options->host, '%') ? "there is no such interface"
+                                                       : addresses_error(addresses->error);
         return;
     }
-    sight_read_route(&why->sight, evidence, addresses->interfaces[index]);
+    sight_read_route(&why->sight, evidence);
 }
 
 /* Finds the first address from `index` on to which a way leads; the number of addresses if no way
@@ -239,13 +243,13 @@ static size_t why_next_address(struct why *why, struct evidence *evidence, size_
     return index;
 }
 
-static int why_look(struct why *why, struct evidence *evidence, size_t index)
+static int why_look(struct why *why, struct evidence *evidence)
 {
     const struct why_options *options = why->options;
     int status = sight_read(&why->sight, evidence);
 
     if (status == 0 && options->probe)
-        status = why_try(why, evidence, why->addresses.interfaces[index]);
+        status = why_try(why, evidence);
     else if (status == 0 && why->probe)
         status = why_watch(why, evidence);
     return status;
@@ -258,14 +262,16 @@ static int why_look_at_all(struct why *why)
     int status = 0;
 
     why->count = 1;
+    if (why->lacks & ATTEMPT_LACKS_NETNS)
+        return 0;
     if (index >= why->addresses.count) {
         why->tried[0] = index = 0;
         why_begin_evidence(why, &why->tries[0], 0);
-        return why->addresses.count ? why_look(why, &why->tries[0], 0) : 0;
+        return why->addresses.count ? why_look(why, &why->tries[0]) : 0;
     }
     do {
         why->tried[why->count - 1] = index;
-        status = why_look(why, &why->tries[why->count - 1], index);
+        status = why_look(why, &why->tries[why->count - 1]);
         if (status < 0 || !why->options->probe || why->count == TRIES_MAX ||
             why->tries[why->count - 1].attempt.state == ATTEMPT_CONNECTED)
             return status;
@@ -321,7 +327,7 @@ static int why_emit(struct why *why, record_fn fn, void *arg)
         steps.first = before;
     }
     why_conclude(why, first, &verdict);
-    error = steps_emit(&steps);
+    error = why->lacks & ATTEMPT_LACKS_NETNS ? 0 : steps_emit(&steps);
     return error ? error : steps_emit_answer(&steps, &verdict);
 }
 
@@ -352,21 +358,25 @@ int why_explain(void *maker, const struct query *query, record_fn fn, void *arg)
     struct why *why = maker;
     const struct attempt_as *as = why->options->as;
     const int own = as && as->netns ? namespace_open_own() : -1;
+    bool is_scoped;
     int status;
 
     why->report = query->report;
     if (!why->options->host)
         return server_explain(why->options, query->report, fn, arg, &why->summary);
     why->own_netns = namespace_own_id();
-    status = why_find_addresses(why);
-    if (status < 0) {
-        report_loss(why->report, "%s: %s", why->options->host, strerror(-status));
-        return status;
-    }
+    is_scoped = strchr(why->options->host, '%'); /* an interface of the other network namespace */
+    status = is_scoped ? 0 : why_find_addresses(why);
+    why->lacks = as ? as->lacks & (ATTEMPT_LACKS_NETNS | ATTEMPT_LACKS_USER) : 0;
     if (own >= 0 && namespace_enter(as->netns) < 0)
-        report_loss(why->report, "%s: the network namespace cannot be entered", as->text);
-    status = why_explain_here(why, fn, arg);
-    if (own >= 0 && namespace_enter(own) < 0 && status == 0)
+        why->lacks |= ATTEMPT_LACKS_NETNS;
+    if (is_scoped)
+        status = why_find_addresses(why);
+    if (status == 0)
+        status = why_explain_here(why, fn, arg);
+    else
+        report_loss(why->report, "%s: %s", why->options->host, strerror(-status));
+    if (own >= 0 && !(why->lacks & ATTEMPT_LACKS_NETNS) && namespace_enter(own) < 0 && status == 0)
         status = -EPERM;
     if (own >= 0)
         close(own);

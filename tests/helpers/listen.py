@@ -41,7 +41,7 @@ def listen(address, port, options):
             made.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, option[4:].encode())
         if option.isdigit():
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    made.bind((address, int(port)))
+    made.bind(socket.getaddrinfo(address, int(port), family, socket.SOCK_STREAM)[0][4])
     made.listen(0 if "full" in options else 1 if "half" in options else 4096)
     kept.append(made)
     if "full" in options:

@@ -2,6 +2,7 @@
 /* Control groups by their paths. */
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <mntent.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,18 @@ static void a_path_that_is_not_a_group_is_not_found(void **state)
     assert_int_equal(id, 7);
 }
 
+/* A path that is cut at PATH_MAX would be that of a group above. */
+static void a_path_that_is_too_long_is_not_cut(void **state)
+{
+    char path[PATH_MAX];
+
+    (void)state;
+    memset(path, '/', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    assert_int_equal(cgroups_open_processes(path), -ENAMETOOLONG);
+    assert_int_equal(cgroups_open_processes("/../other"), -ENOENT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -93,6 +106,7 @@ int main(void)
         cmocka_unit_test(a_group_is_found_by_its_path_below_the_mount),
         cmocka_unit_test(the_root_is_found_as_a_slash),
         cmocka_unit_test(a_path_that_is_not_a_group_is_not_found),
+        cmocka_unit_test(a_path_that_is_too_long_is_not_cut),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

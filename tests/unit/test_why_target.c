@@ -86,6 +86,7 @@ static void a_url_has_a_host_and_a_port(void **state)
         {"http://db.example", "db.example", 80, "http"}, /* services has no http */
         {"https://me:pa%40ss@db.example/x@y:9", "db.example", 443, "https"},
         {"https://[2001:db8::1]:8443/x", "2001:db8::1", 8443, NULL},
+        {"http://[fe80::1%eth0]:80/x", "fe80::1%eth0", 80, NULL},
         {"https://[2001:db8::1]", "2001:db8::1", 443, "https"},
         {"jdbc:postgresql://db/x", "db", 5432, "postgresql"},
         {"tcp://db:7000", "db", 7000, NULL},
@@ -156,7 +157,12 @@ static void a_wrong_word_says_what_to_type(void **state)
         {"curl https://db", "type only the host and the port, without 'curl'"},
         {"10.9.2.256:80", "'10.9.2.256' is not an IPv4 address"},
         {"d\"b:80", "'d\"b' is not the name of a host: type HOST:PORT"},
-        {"fe80::1%eth0 80", "'fe80::1%eth0': an address with an interface cannot be explained"},
+        {"db%eth0:80", "'db%eth0': '%' is for an IPv6 address with an interface, such as "
+                       "[fe80::1%eth0]:80"},
+        {"10.9.2.2%eth0:80", "'10.9.2.2%eth0': '%' is for an IPv6 address with an interface, such "
+                             "as [fe80::1%eth0]:80"},
+        {"[fe80::1%]:80", "'fe80::1%': '%' is for an IPv6 address with an interface, such as "
+                          "[fe80::1%eth0]:80"},
     };
     char wrong[MESSAGE_TEXT_MAX];
 

@@ -131,8 +131,11 @@ static int target_take_host(struct target_parser *parser)
                                  TARGET_TYPED(host));
         dotted &= isdigit(byte) || byte == '.';
     }
-    if (memchr(host.data, '%', host.length))
-        return target_refuse(parser, "'%s': an address with an interface cannot be explained",
+    if (memchr(host.data, '%', host.length) &&
+        (!target_is_address(AF_INET6, host) || host.data[host.length - 1] == '%'))
+        return target_refuse(parser,
+                             "'%s': '%%' is for an IPv6 address with an interface, such as "
+                             "[fe80::1%%eth0]:80",
                              TARGET_TYPED(host));
     if (dotted && !target_is_address(AF_INET, host))
         return target_refuse(parser, "'%s' is not an IPv4 address", TARGET_TYPED(host));
