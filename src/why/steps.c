@@ -43,11 +43,11 @@ void step_row_process(struct step_row *row, const char *name, uint32_t pid)
 void step_row_netns(struct step_row *row, const struct evidence_netns *netns)
 {
     if (netns->name)
-        snprintf(row->where, sizeof row->where, "%s", netns->name);
+        snprintf(row->netns, sizeof row->netns, "%s", netns->name);
     else
-        snprintf(row->where, sizeof row->where, "%" PRIu64, netns->id);
-    row->record.step.where = as_text(row->where);
-    row->record.has |= STEP_WHERE;
+        snprintf(row->netns, sizeof row->netns, "%" PRIu64, netns->id);
+    row->record.step.netns = as_text(row->netns);
+    row->record.has |= STEP_NETNS;
 }
 
 static void row_address(struct step_row *row, const struct address *address)
@@ -101,7 +101,7 @@ static bool step_of_name(struct step_row *row, const struct steps *steps)
     row->record.has |= STEP_TIME;
     if (evidence->no_name)
         return row_put(row, steps, "{name}: {no-name}");
-    row_put(row, steps, "{name} → {address}");
+    row_put(row, steps, "{name}: {address}");
     if (evidence->addresses > 1)
         fprintf(row->stream, " (of %zu addresses", evidence->addresses);
     if (evidence->addresses > 1 && steps->first) {

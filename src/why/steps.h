@@ -20,7 +20,7 @@ struct step_row {
     struct record record;
     FILE *stream; /* writes to `text` */
     char text[2 * VERDICT_TEXT];
-    char where[NAME_MAX + 1];
+    char netns[NAME_MAX + 1];
 };
 
 /* Begins a row; then the caller writes the result to row->stream. Returns false if there is no
