@@ -63,7 +63,7 @@ const struct backend backend_why = {
     .source = BACKEND_MADE,
     .provides = PROVIDES({&table_steps, STEP_PEER | STEP_ADDRESS | STEP_INTERFACE | STEP_SOURCE |
                                             STEP_PROCESS | STEP_NETNS | STEP_TIME | STEP_ENDING |
-                                            STEP_ERRNO}),
+                                            STEP_ERRNO | STEP_PROTOCOL}),
     .dump = made_dump,
 };
 

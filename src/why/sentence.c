@@ -138,6 +138,12 @@ static void slot_lacks(const struct sentence *sentence)
         }
 }
 
+static void slot_reach(const struct sentence *sentence)
+{
+    if (address_is_loopback(&sentence->evidence->listener.local.address))
+        fputs("; other machines cannot reach this address", sentence->stream);
+}
+
 enum slot_type {
     SLOT_FUNCTION,
     SLOT_ADDRESS,
@@ -182,6 +188,10 @@ static const struct slot {
     SLOT("priority", SLOT_U32, route.rule.priority),
     SLOT("mss", SLOT_U32, attempt.mss),
     SLOT("mtu", SLOT_U32, route.mtu),
+    SLOT("fresh", SLOT_U32, fresh),
+    SLOT("near", SLOT_STRING, near),
+    SLOT("unseen", SLOT_STRING, unseen),
+    SLOT_BY("reach", slot_reach),
     SLOT_BY("in", slot_in),
     SLOT_BY("in-listener", slot_in_listener),
     SLOT_BY("link", slot_link),
@@ -211,6 +221,12 @@ static void sentence_put_slot(const struct sentence *sentence, struct text name)
         put_address(sentence->stream, (const void *)member);
         break;
     case SLOT_ENDPOINT:
+        if (((const struct endpoint *)member)->address.family == AF_UNSPEC) {
+            fprintf(sentence->stream, "%s port %u",
+                    sentence->evidence->protocol == IPPROTO_UDP ? "UDP" : "TCP",
+                    sentence->evidence->target.port);
+            break;
+        }
         put_endpoint(sentence->stream, (const void *)member);
         break;
     case SLOT_U16:

@@ -344,7 +344,8 @@ static void steps_set_peer(const struct steps *steps, struct step_row *row)
 {
     row->record.step.protocol = steps->evidence->protocol;
     row->record.step.peer = steps->evidence->peer;
-    row->record.has |= steps->evidence->peer.address.family != AF_UNSPEC ? STEP_PEER : 0;
+    row->record.has |=
+        STEP_PROTOCOL | (steps->evidence->peer.address.family != AF_UNSPEC ? STEP_PEER : 0);
 }
 
 /* Each step fills a row, and returns whether the row is wanted. */
@@ -381,6 +382,7 @@ int steps_emit_answer(const struct steps *steps, const struct verdict *verdict)
 {
     struct step_row row;
     struct step_record *step = &row.record.step;
+    const struct evidence_listener *listener = &steps->evidence->listener;
 
     if (!step_row_begin(&row, STEP_ANSWER, "the steps above"))
         return -ENOMEM;
@@ -391,6 +393,10 @@ int steps_emit_answer(const struct steps *steps, const struct verdict *verdict)
     step->command = as_text(verdict->command);
     row.record.has |= STEP_ENDING;
     fputs(verdict->sentence, row.stream);
+    step->process = as_text(listener->process);
+    step->pid = listener->pid;
+    if (*listener->process && strstr(verdict->sentence, "(pid ")) /* no other process is named */
+        row.record.has |= STEP_PROCESS;
     if (verdict->is_other)
         step_row_netns(&row, &verdict->netns);
     return step_row_end(&row, true, steps->fn, steps->arg);

@@ -14,7 +14,7 @@ extern const struct kind kind_step;
 
 /* Step, result and source are always known; cause, advice and command are known in rows of
  * STEP_ANSWER. */
-#define STEP_PEER      (UINT64_C(1) << 0) /* peer and protocol */
+#define STEP_PEER      (UINT64_C(1) << 0) /* peer */
 #define STEP_ADDRESS   (UINT64_C(1) << 1) /* address */
 #define STEP_INTERFACE (UINT64_C(1) << 2)
 #define STEP_SOURCE    (UINT64_C(1) << 3) /* local */
@@ -23,6 +23,7 @@ extern const struct kind kind_step;
 #define STEP_TIME      (UINT64_C(1) << 6) /* elapsed */
 #define STEP_ENDING    (UINT64_C(1) << 7) /* ending, cause, advice and command */
 #define STEP_ERRNO     (UINT64_C(1) << 8)
+#define STEP_PROTOCOL  (UINT64_C(1) << 9)
 
 /* In the order in which they are shown. */
 enum step {
