@@ -67,7 +67,7 @@ struct step_record {
     struct text command; /* a command line that shows more; may be empty */
     struct text source;  /* the table, file or probe that the step was read from */
     struct text process; /* comm of the process that the step is about */
-    struct text netns; /* that the step is about, if it is not that of the connection */
+    struct text netns;   /* that the step is about, if it is not that of the connection */
 };
 
 #endif

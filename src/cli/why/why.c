@@ -172,6 +172,8 @@ static int why_parse(struct why_command *command, int argc, char *const argv[])
     command->milliseconds = UINT_MAX; /* replaced below if no option sets it */
     status = common_parse(&command->common, &why_grammar, argc, argv, why_take_option, command);
     const bool is_help = common->columns && strcmp(common->columns, "help") == 0;
+    if (status == PARSED && command->list && common->format != FORMAT_PLAIN)
+        return common_misuse(common, "--list cannot be combined with JSON and CSV");
     if (status != PARSED || command->list || (is_help && !command->word_count))
         return status;
     if (target_parse(&command->target, command->words, command->word_count, NULL,
