@@ -49,6 +49,7 @@ enum evidence_miss {
     MISS_ADDRESS,   /* bound to another address of this namespace */
     MISS_FAMILY,    /* only for the other IP version */
     MISS_NETNS,     /* in another network namespace */
+    MISS_OTHER,     /* another protocol, another port, or a unix socket: see evidence.near */
 };
 
 struct evidence_listener {
@@ -93,6 +94,11 @@ struct evidence {
     uint8_t protocol;
     struct evidence_netns here; /* in which the connection is made */
     uint64_t own_netns;         /* inode of the namespace that commands read without options */
+
+    bool is_port;       /* this is about clients of a port of `here`: peer has no address */
+    uint32_t fresh;     /* is_port: clients that connected while fastnet watched */
+    const char *near;   /* is_port: names the nearest miss after "; "; may be empty */
+    const char *unseen; /* is_port: why dropped packets prove nothing */
 
     const char *name;    /* as it was typed; NULL: an address was typed */
     size_t addresses;    /* number of addresses of the name */

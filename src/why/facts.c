@@ -221,9 +221,11 @@ uint64_t facts_of(const struct evidence *evidence)
 
     if (evidence->protocol == IPPROTO_UDP)
         facts |= UDP;
+    if (evidence->is_port)
+        facts |= PORT_ALONE | (evidence->fresh ? IS_REACHED : 0);
     if ((arrives || facts & NO_SOCKET) && facts & (NO_ATTEMPT | REFUSED | OTHERS_FAILED))
         facts |= NOT_TAKEN;
-    if ((arrives && facts & NO_ATTEMPT) ||
+    if ((arrives && facts & NO_ATTEMPT) || evidence->is_port ||
         (facts & NO_ANSWERS && facts & LISTENER_DROPS && !(facts & (ANY_DROP | UDP))))
         facts |= NOT_ACCEPTED;
     return facts;

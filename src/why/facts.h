@@ -75,6 +75,8 @@
 #define OTHERS_FAILED                                                                              \
     FACT(59) /* attempts of others: refused, or nobody was reached; which is not known */
 #define DATA_WAITS   FACT(58) /* sent after the handshake, and not acknowledged */
+#define PORT_ALONE   FACT(61) /* the evidence is about clients of a port of this machine */
+#define IS_REACHED   FACT(62) /* PORT_ALONE: a client connected while fastnet watched */
 #define NOT_TAKEN    FACT(54) /* connections arrive where no socket takes them */
 #define NOT_ACCEPTED FACT(55) /* connections arrive at a listener that does not accept now */
 

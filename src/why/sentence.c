@@ -27,7 +27,7 @@ void put_endpoint(FILE *stream, const struct endpoint *endpoint)
     fputs(text, stream);
 }
 
-void put_duration(FILE *stream, uint64_t nanoseconds)
+static void put_duration(FILE *stream, uint64_t nanoseconds)
 {
     if (nanoseconds < CLOCK_SECOND)
         fprintf(stream, "%.3g ms", (double)nanoseconds / CLOCK_MILLISECOND);
@@ -138,6 +138,12 @@ static void slot_lacks(const struct sentence *sentence)
         }
 }
 
+static void slot_reach(const struct sentence *sentence)
+{
+    if (address_is_loopback(&sentence->evidence->listener.local.address))
+        fputs("; other machines cannot reach this address", sentence->stream);
+}
+
 enum slot_type {
     SLOT_FUNCTION,
     SLOT_ADDRESS,
@@ -182,6 +188,10 @@ static const struct slot {
     SLOT("priority", SLOT_U32, route.rule.priority),
     SLOT("mss", SLOT_U32, attempt.mss),
     SLOT("mtu", SLOT_U32, route.mtu),
+    SLOT("fresh", SLOT_U32, fresh),
+    SLOT("near", SLOT_STRING, near),
+    SLOT("unseen", SLOT_STRING, unseen),
+    SLOT_BY("reach", slot_reach),
     SLOT_BY("in", slot_in),
     SLOT_BY("in-listener", slot_in_listener),
     SLOT_BY("link", slot_link),
@@ -211,6 +221,12 @@ static void sentence_put_slot(const struct sentence *sentence, struct text name)
         put_address(sentence->stream, (const void *)member);
         break;
     case SLOT_ENDPOINT:
+        if (((const struct endpoint *)member)->address.family == AF_UNSPEC) {
+            fprintf(sentence->stream, "%s port %u",
+                    sentence->evidence->protocol == IPPROTO_UDP ? "UDP" : "TCP",
+                    sentence->evidence->target.port);
+            break;
+        }
         put_endpoint(sentence->stream, (const void *)member);
         break;
     case SLOT_U16:
@@ -243,6 +259,20 @@ static void sentence_put_netns_options(const struct sentence *sentence)
         fprintf(sentence->stream, " --all-netns --where 'netns_id = %" PRIu64 "'", netns->id);
 }
 
+void sentence_put(FILE *stream, const struct sentence *sentence, const char *from)
+{
+    struct sentence here = *sentence;
+
+    here.stream = stream;
+    for (const char *end; *from; from = end) {
+        end = *from == '{' ? from + strcspn(from, "}") + 1 : from + strcspn(from, "{");
+        if (*from == '{')
+            sentence_put_slot(&here, (struct text){from + 1, (size_t)(end - from) - 2});
+        else
+            fwrite(from, 1, (size_t)(end - from), stream);
+    }
+}
+
 static void sentence_fill(char *text, size_t size, struct sentence sentence, const char *from,
                           bool is_command)
 {
@@ -250,13 +280,7 @@ static void sentence_fill(char *text, size_t size, struct sentence sentence, con
     sentence.stream = fmemopen(text, size, "w");
     if (!sentence.stream)
         return;
-    for (const char *end; *from; from = end) {
-        end = *from == '{' ? from + strcspn(from, "}") + 1 : from + strcspn(from, "{");
-        if (*from == '{')
-            sentence_put_slot(&sentence, (struct text){from + 1, (size_t)(end - from) - 2});
-        else
-            fwrite(from, 1, (size_t)(end - from), sentence.stream);
-    }
+    sentence_put(sentence.stream, &sentence, from);
     if (is_command)
         sentence_put_netns_options(&sentence);
     if (fclose(sentence.stream) != 0 && is_command)

@@ -7,109 +7,133 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
-#include "fastnet/attempt_probe.h"
 #include "fastnet/clock.h"
 #include "fastnet/engine.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
-#include "fastnet/namespace.h"
-#include "fastnet/netlink.h"
-#include "fastnet/report.h"
+#include "fastnet/kernel_info.h"
 #include "fastnet/tracking.h"
-#include "makers/local_addresses.h"
+#include "why/facts.h"
 #include "why/sentence.h"
+#include "why/sight.h"
 #include "why/steps.h"
 
-struct server_reading {
-    struct server *server;
-    struct engine *engine;
-    struct report *report;
-    struct hash_table *seen; /* identities of established connections of the reading before */
-    bool remembers;          /* this reading fills `seen` */
-    struct local_addresses local;
+enum { LISTENERS_MAX = 6, OWNER_NAME_MAX = 56 };
+
+/* A socket with the port that takes packets of clients, or a near miss. */
+struct server_listener {
+    struct evidence_listener socket;
+    uint8_t protocol;          /* IPPROTO_TCP or IPPROTO_UDP; 0: a unix socket */
+    bool is_bound_only;        /* TCP: it has the port, but does not listen */
+    bool has_queue;            /* the queue and the drops are known */
+    char path[OWNER_NAME_MAX]; /* unix sockets */
+    char unit[OWNER_NAME_MAX], container[OWNER_NAME_MAX]; /* may be empty */
+    uint64_t started; /* when the process began, ns since 1970; 0: unknown */
+};
+
+struct server {
+    const struct why_options *options;
+    struct sight sight;
+    struct report losses;
+    struct evidence evidence;
+    struct hash_table seen; /* identities of connections of the first reading */
+    bool remembers;         /* this reading fills `seen` */
+    struct server_listener listeners[LISTENERS_MAX]; /* those of `here` come first */
+    size_t listener_count, more;                   /* more: number of sockets that were left out */
+    uint64_t established, half_open, closing;      /* connections to the port */
+    struct address waiting;                        /* a client that is half-open */
+    char near[VERDICT_TEXT], unseen[VERDICT_TEXT]; /* memory for the evidence */
+};
+
+struct server_step {
+    enum step step;
+    bool of_listeners; /* a row for each listener */
+    bool (*fill)(struct step_row *row, const struct server *server,
+                 const struct server_listener *listener); /* returns false: no row */
+    const char *source;
 };
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
 
-static struct value server_value(const struct server_reading *reading, const struct record *record,
+static struct value server_value(const struct server *server, const struct record *record,
                                  const char *name)
 {
-    return field_value(field_named(&kind_socket, name), record, engine_context(reading->engine));
+    return field_value(field_named(&kind_socket, name), record,
+                       engine_context(server->sight.engine));
 }
 
-static void server_take_text(const struct server_reading *reading, const struct record *record,
+static void server_take_text(const struct server *server, const struct record *record,
                              const char *name, char *text, size_t size)
 {
-    const struct value value = server_value(reading, record, name);
+    const struct value value = server_value(server, record, name);
 
     if (value.type == VALUE_TEXT || value.type == VALUE_SOCKET_NAME)
         snprintf(text, size, "%.*s", (int)value.text.length, value.text.data);
 }
 
-static void server_add_listener(const struct server_reading *reading, const struct record *record,
-                                uint64_t netns)
+static int server_add_listener(struct server *server, const struct record *record)
 {
-    struct server *server = reading->server;
-    const struct netns *place = engine_context(reading->engine)->netns.netns;
     const struct socket_record *socket = &record->socket;
     struct server_listener *listener = &server->listeners[server->listener_count];
-    const struct value pid = server_value(reading, record, "pid"),
-                       started = server_value(reading, record, "started");
-    const bool is_bound_only = socket->protocol == IPPROTO_TCP && socket->state != TCP_LISTEN;
+    const struct value pid = server_value(server, record, "pid"),
+                       started = server_value(server, record, "started");
 
-    if (server->listener_count == SERVER_LISTENERS_MAX) {
+    if (server->listener_count == LISTENERS_MAX) {
         server->more++;
-        return;
+        return 0;
     }
     server->listener_count++;
     *listener = (struct server_listener){
-        .is_wanted = netns == server->here && !is_bound_only &&
-                     socket->protocol == server->options->protocol &&
-                     socket->local.port == server->options->port,
+        .socket = {.local = socket->local,
+                   .netns = sight_row_netns(&server->sight),
+                   .pid = pid.type == VALUE_UNKNOWN ? 0 : (uint32_t)pid.number,
+                   .queue = socket->recv_q,
+                   .queue_limit = record->has & SOCKET_BACKLOG ? socket->backlog : 0,
+                   .drops = socket_drops(record)},
         .protocol = (uint8_t)socket->protocol,
-        .is_bound_only = is_bound_only,
-        .local = socket->local,
-        .netns.id = netns,
-        .pid = pid.type == VALUE_UNKNOWN ? 0 : (uint32_t)pid.number,
-        .started = started.type == VALUE_UNKNOWN ? 0 : started.number,
+        .is_bound_only = socket->protocol == IPPROTO_TCP && socket->state != TCP_LISTEN,
         .has_queue = record->has & SOCKET_QUEUES,
-        .queue = socket->recv_q,
-        .limit = record->has & SOCKET_BACKLOG ? socket->backlog : 0,
-        .drops = record->has & SOCKET_DROPS ? server_value(reading, record, "drops").number : 0,
+        .started = started.type == VALUE_UNKNOWN ? 0 : started.number,
     };
-    if (place && *place->name) {
-        snprintf(listener->netns_name, sizeof listener->netns_name, "%s", place->name);
-        listener->netns.name = listener->netns_name;
-    }
-    server_take_text(reading, record, "path", listener->path, sizeof listener->path);
-    server_take_text(reading, record, "process", listener->process, sizeof listener->process);
-    server_take_text(reading, record, "unit", listener->unit, sizeof listener->unit);
-    server_take_text(reading, record, "container", listener->container, sizeof listener->container);
+    listener->socket.miss = listener->is_bound_only ||
+                                    listener->protocol != server->options->protocol ||
+                                    socket->local.port != server->options->port
+                                ? MISS_OTHER
+                            : listener->socket.netns.id != server->evidence.here.id ? MISS_NETNS
+                                                                                    : MISS_NONE;
+    server_take_text(server, record, "path", listener->path, sizeof listener->path);
+    server_take_text(server, record, "process", listener->socket.process,
+                     sizeof listener->socket.process);
+    server_take_text(server, record, "unit", listener->unit, sizeof listener->unit);
+    server_take_text(server, record, "container", listener->container, sizeof listener->container);
+    return 0;
 }
 
-/* Counts a connection to the port in this network namespace. A connection that the reading before
+/* Counts a connection to the port in this network namespace. A connection that the first reading
  * did not have is fresh. */
-static int server_take_client(struct server_reading *reading, const struct record *record)
+static int server_take_client(struct server *server, const struct record *record)
 {
-    struct server_clients *clients = &reading->server->clients;
     const struct socket_record *socket = &record->socket;
     const uint64_t hash = hash_word(hash_seed(), record->identity);
+    uint64_t *identity;
 
-    if (socket->state == TCP_SYN_RECV && !clients->half_open++)
-        clients->waiting = socket->remote.address;
-    clients->established += socket->state == TCP_ESTABLISHED;
-    clients->others += socket->state != TCP_ESTABLISHED && socket->state != TCP_SYN_RECV;
-    if (socket->state == TCP_SYN_RECV || !record->identity)
-        return 0;
-    if (!reading->remembers) {
-        clients->fresh += socket->state == TCP_ESTABLISHED &&
-                          !hash_table_find_number(reading->seen, hash, record->identity);
+    if (socket->state == TCP_SYN_RECV) {
+        server->waiting = server->half_open++ ? server->waiting : socket->remote.address;
         return 0;
     }
-    uint64_t *identity = hash_table_add(reading->seen, hash, sizeof *identity);
+    server->established += socket->state == TCP_ESTABLISHED;
+    server->closing += socket->state != TCP_ESTABLISHED;
+    if (!record->identity || socket->state == TCP_SYN_SENT)
+        return 0;
+    if (!server->remembers) {
+        server->evidence.fresh += !hash_table_find_number(&server->seen, hash, record->identity);
+        return 0;
+    }
+    identity = hash_table_add(&server->seen, hash, sizeof *identity);
     if (!identity)
         return -ENOMEM;
     *identity = record->identity;
@@ -118,17 +142,15 @@ static int server_take_client(struct server_reading *reading, const struct recor
 
 static int server_take_socket(const struct record *record, void *arg)
 {
-    struct server_reading *reading = arg;
+    struct server *server = arg;
     const struct socket_record *socket = &record->socket;
-    const struct netns *place = engine_context(reading->engine)->netns.netns;
-    const uint64_t netns = place ? place->id : reading->server->here;
 
-    if (socket->remote.port == 0)
-        server_add_listener(reading, record, netns);
-    else if (netns == reading->server->here &&
-             socket->protocol == reading->server->options->protocol)
-        return server_take_client(reading, record);
-    return 0;
+    if (!socket->remote.port)
+        return server_add_listener(server, record);
+    return sight_row_netns(&server->sight).id == server->evidence.here.id &&
+                   socket->protocol == server->options->protocol
+               ? server_take_client(server, record)
+               : 0;
 }
 
 /* True if the name of the process and the typed name of the service begin alike: the service
@@ -156,25 +178,42 @@ static bool server_has_port(const char *path, uint16_t port)
 /* Takes a listener that has another port, or a unix socket, if its name is that of the service. */
 static int server_take_near(const struct record *record, void *arg)
 {
-    struct server_reading *reading = arg;
-    struct server *server = reading->server;
-    const struct netns *place = engine_context(reading->engine)->netns.netns;
+    struct server *server = arg;
     const struct why_options *options = server->options;
-    char process[16] = "", path[SERVER_NAME_MAX] = "";
+    char process[16] = "", path[OWNER_NAME_MAX] = "";
 
-    server_take_text(reading, record, "process", process, sizeof process);
-    server_take_text(reading, record, "path", path, sizeof path);
-    if (server_is_named(process, options->service) || server_has_port(path, options->port))
-        server_add_listener(reading, record, place ? place->id : server->here);
+    server_take_text(server, record, "process", process, sizeof process);
+    server_take_text(server, record, "path", path, sizeof path);
+    return server_is_named(process, options->service) || server_has_port(path, options->port)
+               ? server_add_listener(server, record)
+               : 0;
+}
+
+/* Counts connections of this machine that wait for an answer of the port. */
+static int server_take_waiting(const struct record *record, void *arg)
+{
+    struct server *server = arg;
+    struct evidence_others *others = &server->evidence.others;
+
+    if (local_addresses_find(&server->sight.local, &record->socket.remote.address) ==
+            RECEPTION_NONE ||
+        others->count++)
+        return 0;
+    others->pid = (uint32_t)server_value(server, record, "pid").number;
+    server_take_text(server, record, "process", others->process, sizeof others->process);
     return 0;
 }
 
-/* Lists sockets of all network namespaces. near: listeners on other ports, and unix sockets. */
-static int server_list(struct server_reading *reading, bool near)
+enum server_search { SEARCH_PORT, SEARCH_NEAR, SEARCH_WAITING };
+
+/* Lists sockets of all network namespaces that have the port; or listeners on other ports, and unix
+ * sockets; or connections to the port that wait. */
+static int server_list(struct server *server, enum server_search search)
 {
     static const char fields[] = "protocol state local_address local_port remote_address recv_q "
                                  "backlog drops process pid unit container started path";
-    const struct why_options *options = reading->server->options;
+    static const record_fn takers[] = {server_take_socket, server_take_near, server_take_waiting};
+    const struct why_options *options = server->options;
     const bool udp = options->protocol == IPPROTO_UDP;
     /* listeners of the wanted protocol come first */
     const struct listing_table tables[] = {
@@ -184,24 +223,33 @@ static int server_list(struct server_reading *reading, bool near)
         {.table = udp ? &table_tcp6 : &table_udp6, .unnamed = true},
         {.table = &table_unix, .unnamed = true},
     };
-    const struct predicate where =
-        near ? predicate_number(field_named(&kind_socket, "state"), TCP_LISTEN)
-             : predicate_number(field_named(&kind_socket, "local_port"), options->port);
+    static const size_t table_counts[] = {COUNT(tables) - 1, COUNT(tables), 2};
+    struct predicate_tree where = {.count = 0};
     const char *rest = fields;
     struct listing listing = {
         .tables = tables,
-        .table_count = near ? COUNT(tables) : COUNT(tables) - 1,
-        .where = &where,
+        .table_count = table_counts[search],
         .proc_root = options->proc_root,
         .owners = options->owners,
         .all_netns = true,
         .netns_implied = true, /* no loss if another network namespace cannot be entered */
     };
 
+    if (search != SEARCH_NEAR)
+        predicate_tree_add(
+            &where, &where.whole,
+            predicate_number(
+                field_named(&kind_socket, search == SEARCH_PORT ? "local_port" : "remote_port"),
+                options->port));
+    if (search != SEARCH_PORT)
+        predicate_tree_add(
+            &where, &where.whole,
+            predicate_one_of(field_named(&kind_socket, "state"),
+                             UINT64_C(1) << (search == SEARCH_NEAR ? TCP_LISTEN : TCP_SYN_SENT)));
+    listing.where = predicate_of(&where);
     for (struct text name; text_next(&rest, ' ', &name);)
         needs_add(&listing.needs, field_needs(field_find(&kind_socket, name.data, name.length)));
-    return engine_gather(reading->engine, &listing, near ? server_take_near : server_take_socket,
-                         reading, reading->report);
+    return engine_gather(server->sight.engine, &listing, takers[search], server, &server->losses);
 }
 
 /* --- Packets ---------------------------------------------------------------------------------- */
@@ -209,102 +257,151 @@ static int server_list(struct server_reading *reading, bool near)
 /* Takes packets of attempts, and resets, of own addresses of this network namespace. */
 static void server_take_event(const struct attempt_event *event, void *arg)
 {
-    const struct server_reading *reading = arg;
-    struct server *server = reading->server;
+    struct server *server = arg;
+    struct evidence *evidence = &server->evidence;
     const bool is_reset = event->type == ATTEMPT_RESET_SENT;
     const bool is_attempt = is_reset || event->protocol != IPPROTO_TCP || event->flags & TH_SYN;
     const struct endpoint *own = is_reset ? &event->source : &event->destination;
-    const struct endpoint *client = is_reset ? &event->destination : &event->source;
-    const char *reason = event->reason ? event->reason : "";
-    struct server_event *kept = server->events, *end = kept + server->event_count;
+    struct evidence_event *kept = evidence->events, *end = kept + evidence->event_count;
 
     if (event->type == ATTEMPT_RESET_RECEIVED || event->of_icmp || !is_attempt ||
         own->port != server->options->port || event->protocol != server->options->protocol ||
-        event->netns != server->here ||
-        local_addresses_find(&reading->local, &own->address) == RECEPTION_NONE)
+        event->netns != evidence->here.id ||
+        local_addresses_find(&server->sight.local, &own->address) == RECEPTION_NONE)
         return;
-    while (kept < end && (kept->is_reset != is_reset || strcmp(kept->reason, reason) != 0))
+    while (kept < end && (kept->event.type != event->type || kept->event.reason != event->reason))
         kept++;
-    if (kept == server->events + SERVER_EVENTS_MAX)
+    if (kept == evidence->events + EVIDENCE_EVENTS_MAX)
         return;
-    if (kept == end) {
-        *kept = (struct server_event){.is_reset = is_reset, .client = client->address};
-        snprintf(kept->reason, sizeof kept->reason, "%s", reason);
-        server->event_count++;
+    if (kept < end) {
+        kept->event.count += event->count;
+        return;
     }
-    kept->count += event->count;
+    evidence->event_count++;
+    *kept = (struct evidence_event){
+        .event = *event, .netns = evidence->here, .is_here = true, .is_answer = is_reset};
 }
 
-/* Reads the sockets, and if asked watches for some time and reads them again. */
-static int server_read(struct server_reading *reading)
+/* Reads the sockets, watches for some time, and reads them again. */
+static int server_watch(struct server *server, struct attempt_probe **probe)
 {
-    struct server *server = reading->server;
     const struct why_options *options = server->options;
+    struct evidence *evidence = &server->evidence;
     struct attempt_probe_blind blind = {.drops = false};
     struct bpf_refusal refusal = {.error = 0};
-    struct attempt_probe *probe = NULL;
-    uint64_t lost = 0;
     int error;
 
-    if (options->milliseconds) {
-        clock_catch_interrupt();
-        probe = attempt_probe_create(options->protocol, options->port, &blind, &refusal);
-        server->is_blind = !probe || blind.drops;
-        snprintf(server->refusal, sizeof server->refusal, "%s", refusal.reason);
-        reading->remembers = true;
+    clock_catch_interrupt();
+    *probe = attempt_probe_create(options->protocol, options->port, &blind, &refusal);
+    server->remembers = true;
+    error = server_list(server, SEARCH_PORT);
+    if (error)
+        return error;
+    clock_wait_shown(clock_nanoseconds(CLOCK_MONOTONIC) + options->milliseconds * CLOCK_MILLISECOND,
+                     options->progress);
+    server->remembers = false;
+    server->established = server->half_open = server->closing = 0;
+    server->listener_count = server->more = 0;
+    error = server_list(server, SEARCH_PORT);
+    if (*probe && !error)
+        error = attempt_probe_each(*probe, server_take_event, server, &evidence->events_lost);
+    if (*probe && !blind.drops)
+        evidence->read |= EVIDENCE_DROPS | EVIDENCE_RESETS;
+    if (evidence->read & EVIDENCE_DROPS && !evidence->events_lost)
+        strcpy(server->unseen, "see the packets that were dropped or reset");
+    else
+        snprintf(server->unseen, sizeof server->unseen, "packets could not be noted: %s",
+                 *refusal.reason ? refusal.reason : "there were too many");
+    return error;
+}
+
+/* --- The answer ------------------------------------------------------------------------------- */
+
+static void server_put_end(FILE *stream, const struct server_listener *listener)
+{
+    if (listener->protocol)
+        put_endpoint(stream, &listener->socket.local);
+    else
+        fputs(listener->path, stream);
+}
+
+static void server_put_listener(FILE *stream, const struct server_listener *listener)
+{
+    fputs(listener->is_bound_only ? " is bound to " : " listens on ", stream);
+    server_put_end(stream, listener);
+    fputs(listener->is_bound_only ? ", but does not listen" : "", stream);
+}
+
+/* Describes the first socket, which clients may have meant. */
+static void server_find_miss(struct server *server)
+{
+    const struct server_listener *near = server->listeners;
+    const uint8_t wanted = server->options->protocol;
+    FILE *stream = fmemopen(server->near, sizeof server->near - 1, "w");
+
+    if (!stream)
+        return;
+    fputs("; ", stream);
+    put_process(stream, near->socket.process, near->socket.pid);
+    server_put_listener(stream, near);
+    if (near->socket.netns.id != server->evidence.here.id)
+        put_netns(stream, &near->socket.netns);
+    else if (near->protocol && near->protocol != wanted)
+        fputs(near->protocol == IPPROTO_UDP ? ", but only for UDP" : ", but only for TCP", stream);
+    fclose(stream);
+}
+
+/* Chooses the listener that the answer is about: a client knocked in vain, its queue is full, or it
+ * is the first. */
+static int server_choose(struct server *server)
+{
+    struct evidence *evidence = &server->evidence;
+    const struct evidence_event *drop = facts_event(evidence, ANY_DROP),
+                                *knock = facts_event(evidence, NO_SOCKET);
+    const struct server_listener *best = server->listeners;
+
+    if (drop) {
+        evidence->peer = drop->event.destination;
+        evidence->route.source = drop->event.source.address;
     }
-    error = server_list(reading, false);
-    if (options->milliseconds && !error) {
-        clock_wait_shown(clock_nanoseconds(CLOCK_MONOTONIC) +
-                             options->milliseconds * CLOCK_MILLISECOND,
-                         options->progress);
-        reading->remembers = false;
-        server->clients = (struct server_clients){.established = 0};
-        server->listener_count = server->more = 0;
-        error = server_list(reading, false);
+    if (knock) {
+        evidence->target = knock->is_answer ? knock->event.source : knock->event.destination;
+        return sight_read_target(&server->sight, evidence);
     }
-    if (probe && !error)
-        error = local_addresses_read(&reading->local, reading->engine, false);
-    if (probe && !error)
-        error = attempt_probe_each(probe, server_take_event, reading, &lost);
-    attempt_probe_destroy(probe);
-    server->is_blind |= lost > 0;
-    return !error && !server->listener_count ? server_list(reading, true) : error;
+    if (!server->listener_count)
+        return 0;
+    for (size_t i = 0; i < server->listener_count; i++) {
+        const struct evidence_listener *socket = &server->listeners[i].socket;
+        if (socket->miss == MISS_NONE && server->listeners[i].has_queue &&
+            (best->socket.miss != MISS_NONE || socket->queue > socket->queue_limit))
+            best = &server->listeners[i];
+    }
+    evidence->listener = best->socket;
+    if (best->socket.miss != MISS_NONE) {
+        server_find_miss(server);
+        return 0;
+    }
+    evidence->read |= best->has_queue && best->protocol == IPPROTO_TCP ? EVIDENCE_QUEUE : 0;
+    return sight_read_half_open(&server->sight, evidence);
+}
+
+static int server_conclude(struct server *server, struct verdict *verdict)
+{
+    struct evidence *evidence = &server->evidence;
+    int error;
+
+    evidence->may_translate = tracking_find(server->sight.netlink) != TRACKING_UNUSED;
+    evidence->home = evidence->here;
+    evidence->near = server->near;
+    evidence->unseen = server->unseen;
+    evidence->read |= server->losses.partial ? 0 : EVIDENCE_LISTENERS;
+    error = server_choose(server);
+    if (!error)
+        verdict_find(evidence, verdict);
+    return error;
 }
 
 /* --- Steps ------------------------------------------------------------------------------------ */
-
-struct server_steps {
-    const struct server *server;
-    record_fn fn;
-    void *arg;
-    char text[2 * VERDICT_TEXT]; /* text of the current step */
-    FILE *stream;                /* writes into `text` */
-    int error;
-};
-
-/* Returns the record of a step, whose text the caller writes to steps->stream. */
-static struct record server_begin_step(struct server_steps *steps, enum step step,
-                                       const char *source)
-{
-    struct record record;
-
-    record_begin(&record, &kind_step, sizeof record.step);
-    record.step.step = (uint8_t)step;
-    record.step.source = as_text(source);
-    memset(steps->text, 0, sizeof steps->text);
-    steps->stream = fmemopen(steps->text, sizeof steps->text, "w");
-    if (!steps->stream)
-        steps->error = -ENOMEM;
-    return record;
-}
-
-static void server_end_step(struct server_steps *steps, struct record *record)
-{
-    fclose(steps->stream);
-    record->step.result = as_text(steps->text);
-    steps->error = steps->fn(record, steps->arg);
-}
 
 /* Writes "since 2026-11-29T05:10:02Z". */
 static void server_put_start(FILE *stream, uint64_t started)
@@ -318,158 +415,189 @@ static void server_put_start(FILE *stream, uint64_t started)
     fprintf(stream, ", since %.*sZ", (int)SECONDS, text);
 }
 
-static void server_make_listener(struct server_steps *steps, const struct server_listener *listener)
+static bool server_fill_listener(struct step_row *row, const struct server *server,
+                                 const struct server_listener *listener)
 {
-    const bool is_other = listener->netns.id != steps->server->here;
-    struct record record = server_begin_step(steps, STEP_LISTENER, "sock_diag, /proc");
-    FILE *stream = steps->stream;
+    const struct evidence_listener *socket = &listener->socket;
 
-    if (steps->error)
-        return;
-    server_put_listener(stream, listener);
-    if (is_other)
-        put_netns(stream, &listener->netns);
-    fprintf(stream, "%s%s%s%s", *listener->unit ? ", unit " : "", listener->unit,
-            *listener->container ? ", container " : "", listener->container);
-    server_put_start(stream, listener->started);
-    if (listener->pid == 1 && strcmp(listener->process, "systemd") == 0)
-        fputs("; it starts the service when a client connects (systemd.socket(5))", stream);
-    record.step.local = listener->local;
-    record.step.process = as_text(listener->process);
-    record.step.pid = listener->pid;
-    record.step.where = as_text(listener->netns_name);
-    record.has = (listener->protocol ? STEP_SOURCE : 0) | (*listener->process ? STEP_PROCESS : 0) |
-                 (is_other && *listener->netns_name ? STEP_WHERE : 0);
-    server_end_step(steps, &record);
-}
-
-static void server_make_queue(struct server_steps *steps, const struct server_listener *listener)
-{
-    struct record record = server_begin_step(steps, STEP_QUEUE, "sock_diag");
-
-    if (steps->error)
-        return;
-    server_put_end(steps->stream, listener);
-    if (listener->protocol == IPPROTO_TCP)
-        fprintf(steps->stream,
-                ": %" PRIu64 " of %" PRIu64 " connections wait to be accepted, %" PRIu64
-                " were dropped",
-                listener->queue, listener->limit, listener->drops);
-    else
-        fprintf(steps->stream,
-                ": %" PRIu64 " bytes wait to be read, %" PRIu64 " packets were dropped",
-                listener->queue, listener->drops);
-    record.step.local = listener->local;
-    record.has = STEP_SOURCE;
-    server_end_step(steps, &record);
-}
-
-static void server_put_event(FILE *stream, const struct server *server,
-                             const struct server_event *event)
-{
-    fprintf(stream, "%s%" PRIu64 " %s%s (%s), the first %s ", event == server->events ? "" : "; ",
-            event->count, event->is_reset ? "reset" : "packet", event->count == 1 ? "" : "s",
-            *event->reason ? event->reason : "reason unknown", event->is_reset ? "to" : "from");
-    put_address(stream, &event->client);
-}
-
-static void server_make_policy(struct server_steps *steps)
-{
-    const struct server *server = steps->server;
-    struct record record =
-        server_begin_step(steps, STEP_POLICY, "skb:kfree_skb, tcp:tcp_send_reset");
-
-    if (steps->error)
-        return;
-    if (!server->options->milliseconds)
-        fputs("not watched: only --for can show whether rules drop packets for it", steps->stream);
-    else if (server->is_blind)
-        fprintf(steps->stream, "packets could not be noted: %s",
-                *server->refusal ? server->refusal : "there were too many");
-    else if (!server->event_count)
-        fprintf(steps->stream, "nothing for it was dropped or reset in %g s",
-                server->options->milliseconds / 1000.0);
-    for (size_t i = 0; i < server->event_count; i++)
-        server_put_event(steps->stream, server, &server->events[i]);
-    server_end_step(steps, &record);
-}
-
-static void server_make_clients(struct server_steps *steps)
-{
-    const struct server_clients *clients = &steps->server->clients;
-    struct record record = server_begin_step(steps, STEP_CLIENTS, "sock_diag");
-
-    if (steps->error)
-        return;
-    fprintf(steps->stream, "%" PRIu64 " connected, %" PRIu64 " closing, %" PRIu64 " half-open",
-            clients->established, clients->others, clients->half_open);
-    if (clients->half_open) {
-        fputs(", first ", steps->stream);
-        put_address(steps->stream, &clients->waiting);
-        fputs(", which has not confirmed the answer", steps->stream);
+    step_row_process(row, socket->process, socket->pid);
+    server_put_listener(row->stream, listener);
+    if (socket->netns.id != server->evidence.here.id) {
+        put_netns(row->stream, &socket->netns);
+        step_row_netns(row, &socket->netns);
     }
-    if (steps->server->options->milliseconds)
-        fprintf(steps->stream, "; %" PRIu64 " new", clients->fresh);
-    server_end_step(steps, &record);
+    fprintf(row->stream, "%s%s%s%s", *listener->unit ? ", unit " : "", listener->unit,
+            *listener->container ? ", container " : "", listener->container);
+    server_put_start(row->stream, listener->started);
+    if (socket->pid == 1 && strcmp(socket->process, "systemd") == 0)
+        fputs("; it starts the service when a client connects (systemd.socket(5))", row->stream);
+    row->record.step.local = socket->local;
+    row->record.has |= listener->protocol ? STEP_SOURCE : 0;
+    return true;
 }
 
-static void server_make_more(struct server_steps *steps)
+static bool server_fill_queue(struct step_row *row, const struct server *server,
+                              const struct server_listener *listener)
 {
-    struct record record = server_begin_step(steps, STEP_LISTENER, "sock_diag");
+    const struct evidence_listener *socket = &listener->socket;
 
-    if (steps->error)
-        return;
-    fprintf(steps->stream, "%zu more sockets have this port", steps->server->more);
-    server_end_step(steps, &record);
+    (void)server;
+    server_put_end(row->stream, listener);
+    if (listener->protocol == IPPROTO_TCP)
+        fprintf(row->stream,
+                ": %" PRIu32 " of %" PRIu32 " connections wait to be accepted, %" PRIu32
+                " were dropped",
+                socket->queue, socket->queue_limit, socket->drops);
+    else
+        fprintf(row->stream,
+                ": %" PRIu32 " bytes wait to be read, %" PRIu32 " packets were dropped",
+                socket->queue, socket->drops);
+    row->record.step.local = socket->local;
+    row->record.has |= STEP_SOURCE;
+    return socket->miss == MISS_NONE && listener->has_queue;
 }
 
-static int server_make_steps(const struct server *server, record_fn fn, void *arg,
-                             const struct verdict *verdict)
+static bool server_fill_more(struct step_row *row, const struct server *server,
+                             const struct server_listener *listener)
 {
-    const struct evidence evidence = {.protocol = server->options->protocol,
-                                      .here.id = server->here};
-    const struct steps answer = {.evidence = &evidence, .fn = fn, .arg = arg};
-    struct server_steps steps = {.server = server, .fn = fn, .arg = arg};
+    (void)listener;
+    fprintf(row->stream, "%zu more sockets have this port", server->more);
+    return server->more;
+}
 
-    for (size_t i = 0; i < server->listener_count && !steps.error; i++)
-        server_make_listener(&steps, &server->listeners[i]);
-    if (server->more && !steps.error)
-        server_make_more(&steps);
-    for (size_t i = 0; i < server->listener_count && !steps.error; i++)
-        if (server->listeners[i].is_wanted && server->listeners[i].has_queue)
-            server_make_queue(&steps, &server->listeners[i]);
-    if (!steps.error)
-        server_make_policy(&steps);
-    if (!steps.error && server->options->protocol == IPPROTO_TCP)
-        server_make_clients(&steps);
-    return steps.error ? steps.error : steps_emit_answer(&answer, verdict);
+static bool server_fill_policy(struct step_row *row, const struct server *server,
+                               const struct server_listener *listener)
+{
+    const struct evidence *evidence = &server->evidence;
+
+    (void)listener;
+    for (size_t i = 0; i < evidence->event_count; i++) {
+        const struct attempt_event *event = &evidence->events[i].event;
+        const bool is_reset = event->type == ATTEMPT_RESET_SENT;
+        fprintf(row->stream, "%s%" PRIu64 " %s%s (%s), the first %s ", i ? "; " : "", event->count,
+                is_reset ? "reset" : "packet", event->count == 1 ? "" : "s",
+                event->reason ? event->reason : "reason unknown", is_reset ? "to" : "from");
+        put_address(row->stream, is_reset ? &event->destination.address : &event->source.address);
+    }
+    if (!evidence->event_count && facts_of(evidence) & SAW_DROPS)
+        fprintf(row->stream, "nothing for it was dropped or reset in %g s",
+                server->options->milliseconds / 1000.0);
+    else if (!evidence->event_count)
+        fputs(server->unseen, row->stream);
+    return true;
+}
+
+static bool server_fill_clients(struct step_row *row, const struct server *server,
+                                const struct server_listener *listener)
+{
+    const struct evidence *evidence = &server->evidence;
+
+    (void)listener;
+    fprintf(row->stream, "%" PRIu64 " connected, %" PRIu64 " closing, %" PRIu64 " half-open",
+            server->established, server->closing, server->half_open);
+    if (server->half_open) {
+        fputs(", first ", row->stream);
+        put_address(row->stream, &server->waiting);
+        fputs(", which has not confirmed the answer", row->stream);
+    }
+    if (server->options->milliseconds)
+        fprintf(row->stream, "; %" PRIu32 " new", evidence->fresh);
+    if (evidence->others.count) {
+        fputs("; ", row->stream);
+        step_row_process(row, evidence->others.process, evidence->others.pid);
+        fprintf(row->stream, " of this machine waits for an answer (%" PRIu64 " in SYN_SENT)",
+                evidence->others.count);
+    }
+    return server->options->protocol == IPPROTO_TCP;
+}
+
+/* Passes the rows of one step: for each listener, or a row without one. */
+static int server_emit_step(const struct server *server, const struct server_step *step,
+                            record_fn fn, void *arg)
+{
+    const size_t count = step->of_listeners ? server->listener_count : 1;
+    int error = 0;
+
+    for (size_t i = 0; i < count && !error; i++) {
+        struct step_row row;
+        if (!step_row_begin(&row, step->step, step->source))
+            return -ENOMEM;
+        row.record.step.protocol = server->options->protocol;
+        row.record.has |= STEP_PROTOCOL;
+        const bool wanted = step->fill(&row, server, &server->listeners[i]);
+        error = step_row_end(&row, wanted, fn, arg);
+    }
+    return error;
+}
+
+static int server_emit(const struct server *server, record_fn fn, void *arg)
+{
+    static const struct server_step steps[] = {
+        {STEP_LISTENER, true, server_fill_listener, "sock_diag, /proc"},
+        {STEP_LISTENER, false, server_fill_more, "sock_diag"},
+        {STEP_QUEUE, true, server_fill_queue, "sock_diag"},
+        {STEP_POLICY, false, server_fill_policy, "BPF: skb:kfree_skb, tcp:tcp_send_reset"},
+        {STEP_CLIENTS, false, server_fill_clients, "sock_diag, /proc"},
+    };
+    int error = 0;
+
+    for (size_t i = 0; i < COUNT(steps) && !error; i++)
+        error = server_emit_step(server, &steps[i], fn, arg);
+    return error;
+}
+
+static int server_explain_port(struct server *server, struct report *report, record_fn fn,
+                               void *arg, struct why_summary *summary)
+{
+    const struct steps answer = {.evidence = &server->evidence, .fn = fn, .arg = arg};
+    struct attempt_probe *probe = NULL; /* has the reasons of events */
+    struct verdict verdict;
+    int error = local_addresses_read(&server->sight.local, server->sight.engine, false);
+
+    if (!error)
+        error = server->options->milliseconds ? server_watch(server, &probe)
+                                              : server_list(server, SEARCH_PORT);
+    if (!error && server->options->protocol == IPPROTO_TCP)
+        error = server_list(server, SEARCH_WAITING);
+    if (!error && !server->listener_count)
+        error = server_list(server, SEARCH_NEAR);
+    if (!error)
+        error = server_conclude(server, &verdict);
+    if (!error)
+        error = server_emit(server, fn, arg);
+    if (!error) {
+        report_hand_on(report, &server->losses);
+        summary->ending = (uint8_t)verdict.ending;
+        summary->partial = server->losses.partial;
+        error = steps_emit_answer(&answer, &verdict);
+    }
+    attempt_probe_destroy(probe);
+    return error;
 }
 
 int server_explain(const struct why_options *options, struct report *report, record_fn fn,
                    void *arg, struct why_summary *summary)
 {
-    struct server server = {.options = options, .here = namespace_own_id()};
-    struct report problems = {.partial = false};
-    struct hash_table seen = {.count = 0};
-    struct netlink *netlink = netlink_create(NULL);
-    struct server_reading reading = {
-        .server = &server, .report = &problems, .seen = &seen, .engine = engine_create(netlink)};
-    struct verdict verdict;
-    int error = -ENOMEM;
+    struct server *server = calloc(1, sizeof *server);
+    int error;
 
-    if (reading.engine) {
-        error = server_read(&reading);
-        server.may_translate = tracking_find(netlink) != TRACKING_UNUSED;
-        server.is_partial = problems.partial || error;
-    }
-    engine_destroy(reading.engine);
-    hash_table_finish(&seen);
-    local_addresses_finish(&reading.local);
-    if (error)
-        return error;
-    report_hand_on(report, &problems);
-    server_conclude(&server, &verdict);
-    summary->ending = (uint8_t)verdict.ending;
-    summary->partial = server.is_partial;
-    return server_make_steps(&server, fn, arg, &verdict);
+    if (!server)
+        return -ENOMEM;
+    server->options = options;
+    server->evidence = (struct evidence){.peer.port = options->port,
+                                         .target.port = options->port,
+                                         .protocol = options->protocol,
+                                         .here.id = namespace_own_id(),
+                                         .own_netns = namespace_own_id(),
+                                         .is_port = true,
+                                         .is_home_here = true,
+                                         .is_of_others = true};
+    strcpy(server->unseen, "only --for can show whether rules drop packets for it");
+    error = sight_init(&server->sight, options);
+    if (!error)
+        error = server_explain_port(server, report, fn, arg, summary);
+    sight_finish(&server->sight);
+    hash_table_finish(&server->seen);
+    free(server);
+    return error;
 }

@@ -70,8 +70,7 @@ struct evidence_netns sight_netns(struct sight *sight, uint64_t id)
     return (struct evidence_netns){id, named && *named->name ? named->name : NULL};
 }
 
-/* The network namespace of the row that the engine passes on. */
-static struct evidence_netns sight_row_netns(struct sight *sight)
+struct evidence_netns sight_row_netns(struct sight *sight)
 {
     const struct netns *netns = engine_context(sight->engine)->netns.netns;
     const struct netns_name *named = netns ? sight_name(sight, netns->id, netns->name) : NULL;
@@ -427,8 +426,7 @@ static int sight_read_cookies(void *arg)
     return 1; /* no other network namespace is needed */
 }
 
-/* Counting walks over all connections of the machine, so it is done only if cookies are off. */
-static int sight_read_half_open(struct sight *sight, struct evidence *evidence)
+int sight_read_half_open(struct sight *sight, struct evidence *evidence)
 {
     struct sight_search search = {sight, evidence};
     bool whole;

@@ -53,6 +53,9 @@ void sight_finish(struct sight *sight);
 /* Returns the network namespace with its name, which is valid until sight_finish(). */
 struct evidence_netns sight_netns(struct sight *sight, uint64_t id);
 
+/* Returns the network namespace of the row that sight->engine passes on. */
+struct evidence_netns sight_row_netns(struct sight *sight);
+
 /* Reads the way to evidence->peer. */
 void sight_read_route(struct sight *sight, struct evidence *evidence);
 
@@ -61,6 +64,10 @@ int sight_read(struct sight *sight, struct evidence *evidence);
 
 /* Reads which listener `target` has, after NAT has changed it. Returns 0 or -errno. */
 int sight_read_target(struct sight *sight, struct evidence *evidence);
+
+/* Counts the half-open connections of evidence->listener, if SYN cookies are off: counting walks
+ * over all connections of the machine. Returns 0 or -ENOMEM. */
+int sight_read_half_open(struct sight *sight, struct evidence *evidence);
 
 /* Reads again what an attempt may have changed, for evidence->target. Returns 0 or -ENOMEM. */
 int sight_read_after(struct sight *sight, struct evidence *evidence);

@@ -58,8 +58,9 @@ struct verdict_rule {
 #define SHOW_PORT   "fastnet sockets --listening --where 'local_port = {port}'"
 #define REMOVE_ROUTE                                                                               \
     "see why this route exists (ip route get {address}), and remove it if it is wrong"
-#define NOBODY  "nobody listens on {target}{in}"
-#define AT_REST (NO_ATTEMPT | NO_RESULT) /* nothing has answered */
+#define TRY_CLIENT "try from the client: fastnet why --probe HOST:{port}"
+#define NOBODY     "nobody listens on {target}{in}"
+#define AT_REST    (NO_ATTEMPT | NO_RESULT) /* nothing has answered */
 
 /* Rows without a proof come last, with CAUSE_UNKNOWN. */
 static const struct verdict_rule verdict_rules[] = {
@@ -218,6 +219,8 @@ static const struct verdict_rule verdict_rules[] = {
      NOT_TAKEN | NO_SOCKET | MISS_NEAR(MISS_INTERFACE), 0, 0,
      NOBODY " for packets of this interface; {process} listens there, bound to another",
      "bind it to no interface (SO_BINDTODEVICE), or to this interface", SHOW_PORT},
+    {CAUSE_NOBODY_LISTENS, ENDING_ENDS, AT_HOME, NOT_TAKEN | MISS_NEAR(MISS_OTHER), 0, 0,
+     NOBODY "{near}", "connect to that socket, or let the program listen on this port", SHOW_PORT},
     {CAUSE_NOBODY_LISTENS, ENDING_ENDS, AT_HOME, NOT_TAKEN, NO_SOCKET | MISS_ANY,
      LISTENER | MISS_NEAR(MISS_INTERFACE), NOBODY, "start the server, or check the port",
      SHOW_PORT},
@@ -243,6 +246,29 @@ static const struct verdict_rule verdict_rules[] = {
      "look on the machine with {address}, or on a router before it, whether they arrive "
      "(fastnet drops, tcpdump)",
      ""},
+
+    /* clients of a port of this machine */
+    {CAUSE_OPEN, ENDING_OPEN, AT_NONE, PORT_ALONE | IS_REACHED, 0, 0,
+     "{process} listens on {listening}, and clients reach it: {fresh} connected while fastnet "
+     "watched",
+     "", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, PORT_ALONE | LISTENER | SAW_DROPS | UDP, 0,
+     ANY_DROP | NO_SOCKET,
+     "{process} listens on {listening}{reach}; no packet for it was dropped, but UDP does not "
+     "confirm that packets arrive",
+     TRY_CLIENT, SHOW_PORT},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, PORT_ALONE | LISTENER | SAW_DROPS, 0,
+     ANY_DROP | NO_SOCKET,
+     "{process} listens on {listening}{reach}; no packet for it was dropped, but no new "
+     "connection was seen, either",
+     TRY_CLIENT, SHOW_PORT},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, PORT_ALONE | LISTENER, 0, 0,
+     "{process} listens on {listening}{reach}; {unseen}", TRY_CLIENT, SHOW_PORT},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, PORT_ALONE | MISS_ANY, 0, 0,
+     NOBODY "{near}; a NAT rule may lead its packets elsewhere",
+     "start the server, or check the port and the NAT rules", SHOW_PORT},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, PORT_ALONE, 0, 0,
+     NOBODY "{near}; not all sockets could be read", "run fastnet as root", SHOW_PORT},
 
     /* no proof */
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, NO_ATTEMPT | HOME_HERE | LISTENER, 0, 0,

@@ -5,47 +5,74 @@
 #include <string.h>
 
 #include "kit.h"
-#include "why/server.h"
+#include "why/verdicts.h"
 
 enum { HERE = 840, OTHER = 77 };
 
-static const struct why_options tcp = {.port = 5432, .protocol = IPPROTO_TCP};
-static const struct why_options tcp_watched = {
-    .port = 5432, .protocol = IPPROTO_TCP, .milliseconds = 1000};
-static const struct why_options udp_watched = {
-    .port = 5432, .protocol = IPPROTO_UDP, .milliseconds = 1000};
-
-static struct server_listener listener_of(const char *process, uint8_t protocol, uint64_t netns)
+/* Evidence about a port on which a process listens. */
+static struct evidence port_of(uint8_t protocol, const char *process)
 {
-    struct server_listener listener = {
+    struct evidence evidence = {
+        .read = EVIDENCE_LISTENERS | EVIDENCE_QUEUE,
+        .peer.port = 5432,
+        .target.port = 5432,
         .protocol = protocol,
-        .local = {{AF_INET, {10, 9, 2, 2}}, 5432},
-        .netns.id = netns,
-        .pid = 812,
-        .has_queue = true,
-        .limit = 128,
+        .here.id = HERE,
+        .home.id = HERE,
+        .own_netns = HERE,
+        .is_port = true,
+        .is_home_here = true,
+        .is_of_others = true,
+        .near = "",
+        .unseen = "only --for can show whether rules drop packets for it",
+        .listener = {.miss = MISS_NONE,
+                     .local = {{AF_INET, {10, 9, 2, 2}}, 5432},
+                     .netns.id = HERE,
+                     .pid = 812,
+                     .queue_limit = 128,
+                     .has_cookies = true},
     };
 
-    snprintf(listener.process, sizeof listener.process, "%s", process);
-    return listener;
+    snprintf(evidence.listener.process, sizeof evidence.listener.process, "%s", process);
+    return evidence;
 }
 
-static struct server server_with(const struct why_options *options, struct server_listener listener)
+static struct evidence nobody(void)
 {
-    struct server server = {.options = options, .here = HERE, .listener_count = 1};
+    struct evidence evidence = port_of(IPPROTO_TCP, "");
 
-    listener.is_wanted = listener.netns.id == HERE && listener.protocol == options->protocol &&
-                         !listener.is_bound_only;
-    server.listeners[0] = listener;
-    return server;
+    evidence.listener = (struct evidence_listener){.miss = MISS_NO_LISTENER};
+    return evidence;
 }
 
-static void expect(const struct server *server, enum ending ending, enum cause cause,
+static struct evidence watched(uint8_t protocol, const char *process)
+{
+    struct evidence evidence = port_of(protocol, process);
+
+    evidence.read |= EVIDENCE_DROPS | EVIDENCE_RESETS;
+    return evidence;
+}
+
+/* Adds a packet to `destination` that was dropped. */
+static void add_drop(struct evidence *evidence, const char *reason, struct endpoint destination)
+{
+    evidence->events[evidence->event_count++] = (struct evidence_event){
+        .event = {.type = ATTEMPT_DROP,
+                  .protocol = evidence->protocol,
+                  .count = 12,
+                  .reason = reason,
+                  .destination = destination},
+        .netns.id = HERE,
+        .is_here = true,
+    };
+}
+
+static void expect(const struct evidence *evidence, enum ending ending, enum cause cause,
                    const char *sentence)
 {
     struct verdict verdict;
 
-    server_conclude(server, &verdict);
+    verdict_find(evidence, &verdict);
     assert_string_equal(verdict.sentence, sentence);
     assert_int_equal(verdict.ending, ending);
     assert_string_equal(cause_name(verdict.cause), cause_name(cause));
@@ -54,115 +81,130 @@ static void expect(const struct server *server, enum ending ending, enum cause c
 
 static void a_port_without_a_socket_ends(void **state)
 {
-    const struct server server = {.options = &tcp, .here = HERE};
+    const struct evidence evidence = nobody();
 
     (void)state;
-    expect(&server, ENDING_ENDS, CAUSE_NOBODY_LISTENS, "nobody listens on TCP port 5432");
+    expect(&evidence, ENDING_ENDS, CAUSE_NOBODY_LISTENS, "nobody listens on TCP port 5432");
 }
 
 /* A rule may lead the packets of clients to another machine or network namespace. */
 static void a_port_without_a_socket_is_not_known_behind_nat(void **state)
 {
-    struct server server = {.options = &tcp, .here = HERE, .may_translate = true};
+    struct evidence evidence = nobody();
 
     (void)state;
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+    evidence.may_translate = true;
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "nobody listens on TCP port 5432; a NAT rule may lead its packets elsewhere");
-    server = (struct server){.options = &tcp, .here = HERE, .is_partial = true};
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+    evidence.read = 0;
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "nobody listens on TCP port 5432; not all sockets could be read");
 }
 
 static void the_nearest_miss_is_named(void **state)
 {
-    struct server server = server_with(&tcp, listener_of("postgres", IPPROTO_UDP, HERE));
+    struct evidence evidence = port_of(IPPROTO_TCP, "postgres");
 
     (void)state;
-    expect(&server, ENDING_ENDS, CAUSE_NOBODY_LISTENS,
-           "nobody listens on TCP port 5432; \"postgres\" (pid 812) listens on 10.9.2.2:5432, but "
-           "only for UDP");
-    server = server_with(&tcp, listener_of("postgres", IPPROTO_TCP, OTHER));
-    server.listeners[0].netns.name = "db";
-    expect(&server, ENDING_ENDS, CAUSE_LISTENS_NETNS,
-           "nobody listens on TCP port 5432; \"postgres\" (pid 812) listens on 10.9.2.2:5432 in "
-           "netns db");
-    server.listeners[0] = listener_of("postgres", IPPROTO_TCP, HERE);
-    server.listeners[0].is_bound_only = true;
-    expect(&server, ENDING_ENDS, CAUSE_NOBODY_LISTENS,
-           "nobody listens on TCP port 5432; \"postgres\" (pid 812) is bound to 10.9.2.2:5432, but "
-           "does not listen");
-    server.listeners[0] = listener_of("postgres", 0, HERE);
-    strcpy(server.listeners[0].path, "/run/.s.PGSQL.5432");
-    expect(&server, ENDING_ENDS, CAUSE_NOBODY_LISTENS,
+    evidence.listener.miss = MISS_OTHER;
+    evidence.near = "; \"postgres\" (pid 812) listens on /run/.s.PGSQL.5432";
+    expect(&evidence, ENDING_ENDS, CAUSE_NOBODY_LISTENS,
            "nobody listens on TCP port 5432; \"postgres\" (pid 812) listens on "
            "/run/.s.PGSQL.5432");
+    evidence.listener.miss = MISS_NETNS;
+    evidence.listener.netns = (struct evidence_netns){OTHER, "db"};
+    expect(&evidence, ENDING_ENDS, CAUSE_LISTENS_NETNS,
+           "nobody listens on TCP port 5432; \"postgres\" (pid 812) listens on 10.9.2.2:5432 in "
+           "netns db");
+}
+
+/* A client knocks at another address than the listener's. */
+static void a_client_that_knocks_in_vain_is_a_near_miss(void **state)
+{
+    const struct endpoint knocked = {{AF_INET, {10, 9, 2, 2}}, 5432};
+    struct evidence evidence = watched(IPPROTO_TCP, "postgres");
+
+    (void)state;
+    evidence.target = knocked;
+    add_drop(&evidence, "NO_SOCKET", knocked);
+    evidence.listener.local.address = (struct address){AF_INET, {127, 0, 0, 1}};
+    evidence.listener.miss = MISS_LOOPBACK;
+    evidence.fresh = 1; /* another client knocks at the right address */
+    expect(&evidence, ENDING_ENDS, CAUSE_LISTENS_LOOPBACK,
+           "nobody listens on 10.9.2.2:5432; \"postgres\" (pid 812) listens on 127.0.0.1:5432 "
+           "there");
 }
 
 static void a_full_queue_ends(void **state)
 {
-    struct server server = server_with(&tcp, listener_of("nginx", IPPROTO_TCP, HERE));
+    struct evidence evidence = port_of(IPPROTO_TCP, "nginx");
 
     (void)state;
-    server.listeners[0].queue = 129;
+    evidence.may_translate = true;
+    evidence.listener.queue = 129;
     expect(
-        &server, ENDING_ENDS, CAUSE_ACCEPT_QUEUE,
+        &evidence, ENDING_ENDS, CAUSE_ACCEPT_QUEUE,
         "the accept queue of \"nginx\" (pid 812) on 10.9.2.2:5432 is full: 129 connections wait, "
         "and its limit is 128");
-    server.listeners[0].queue = 128; /* the kernel takes one connection more */
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+    evidence.listener.queue = 128; /* the kernel takes one connection more */
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "\"nginx\" (pid 812) listens on 10.9.2.2:5432; only --for can show whether rules drop "
            "packets for it");
+    evidence.listener.half_open = evidence.listener.half_open_limit = 96;
+    evidence.listener.has_cookies = false;
+    expect(&evidence, ENDING_ENDS, CAUSE_HALF_OPEN_QUEUE,
+           "the queue of half-open connections of \"nginx\" (pid 812) on 10.9.2.2:5432 is full (96 "
+           "of 96), and SYN cookies are off");
 }
 
 static void only_a_new_connection_proves_that_clients_get_through(void **state)
 {
-    struct server server = server_with(&tcp_watched, listener_of("nginx", IPPROTO_TCP, HERE));
+    struct evidence evidence = watched(IPPROTO_TCP, "nginx");
 
     (void)state;
-    server.clients.established = 7;
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "\"nginx\" (pid 812) listens on 10.9.2.2:5432; no packet for it was dropped, but no "
-           "client connected, either");
-    server.is_blind = true;
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
-           "\"nginx\" (pid 812) listens on 10.9.2.2:5432; whether rules drop packets for it could "
-           "not be noted");
-    server.clients.fresh = 1;
-    expect(&server, ENDING_OPEN, CAUSE_OPEN,
+           "new connection was seen, either");
+    evidence.events_lost = 1;
+    evidence.unseen = "packets could not be noted: there were too many";
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+           "\"nginx\" (pid 812) listens on 10.9.2.2:5432; packets could not be noted: there were "
+           "too many");
+    evidence.fresh = 1;
+    expect(&evidence, ENDING_OPEN, CAUSE_OPEN,
            "\"nginx\" (pid 812) listens on 10.9.2.2:5432, and clients reach it: 1 connected while "
            "fastnet watched");
 }
 
 static void a_rule_that_drops_is_more_than_a_client_that_connects(void **state)
 {
-    struct server server = server_with(&tcp_watched, listener_of("nginx", IPPROTO_TCP, HERE));
+    struct evidence evidence = watched(IPPROTO_TCP, "nginx");
 
     (void)state;
-    server.clients.fresh = 1;
-    server.events[server.event_count++] = (struct server_event){
-        .reason = "NETFILTER_DROP", .count = 12, .client = {AF_INET, {10, 9, 1, 2}}};
-    expect(&server, ENDING_ENDS, CAUSE_OWN_RULE_DROPS,
-           "a rule of this machine's firewall drops packets of clients: 12, the first from "
-           "10.9.1.2");
+    evidence.fresh = 1;
+    evidence.may_translate = true;
+    add_drop(&evidence, "NETFILTER_DROP", (struct endpoint){{AF_INET, {10, 9, 2, 2}}, 5432});
+    expect(&evidence, ENDING_ENDS, CAUSE_OWN_RULE_DROPS,
+           "a rule of this machine's firewall drops the packets");
 }
 
 static void udp_is_never_open(void **state)
 {
-    const struct server server = server_with(&udp_watched, listener_of("named", IPPROTO_UDP, HERE));
+    const struct evidence evidence = watched(IPPROTO_UDP, "named");
 
     (void)state;
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "\"named\" (pid 812) listens on 10.9.2.2:5432; no packet for it was dropped, but UDP "
            "does not confirm that packets arrive");
 }
 
 static void a_loopback_address_is_for_this_machine_only(void **state)
 {
-    struct server server = server_with(&tcp, listener_of("nginx", IPPROTO_TCP, HERE));
+    struct evidence evidence = port_of(IPPROTO_TCP, "nginx");
 
     (void)state;
-    server.listeners[0].local.address = (struct address){AF_INET, {127, 0, 0, 1}};
-    expect(&server, ENDING_UNKNOWN, CAUSE_UNKNOWN,
+    evidence.listener.local.address = (struct address){AF_INET, {127, 0, 0, 1}};
+    expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "\"nginx\" (pid 812) listens on 127.0.0.1:5432; other machines cannot reach this "
            "address; only --for can show whether rules drop packets for it");
 }
@@ -184,6 +226,7 @@ int main(void)
         cmocka_unit_test(a_port_without_a_socket_ends),
         cmocka_unit_test(a_port_without_a_socket_is_not_known_behind_nat),
         cmocka_unit_test(the_nearest_miss_is_named),
+        cmocka_unit_test(a_client_that_knocks_in_vain_is_a_near_miss),
         cmocka_unit_test(a_full_queue_ends),
         cmocka_unit_test(only_a_new_connection_proves_that_clients_get_through),
         cmocka_unit_test(a_rule_that_drops_is_more_than_a_client_that_connects),

@@ -214,8 +214,12 @@ static int target_split_brackets(struct target_parser *parser, struct text text)
 static int target_split(struct target_parser *parser, const char *word, bool alone)
 {
     const struct text text = target_authority(parser, word);
+    const size_t digits = strspn(word, "0123456789");
     const char *const colon = text.length ? memchr(text.data, ':', text.length) : NULL;
 
+    if (digits && word[digits] == '/')
+        return target_refuse(parser, "'%s': type only the port, and -u for UDP",
+                             TARGET_TYPED(text));
     if (text.length && memchr(text.data, '/', text.length))
         return target_refuse(parser,
                              "'%s' has a '/': type HOST:PORT, or a URL such as "
@@ -266,7 +270,7 @@ static int target_take_one(struct target_parser *parser, const char *word)
     if (!parser->has_port && *word != '[') { /* a port of this machine */
         if (target_take_port(parser, parser->host))
             return 0;
-        if (target_is_number(parser->host))
+        if (strspn(parser->host.data, "0123456789,-") >= parser->host.length && parser->host.length)
             return target_refuse_port(parser, parser->host);
     }
     if (!parser->port.length)

@@ -137,9 +137,11 @@ static const char *why_conflict(const struct why_command *command)
     const bool is_ipv4 =
         !is_here && !command->target.host[strspn(command->target.host, "0123456789.")];
 
-    return command->ipv4 && command->ipv6    ? "-4 and -6 cannot be combined"
-           : command->ipv4 && is_ipv6        ? "-4: the address is IPv6"
-           : command->ipv6 && is_ipv4        ? "-6: the address is IPv4"
+    return command->ipv4 && command->ipv6 ? "-4 and -6 cannot be combined"
+           : command->ipv4 && is_ipv6     ? "-4: the address is IPv6"
+           : command->ipv6 && is_ipv4     ? "-6: the address is IPv4"
+           : is_here && (command->ipv4 || command->ipv6)
+               ? "-4 and -6 need a host (try localhost:PORT)"
            : is_here && sends                ? "--probe needs a host (try localhost:PORT)"
            : is_here && command->as_text     ? "--as needs a host (try localhost:PORT)"
            : is_here && command->has_mark    ? "--mark needs a host (try localhost:PORT)"
@@ -170,6 +172,8 @@ static int why_parse(struct why_command *command, int argc, char *const argv[])
     command->milliseconds = UINT_MAX; /* replaced below if no option sets it */
     status = common_parse(&command->common, &why_grammar, argc, argv, why_take_option, command);
     const bool is_help = common->columns && strcmp(common->columns, "help") == 0;
+    if (status == PARSED && command->list && common->format != FORMAT_PLAIN)
+        return common_misuse(common, "--list cannot be combined with JSON and CSV");
     if (status != PARSED || command->list || (is_help && !command->word_count))
         return status;
     if (target_parse(&command->target, command->words, command->word_count, NULL,
