@@ -79,6 +79,7 @@ struct attempt_result {
     bool at_once;          /* socket(2) or connect(2) itself failed: no packet was answered */
     uint64_t began;        /* CLOCK_MONOTONIC before connect(2), ns */
     uint64_t elapsed;      /* until the result, or until now, ns */
+    uint64_t handshake;    /* until the handshake ended, ns; 0: it did not */
     struct endpoint local; /* the port is 0 if the connection was refused within connect(2) */
     uint64_t cookie;       /* socket cookie (SO_COOKIE); 0: unknown */
     uint32_t retransmits;  /* how often the SYN was sent again (tcp_info) */

@@ -302,6 +302,8 @@ static void child_await(struct attempt_child *child)
                    left < RETRANSMIT_INTERVAL ? left : RETRANSMIT_INTERVAL);
     }
     child->result.elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - child->result.began;
+    if (child->result.state == ATTEMPT_CONNECTED)
+        child->result.handshake = child->result.elapsed;
 }
 
 /* --- Bytes, and the end ----------------------------------------------------------------------- */

@@ -113,9 +113,9 @@ struct evidence {
     struct endpoint target;
     struct evidence_netns home; /* the namespace whose own address the target is; id 0: none */
     unsigned diversions;        /* that may lead packets of `here` elsewhere: DIVERSION_* */
-    bool has_homes;     /* several namespaces have the address: which is not known */
-    bool has_arrived;   /* an event proves that packets arrive at the target in `home` */
-    bool is_home_here;  /* the kernel delivers packets for the target in `here` */
+    bool has_homes;             /* several namespaces have the address: which is not known */
+    bool has_arrived;           /* an event proves that packets arrive at the target in `home` */
+    bool is_home_here;          /* the kernel delivers packets for the target in `here` */
     struct evidence_listener listener; /* the listener that gets connections, or a near miss */
     struct evidence_others others;
 

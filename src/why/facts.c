@@ -49,8 +49,9 @@ static uint64_t attempt_facts(const struct evidence *evidence)
         return facts | NO_ATTEMPT;
     if (failed && attempt->has_icmp) {
         facts |= icmp_fact(attempt) | (evidence->offender_is_here ? SAID_HERE : 0);
-        if (is_udp && facts & SAYS_PORT &&
-            address_equal(&attempt->offender, &evidence->peer.address))
+        if (address_equal(&attempt->offender, &evidence->peer.address))
+            facts |= SAID_BY_PEER;
+        if (is_udp && facts & SAYS_PORT && facts & SAID_BY_PEER)
             facts = (facts & ~SAYS_PORT) | REFUSED;
         return facts;
     }

@@ -29,6 +29,7 @@
 #define SAYS_TTL        FACT(15)
 #define SAYS_OTHER      FACT(60)
 #define SAYS_ANYTHING   (SAYS_NET | SAYS_HOST | SAYS_PORT | SAYS_PROHIBITED | SAYS_TTL | SAYS_OTHER)
+#define SAID_BY_PEER    FACT(63) /* by the peer, so no router did */
 #define SAID_HERE       FACT(16) /* by an own address of this network namespace */
 /* This machine: name, way and limits. */
 #define NO_NAME          FACT(17)

@@ -73,7 +73,9 @@ static void slot_link(const struct sentence *sentence)
 
 static void slot_elapsed(const struct sentence *sentence)
 {
-    put_duration(sentence->stream, sentence->evidence->attempt.elapsed);
+    const struct attempt_result *attempt = &sentence->evidence->attempt;
+
+    put_duration(sentence->stream, attempt->handshake ? attempt->handshake : attempt->elapsed);
 }
 
 static void slot_syns(const struct sentence *sentence)

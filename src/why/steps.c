@@ -296,7 +296,7 @@ static bool step_of_connect(struct step_row *row, const struct steps *steps)
                 attempt->state == ATTEMPT_WAITS ? "no answer after {elapsed}" : "not tried");
     if (attempt->state == ATTEMPT_WAITS && attempt->retransmits)
         fprintf(row->stream, ", the SYN was sent %" PRIu32 " times", attempt->retransmits + 1);
-    row->record.step.elapsed = attempt->elapsed;
+    row->record.step.elapsed = attempt->handshake ? attempt->handshake : attempt->elapsed;
     row->record.step.local = attempt->local;
     row->record.has |= STEP_TIME | (attempt->local.port ? STEP_SOURCE : 0);
     return steps->probed;

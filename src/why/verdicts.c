@@ -156,6 +156,14 @@ static const struct verdict_rule verdict_rules[] = {
      "the TTL of the packets ends at the router {offender}{in}: it is too small, or they go in a "
      "circle",
      "look for two routers whose routes point at each other (traceroute {address})", ""},
+    {CAUSE_NET_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_NET | SAID_BY_PEER, 0, SAID_HERE,
+     "{offender}{in} itself answers that the network is unreachable: a rule there rejects, or NAT "
+     "there leads to a network without a route",
+     "find that rule there (nft list ruleset, iptables -S)", ""},
+    {CAUSE_HOST_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_HOST | SAID_BY_PEER, 0, SAID_HERE,
+     "{offender}{in} itself answers that the host is unreachable: a rule there rejects, or NAT "
+     "there leads to a host that does not answer",
+     "find that rule there (nft list ruleset, iptables -S)", ""},
     {CAUSE_NET_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_NET, 0, SAID_HERE,
      "the router {offender}{in} answers that it has no route to {address}",
      "check the routes of {offender}", SHOW_ROUTES},

@@ -549,6 +549,26 @@ TEST(an_attempt_that_lacks_something_is_unknown)
     check(&refused, CAUSE_UNKNOWN, "the network namespace");
 }
 
+TEST(a_peer_that_answers_for_itself_is_no_router)
+{
+    struct evidence host = answered(3, 1, 1, 3), net = answered(3, 0, 1, 0);
+
+    check(&host, CAUSE_HOST_UNREACHABLE, "the router");
+    host.attempt.offender = host.peer.address;
+    net.attempt.offender = net.peer.address;
+    check(&host, CAUSE_HOST_UNREACHABLE, "itself answers");
+    check(&net, CAUSE_NET_UNREACHABLE, "itself answers");
+}
+
+TEST(the_time_of_bytes_is_not_that_of_the_handshake)
+{
+    struct evidence evidence = connected();
+
+    evidence.attempt.handshake = 2 * CLOCK_MILLISECOND;
+    evidence.attempt.elapsed = 3 * CLOCK_SECOND;
+    check(&evidence, CAUSE_OPEN, "connected after 2 ms");
+}
+
 TEST(udp_is_open_only_after_an_answer)
 {
     struct evidence silent = waiting(), answer = connected(), refused = answered(3, 3, 1, 4),
@@ -636,7 +656,9 @@ int main(void)
         cmocka_unit_test(a_full_queue_needs_a_listener_that_dropped_the_connection),
         cmocka_unit_test(an_answer_from_elsewhere_is_known_only_if_packets_were_noted),
         cmocka_unit_test(a_refusal_while_another_namespace_refused_may_be_after_nat),
-    cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
+        cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
+        cmocka_unit_test(a_peer_that_answers_for_itself_is_no_router),
+        cmocka_unit_test(the_time_of_bytes_is_not_that_of_the_handshake),
         cmocka_unit_test(udp_is_open_only_after_an_answer),
         cmocka_unit_test(without_any_evidence_nothing_is_known),
         cmocka_unit_test(names_of_strangers_stay_inside_their_quotes),
