@@ -10,6 +10,7 @@
 
 #include "fastnet/attempt.h"
 #include "fastnet/attempt_probe.h"
+#include "fastnet/diversions.h"
 #include "fastnet/routing.h"
 
 /* Bits of evidence.read: the parts that were read as a whole. */
@@ -118,10 +119,10 @@ struct evidence {
     /* Where packets for the peer arrive: the peer, or another end after NAT. */
     struct endpoint target;
     struct evidence_netns home; /* the namespace whose own address the target is; id 0: none */
-    bool may_translate; /* rules use connection tracking, so NAT may lead packets elsewhere */
-    bool has_homes;     /* several namespaces have the address: which is not known */
-    bool has_arrived;   /* an event proves that packets arrive at the target in `home` */
-    bool is_home_here;  /* the kernel delivers packets for the target in `here` */
+    unsigned diversions;        /* that may lead packets of `here` elsewhere: DIVERSION_* */
+    bool has_homes;             /* several namespaces have the address: which is not known */
+    bool has_arrived;           /* an event proves that packets arrive at the target in `home` */
+    bool is_home_here;          /* the kernel delivers packets for the target in `here` */
     struct evidence_listener listener; /* the listener that gets connections, or a near miss */
     struct evidence_others others;
 
@@ -133,6 +134,8 @@ struct evidence {
     struct evidence_event events[EVIDENCE_EVENTS_MAX];
     size_t event_count;
     uint64_t events_lost;
+    bool has_strays; /* another namespace dropped or refused a SYN meanwhile; after NAT, it may be
+                        that of the attempt */
 };
 
 #endif

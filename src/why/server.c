@@ -12,11 +12,11 @@
 
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/diversions.h"
 #include "fastnet/engine.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/kernel_info.h"
-#include "fastnet/tracking.h"
 #include "why/facts.h"
 #include "why/sentence.h"
 #include "why/sight.h"
@@ -390,7 +390,7 @@ static int server_conclude(struct server *server, struct verdict *verdict)
     struct evidence *evidence = &server->evidence;
     int error;
 
-    evidence->may_translate = tracking_find(server->sight.netlink) != TRACKING_UNUSED;
+    evidence->diversions = diversions_find(server->sight.netlink, server->options->proc_root);
     evidence->home = evidence->here;
     evidence->near = server->near;
     evidence->unseen = server->unseen;

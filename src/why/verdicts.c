@@ -157,6 +157,14 @@ static const struct verdict_rule verdict_rules[] = {
      "the TTL of the packets ends at the router {offender}{in}: it is too small, or they go in a "
      "circle",
      "look for two routers whose routes point at each other (traceroute {address})", ""},
+    {CAUSE_NET_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_NET | SAID_BY_PEER, 0, SAID_HERE,
+     "{offender}{in} itself answers that the network is unreachable: a rule there rejects, or NAT "
+     "there leads to a network without a route",
+     "find that rule there (nft list ruleset, iptables -S)", ""},
+    {CAUSE_HOST_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_HOST | SAID_BY_PEER, 0, SAID_HERE,
+     "{offender}{in} itself answers that the host is unreachable: a rule there rejects, or NAT "
+     "there leads to a host that does not answer",
+     "find that rule there (nft list ruleset, iptables -S)", ""},
     {CAUSE_NET_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_NET, 0, SAID_HERE,
      "the router {offender}{in} answers that it has no route to {address}",
      "check the routes of {offender}", SHOW_ROUTES},
@@ -235,7 +243,8 @@ static const struct verdict_rule verdict_rules[] = {
      "set net.ipv4.tcp_syncookies to 1, or raise net.ipv4.tcp_max_syn_backlog", SHOW_PORT},
 
     /* elsewhere */
-    {CAUSE_REFUSED, ENDING_ENDS, AT_NONE, REFUSED | SAW_DROPS, 0, ANY_DROP | NO_SOCKET | HOME_HERE,
+    {CAUSE_REFUSED, ENDING_ENDS, AT_NONE, REFUSED | SAW_DROPS, 0,
+     ANY_DROP | NO_SOCKET | HOME_HERE | STRAYS,
      "{peer} refused after {elapsed}: nobody listens there, or a firewall there rejects",
      "look there who listens (fastnet sockets -l), and what the firewall rejects", ""},
     {CAUSE_NO_ANSWER, ENDING_ENDS, AT_NONE, NO_ANSWERS | SAW_DROPS, 0,
@@ -280,7 +289,7 @@ static const struct verdict_rule verdict_rules[] = {
      "address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_HERE | MISS_ANY, 0, 0,
-     NOBODY "; only --probe shows whether a NAT rule leads elsewhere",
+     NOBODY "; only --probe shows whether a NAT rule, or another rule or program, leads elsewhere",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | MISS_ANY, 0, 0,
      NOBODY ", which has this address; only --probe shows whether packets arrive there",
@@ -299,6 +308,13 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, CONNECTED | DATA_WAITS, 0, 0,
      "{peer} accepts connections, but has not acknowledged all data in time",
      "try again with a longer time (--for)", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, REFUSED | STRAYS, 0, ANY_DROP | NO_SOCKET,
+     "{peer} refused after {elapsed}; another network namespace of this machine refused a SYN at "
+     "that moment, which a NAT rule may have led there",
+     "see which refused connections it has (fastnet drops --all-netns)", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, REFUSED | HOME_HERE | MISS_ANY, 0, SAW_DROPS,
+     "refused after {elapsed}, and " NOBODY "; whether a NAT rule leads elsewhere is not known",
+     "start the server, or check the port; run fastnet as root to be sure", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, REFUSED, 0, SAW_DROPS,
      "refused after {elapsed}, but by whom is not known: dropped packets and resets could not be "
      "noted",

@@ -456,7 +456,7 @@ TEST(each_near_miss_has_its_cause)
         check(&refused, causes[miss], words);
         drop(&there, "NO_SOCKET", THERE);
         check(&there, causes[miss], "in netns db");
-        translated.may_translate = true; /* a NAT rule may lead elsewhere */
+        translated.diversions = DIVERSION_NAT; /* a NAT rule may lead elsewhere */
         check(&translated, CAUSE_UNKNOWN, "NAT");
     }
 }
@@ -529,6 +529,15 @@ TEST(an_answer_from_elsewhere_is_known_only_if_packets_were_noted)
     check(&silent, CAUSE_UNKNOWN, "");
 }
 
+TEST(a_refusal_while_another_namespace_refused_may_be_after_nat)
+{
+    struct evidence evidence = failed(ECONNREFUSED);
+
+    check(&evidence, CAUSE_REFUSED, "");
+    evidence.has_strays = true;
+    check(&evidence, CAUSE_UNKNOWN, "a NAT rule");
+}
+
 TEST(an_attempt_that_lacks_something_is_unknown)
 {
     struct evidence evidence = connected(), refused = failed(ECONNREFUSED);
@@ -538,6 +547,17 @@ TEST(an_attempt_that_lacks_something_is_unknown)
     refused.attempt.lacks = ATTEMPT_LACKS_NETNS;
     drop(&refused, "NO_SOCKET", THERE);
     check(&refused, CAUSE_UNKNOWN, "the network namespace");
+}
+
+TEST(a_peer_that_answers_for_itself_is_no_router)
+{
+    struct evidence host = answered(3, 1, 1, 3), net = answered(3, 0, 1, 0);
+
+    check(&host, CAUSE_HOST_UNREACHABLE, "the router");
+    host.attempt.offender = host.peer.address;
+    net.attempt.offender = net.peer.address;
+    check(&host, CAUSE_HOST_UNREACHABLE, "itself answers");
+    check(&net, CAUSE_NET_UNREACHABLE, "itself answers");
 }
 
 TEST(udp_is_open_only_after_an_answer)
@@ -626,7 +646,9 @@ int main(void)
         cmocka_unit_test(an_address_of_another_namespace_proves_nothing),
         cmocka_unit_test(a_full_queue_needs_a_listener_that_dropped_the_connection),
         cmocka_unit_test(an_answer_from_elsewhere_is_known_only_if_packets_were_noted),
+        cmocka_unit_test(a_refusal_while_another_namespace_refused_may_be_after_nat),
         cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
+        cmocka_unit_test(a_peer_that_answers_for_itself_is_no_router),
         cmocka_unit_test(udp_is_open_only_after_an_answer),
         cmocka_unit_test(without_any_evidence_nothing_is_known),
         cmocka_unit_test(names_of_strangers_stay_inside_their_quotes),
