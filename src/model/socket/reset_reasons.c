@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/reset_reasons.h"
 
-#include <string.h>
-
 #include "fastnet/array.h"
 #include "fastnet/drop_reasons.h"
 
@@ -54,23 +52,4 @@ const char *reset_reason_meaning(struct text reason)
 const char *reset_reason_word(uint64_t i)
 {
     return i < COUNT(reasons) ? reasons[i].name : NULL;
-}
-
-void reset_reason_names_init(struct reset_reason_names *names, const struct btf *btf)
-{
-    static const char prefix[] = "SK_RST_REASON_";
-    const size_t skip = sizeof prefix - 1;
-    struct btf_enumerator one;
-    struct btf_type type;
-
-    *names = (struct reset_reason_names){.name = {""}};
-    if (!btf_resolve(btf, btf_find(btf, BTF_ENUM, "sk_rst_reason"), &type))
-        return;
-    for (uint32_t i = 0; i < type.count; i++) {
-        if (!btf_enumerator(btf, &type, i, &one) || one.value >= RESET_REASONS_MAX ||
-            one.name.length <= skip || one.name.length - skip >= RESET_REASON_NAME ||
-            memcmp(one.name.data, prefix, skip) != 0 || text_is(one.name, "SK_RST_REASON_MAX"))
-            continue;
-        memcpy(names->name[one.value], one.name.data + skip, one.name.length - skip);
-    }
 }
