@@ -24,10 +24,17 @@ static void each_reset_reason_has_a_sentence(void **state)
     assert_null(reset_reason_meaning(as_text("")));
 }
 
+static void a_full_queue_has_the_reason_of_a_wrong_syn(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(reset_reason_meaning(as_text("INVALID_SYN")), "tcp_abort_on_overflow"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_reset_reason_has_a_sentence),
+        cmocka_unit_test(a_full_queue_has_the_reason_of_a_wrong_syn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

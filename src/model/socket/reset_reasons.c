@@ -19,7 +19,9 @@ static const struct reset_reason {
     {"TCP_OLD_ACK", NULL},
     {"TCP_ABORT_ON_DATA", NULL},
     {"TCP_TIMEWAIT_SOCKET", "a packet came for a connection that is in TIME_WAIT"},
-    {"INVALID_SYN", "a SYN came for a connection that exists"},
+    /* tcp_check_req() of net/ipv4/tcp_minisocks.c uses one reason for both */
+    {"INVALID_SYN", "a SYN came for a half-open connection, or the listener's queue is full "
+                    "(sysctl tcp_abort_on_overflow)"},
     {"TCP_ABORT_ON_CLOSE", "the process closed the socket before it had read all data"},
     {"TCP_ABORT_ON_LINGER", "the process closed the socket and waits for no FIN (TCP_LINGER2)"},
     {"TCP_ABORT_ON_MEMORY",
