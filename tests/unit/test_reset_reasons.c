@@ -24,6 +24,13 @@ static void each_reset_reason_has_a_sentence(void **state)
     assert_null(reset_reason_meaning(as_text("")));
 }
 
+/* mptcp_do_fastclose() of net/mptcp/protocol.c, also for SO_LINGER 0. */
+static void mptcp_has_the_reason_of_unread_data(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(reset_reason_meaning(as_text("TCP_ABORT_ON_CLOSE")), "MPTCP"));
+}
+
 static void a_full_queue_has_the_reason_of_a_wrong_syn(void **state)
 {
     (void)state;
@@ -34,6 +41,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_reset_reason_has_a_sentence),
+        cmocka_unit_test(mptcp_has_the_reason_of_unread_data),
         cmocka_unit_test(a_full_queue_has_the_reason_of_a_wrong_syn),
     };
 

@@ -22,7 +22,8 @@ static const struct reset_reason {
     /* tcp_check_req() of net/ipv4/tcp_minisocks.c uses one reason for both */
     {"INVALID_SYN", "a SYN came for a half-open connection, or the listener's queue is full "
                     "(sysctl tcp_abort_on_overflow)"},
-    {"TCP_ABORT_ON_CLOSE", "the process closed the socket before it had read all data"},
+    {"TCP_ABORT_ON_CLOSE", "the process closed the socket before it had read all data, or ended an "
+                           "MPTCP connection at once"},
     {"TCP_ABORT_ON_LINGER", "the process closed the socket and waits for no FIN (TCP_LINGER2)"},
     {"TCP_ABORT_ON_MEMORY",
      "too many sockets have no process, or TCP has no memory (sysctl tcp_max_orphans, tcp_mem)"},
