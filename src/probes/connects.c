@@ -14,6 +14,7 @@
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
 #include "probes/connects_program.h"
+#include "probes/drop/drop_decode.h"
 
 enum { KEPT = 32768, KEPT_ANSWERS = 1024 };
 
@@ -26,7 +27,7 @@ struct connects {
     struct send_slot *slots; /* the memory of fd[SLOTS]; or NULL */
     bool begun;
     struct bpf_refusal refusal;
-    struct reset_reason_names reasons;
+    struct drop_names reset_reasons;
 };
 
 struct connects *connects_create(void)
@@ -52,8 +53,10 @@ static void connects_end(struct connects *connects)
 
 void connects_destroy(struct connects *connects)
 {
-    if (connects)
-        connects_end(connects);
+    if (!connects)
+        return;
+    connects_end(connects);
+    free(connects->reset_reasons.list);
     free(connects);
 }
 
@@ -119,7 +122,8 @@ static int start(struct connects *connects, unsigned what, uint64_t netns)
     if (status == 0)
         status = connect_layout_init(&layout, &types.btf);
     if (status == 0 && layout.has_reasons)
-        reset_reason_names_init(&connects->reasons, &types.btf);
+        status = drop_names_add(&connects->reset_reasons, &types.btf,
+                                btf_find(&types.btf, BTF_ENUM, "sk_rst_reason"), RESET_REASONS);
     kernel_types_finish(&types);
     if (status < 0)
         return bpf_refuse_step(&connects->refusal, status, "/sys/kernel/btf/vmlinux");
@@ -148,16 +152,13 @@ bool connects_note_sends(const struct connects *connects)
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
-/* Returns the kernel's name of a reset's reason. number: the reason plus 1, or 0. */
-static const char *connects_reset_reason(const struct connects *connects, uint16_t number)
-{
-    return number && number <= RESET_REASONS_MAX ? connects->reasons.name[number - 1] : "";
-}
-
 static void connects_read_note(const struct connects *connects, struct connect *made,
                                const struct connect_note *note)
 {
     const bool v4 = note->family == AF_INET;
+    const char *const reason =
+        note->reset_reason ? drop_names_find(&connects->reset_reasons, note->reset_reason - 1U)
+                           : NULL;
 
     *made = (struct connect){
         .time = note->time,
@@ -182,7 +183,8 @@ static void connects_read_note(const struct connects *connects, struct connect *
     };
     memcpy(made->name, note->name, sizeof note->name);
     made->name[sizeof made->name - 1] = '\0';
-    strcpy(made->end.reset_reason, connects_reset_reason(connects, note->reset_reason));
+    if (reason && strlen(reason) < sizeof made->end.reset_reason)
+        strcpy(made->end.reset_reason, reason);
 }
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it

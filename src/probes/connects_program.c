@@ -496,11 +496,14 @@ static void connects_put_answer(struct assembly *to, const struct connect_layout
 }
 
 /* Takes the reason of the reset that the socket receives, if it answers a packet of this socket
- * and was sent in this network namespace a moment ago. CONTEXT: the note. */
+ * and was sent in this network namespace a moment ago, since the connection began: an earlier
+ * connection may have had the same addresses and ports. CONTEXT: the note. */
 static void connects_take_answer(struct assembly *to, const struct connect_layout *layout,
                                  int answers)
 {
     const struct kernel_member time = {.size = BPF_DW},
+                               begun = {.offset = offsetof(struct connect_note, time),
+                                        .size = BPF_DW},
                                reason = {.offset = offsetof(struct reset_answer, reason),
                                          .size = BPF_DW};
     size_t is_v4 = 0, is_read = 0;
@@ -529,6 +532,9 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
     assembly_load(to, BPF_FIRST, NEW, time);
     assembly_register(to, BPF_SUB, BPF_REG_0, BPF_FIRST);
     assembly_end_if(to, BPF_JGE, BPF_REG_0, ANSWER_TIME);
+    assembly_load(to, BPF_SECOND, CONTEXT, begun);
+    assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
+    assembly_end_if(to, BPF_JSLT, BPF_FIRST, 0);
     assembly_load(to, BPF_FIRST, NEW, reason);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, reset_reason), BPF_H);
 }

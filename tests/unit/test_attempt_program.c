@@ -672,6 +672,34 @@ static void reasons_of_resets_have_names(void **state)
     free(names.list);
 }
 
+static void only_reasons_of_resets_have_such_names(void **state)
+{
+    static const struct {
+        const char *name;
+        int value;
+    } values[] = {{"SK_RST_REASON_NO_SOCKET", 5}, {"SK_RST_REASON_NEGATIVE", -1},
+                  {"ANOTHER_PREFIX_A", 8},        {"SK_RST_REASON_", 9},
+                  {"SK_RST_REASON_MAX", 10},      {"SK_RST_REASON_A_LATER_REASON", 63}};
+    struct drop_names names = {.list = NULL};
+    struct made_btf made = {.types = 0};
+    struct btf btf;
+
+    (void)state;
+    made_type(&made, "sk_rst_reason", BTF_ENUM, COUNT(values), 4);
+    for (size_t i = 0; i < COUNT(values); i++)
+        made_pair(&made, values[i].name, (uint32_t)values[i].value);
+    assert_int_equal(btf_init(&btf, (struct text){bytes, made_bytes(&made, bytes)}), 0);
+    assert_int_equal(drop_names_add(&names, &btf, 0, RESET_REASONS), 0);
+    assert_int_equal(names.count, 0); /* a kernel without reasons */
+    assert_int_equal(
+        drop_names_add(&names, &btf, btf_find(&btf, BTF_ENUM, "sk_rst_reason"), RESET_REASONS), 0);
+    btf_finish(&btf);
+    assert_int_equal(names.count, 2);
+    assert_string_equal(drop_names_find(&names, 5), "NO_SOCKET");
+    assert_string_equal(drop_names_find(&names, 63), "A_LATER_REASON");
+    free(names.list);
+}
+
 #define IN_SCENE(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
@@ -703,6 +731,7 @@ int main(void)
         IN_SCENE(a_kernel_without_these_events_is_refused),
         IN_SCENE(resets_are_noted_where_drops_have_no_reasons),
         IN_SCENE(reasons_of_resets_have_names),
+        IN_SCENE(only_reasons_of_resets_have_such_names),
     };
 
     return cmocka_run_group_tests_name("attempt_program", tests, NULL, NULL);

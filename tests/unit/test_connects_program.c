@@ -752,6 +752,25 @@ static void another_reset_has_no_reason(void **state)
     }
 }
 
+/* Both connections have the same addresses and ports. */
+static void the_reason_of_an_earlier_connection_is_not_taken(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (int earlier = 0; earlier < 2; earlier++) {
+        make_scene(&scene);
+        place_packet(&scene, false);
+        scene.now = earlier ? 900 : 1000;
+        answer(&scene);
+        scene.now = 1000;
+        change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+        run_reset(&scene, false, TCP_ESTABLISHED);
+        assert_int_equal(scene.note.received_reset, 1);
+        assert_int_equal(scene.note.reset_reason, earlier ? 0 : REASON + 1);
+    }
+}
+
 static void an_answer_without_a_packet_is_not_noted(void **state)
 {
     struct scene scene;
@@ -972,6 +991,7 @@ int main(void)
         cmocka_unit_test(who_receives_a_reset_learns_its_reason_from_the_same_netns),
         cmocka_unit_test(mapped_addresses_are_those_of_the_packet),
         cmocka_unit_test(another_reset_has_no_reason),
+        cmocka_unit_test(the_reason_of_an_earlier_connection_is_not_taken),
         cmocka_unit_test(an_answer_without_a_packet_is_not_noted),
         cmocka_unit_test(resets_of_older_connections_are_noted),
         cmocka_unit_test(a_kernel_without_the_events_of_resets_is_good_for_connections),

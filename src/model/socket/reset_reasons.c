@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/reset_reasons.h"
 
-#include <string.h>
-
 #include "fastnet/array.h"
 #include "fastnet/drop_reasons.h"
 
@@ -21,8 +19,11 @@ static const struct reset_reason {
     {"TCP_OLD_ACK", NULL},
     {"TCP_ABORT_ON_DATA", NULL},
     {"TCP_TIMEWAIT_SOCKET", "a packet came for a connection that is in TIME_WAIT"},
-    {"INVALID_SYN", "a SYN came for a connection that exists"},
-    {"TCP_ABORT_ON_CLOSE", "the process closed the socket before it had read all data"},
+    /* tcp_check_req() of net/ipv4/tcp_minisocks.c uses one reason for both */
+    {"INVALID_SYN", "a SYN came for a half-open connection, or the listener's queue is full "
+                    "(sysctl tcp_abort_on_overflow)"},
+    {"TCP_ABORT_ON_CLOSE", "the process closed the socket before it had read all data, or ended an "
+                           "MPTCP connection at once"},
     {"TCP_ABORT_ON_LINGER", "the process closed the socket and waits for no FIN (TCP_LINGER2)"},
     {"TCP_ABORT_ON_MEMORY",
      "too many sockets have no process, or TCP has no memory (sysctl tcp_max_orphans, tcp_mem)"},
@@ -54,23 +55,4 @@ const char *reset_reason_meaning(struct text reason)
 const char *reset_reason_word(uint64_t i)
 {
     return i < COUNT(reasons) ? reasons[i].name : NULL;
-}
-
-void reset_reason_names_init(struct reset_reason_names *names, const struct btf *btf)
-{
-    static const char prefix[] = "SK_RST_REASON_";
-    const size_t skip = sizeof prefix - 1;
-    struct btf_enumerator one;
-    struct btf_type type;
-
-    *names = (struct reset_reason_names){.name = {""}};
-    if (!btf_resolve(btf, btf_find(btf, BTF_ENUM, "sk_rst_reason"), &type))
-        return;
-    for (uint32_t i = 0; i < type.count; i++) {
-        if (!btf_enumerator(btf, &type, i, &one) || one.value >= RESET_REASONS_MAX ||
-            one.name.length <= skip || one.name.length - skip >= RESET_REASON_NAME ||
-            memcmp(one.name.data, prefix, skip) != 0 || text_is(one.name, "SK_RST_REASON_MAX"))
-            continue;
-        memcpy(names->name[one.value], one.name.data + skip, one.name.length - skip);
-    }
 }
