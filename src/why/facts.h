@@ -56,7 +56,7 @@
     (RULE_HERE | RULE_THERE | RULE_SOMETIMES | DROP_RP_FILTER | DROP_NO_ROUTE | DROP_TTL |         \
      DROP_OTHER | DROP_NAMELESS)
 #define NAMED_DROP (ANY_DROP & ~DROP_NAMELESS)
-#define STRAYS     FACT(62) /* a SYN was dropped elsewhere that may be that of the attempt */
+#define STRAYS     FACT(48) /* a SYN was dropped elsewhere that may be that of the attempt */
 #define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
 #define HOME_HERE FACT(37) /* this network namespace has the address */
@@ -70,7 +70,7 @@
 #define HALF_OPEN_FULL  FACT(51)
 #define LISTENER_DROPS  FACT(52) /* it dropped connections while the attempt was made */
 #define MAY_TRANSLATE   FACT(53) /* a NAT rule may lead packets elsewhere */
-#define MAY_DIVERT      FACT(60) /* a rule or program may give packets to another socket */
+#define MAY_DIVERT      FACT(49) /* a rule or program may give packets to another socket */
 #define DROP_NAMELESS                                                                              \
     FACT(56)             /* for no reason that the kernel names: a route of type blackhole         \
                           */
