@@ -77,6 +77,7 @@ struct examination {
     struct owners_program *program;
     uint64_t *done;      /* bit n: the first examination passed on findings of rules[n] */
     bool is_first;       /* only rules for which one reading is enough are tried */
+    bool follows_first;  /* the first examination has tried these rules with `before` */
     bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
     bool lacks_owner; /* a finding names no process, because its process is not visible */

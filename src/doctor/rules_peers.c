@@ -128,12 +128,21 @@ static bool hears_small_ones(const struct examination *examination, enum suspici
            sockets_heard(sockets, &worst->remote.address);
 }
 
+/* At a terminal the finding waits for the second reading, because dropped packets may explain it.
+ * Then it is shown even if the peer answers again. */
 void rule_peer_gone(struct examination *examination)
 {
+    const struct reading *now = examination->now;
+
+    if (examination->is_first && examination->drops)
+        return;
+    if (examination->follows_first && !now->sockets.suspects[SILENT_PEERS].kept)
+        examination->now = examination->before;
     if (peers_are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
         emit_peers(examination, SILENT_PEERS,
                    "the peer has sent nothing for more than 10 s, not even an ACK",
                    "bytes not acknowledged");
+    examination->now = now;
 }
 
 static const char *interface_name(const struct reading *reading, uint32_t index)
