@@ -274,6 +274,7 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .before = &examined->readings[!examined->latest],
         .done = &examined->done,
         .is_first = is_first,
+        .follows_first = doctor->examined_first && !is_first,
         .now = &examined->readings[examined->latest],
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
         .drops = doctor->drops,

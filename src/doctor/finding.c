@@ -71,7 +71,8 @@ void finding_begin(struct finding *finding, const struct examination *examinatio
 
     record_begin(&finding->record, &kind_finding, sizeof finding->record.finding);
     FORMAT_INTO(finding->subject, format);
-    *finding->summary = *finding->evidence = *finding->process = *finding->command = '\0';
+    *finding->summary = *finding->evidence = *finding->process = '\0';
+    *finding->cause = *finding->command = '\0';
     finding->evidence_length = 0;
     record->severity = (uint8_t)severity;
     record->machine = examination->rule->needs & READS_MACHINE;

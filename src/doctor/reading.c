@@ -360,10 +360,10 @@ static int reading_list(const struct reading_source *source, struct reading *rea
 
 /* Returns whether this network namespace may have LEAK_LEAST sockets that no table lists. The
  * kernel counts all sockets of processes in the namespace (sk_alloc() in net/core/sock.c), also
- * sockets of the kernel's own accept queues and orphans, which have no inode. It does not count its
- * own sockets (VXLAN, WireGuard), which have an inode: for each of these, a leak is found one
- * socket later. After a sample with many such sockets the answer is yes, so that no sample is
- * missing. */
+ * connections in accept queues and orphans, which have no inode. It does not count its own sockets
+ * (VXLAN, WireGuard, the connections of an NFS server), which have an inode: for each of these, a
+ * leak is found one socket later. After a sample with many such sockets the answer is yes, so that
+ * no sample is missing. */
 static bool reading_may_leak(const struct reading *reading, const struct reading *before)
 {
     const struct kernel_counts *counts = &reading->counts;

@@ -267,6 +267,7 @@ const struct rule rules[] = {
       "fastnet sockets -t --where 'retransmits > 2'",
       "sock_diag: retransmission timer, backoff and last_ack of struct tcp_info"},
      READS_TCP | READS_TCP_INFO | READS_DROPS,
+     .at_once = true,
      .evaluate = rule_peer_gone},
     {{"gateway", "a gateway does not answer",
       "check that the gateway is up and on this cable or VLAN, and that the route to it is right",

@@ -59,6 +59,7 @@ extern const size_t rule_count;
 struct finding {
     struct record record;
     char subject[192], process[64], summary[1024], evidence[768];
+    char cause[VERDICT_TEXT];                 /* a sentence; empty: not certain */
     char advice[VERDICT_TEXT], command[1024]; /* empty: those of the rule */
     size_t evidence_length;
 };
@@ -76,6 +77,7 @@ struct examination {
     struct owners_program *program;
     uint64_t *done;      /* bit n: the first examination passed on findings of rules[n] */
     bool is_first;       /* only rules for which one reading is enough are tried */
+    bool follows_first;  /* the first examination has tried these rules with `before` */
     bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
     bool lacks_owner; /* a finding names no process, because its process is not visible */
@@ -127,12 +129,13 @@ void finding_process(struct finding *finding, char text[PROCESS_TEXT], const cha
 void finding_emit(struct finding *finding, struct examination *examination, uint64_t value,
                   uint64_t limit, uint64_t moved);
 
-/* Concludes where connections to the peer end. attempt: how one of them fails. attempt->retransmits
- * + 1 is the number of packets that a rule must have dropped to be the cause. If the cause is
- * certain, takes its advice and command, and returns true. verdict.c */
-bool finding_explain(struct finding *finding, const struct examination *examination,
-                     const struct endpoint *peer, const struct attempt_result *attempt,
-                     struct verdict *verdict);
+/* Concludes where connections to the peer end, as fastnet-why(8) does, and sets finding->cause. If
+ * the cause is certain, takes its advice and command, too. waiting: the connections; NULL: they
+ * were refused. attempt: how a connection fails; attempt->retransmits + 1 is the least number of
+ * packets that the cause must have dropped. verdict.c */
+void finding_explain(struct finding *finding, const struct examination *examination,
+                     const struct suspects *waiting, const struct endpoint *peer,
+                     const struct attempt_result *attempt);
 
 static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 {

@@ -37,30 +37,30 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
     }
 }
 
-/* Returns how many packets were sent again to the peer between the readings. */
-static uint64_t sent_again(const struct examination *examination, enum suspicion suspicion,
+/* Returns how many packets these connections have sent again to the peer since `before`. */
+static uint64_t sent_again(const struct suspects *now, const struct suspects *before,
                            const struct suspect *peer)
 {
-    const struct suspects *now = &examination->now->sockets.suspects[suspicion];
-    const struct suspects *before = &examination->before->sockets.suspects[suspicion];
     uint64_t again = 0;
 
     for (size_t i = 0; i < now->kept; i++) {
-        again += is_same_peer(peer, &now->worst[i]) ? now->worst[i].retransmits : 0;
-        for (size_t j = 0; is_same_peer(peer, &now->worst[i]) && j < before->kept; j++)
-            if (before->worst[j].inode == now->worst[i].inode &&
-                before->worst[j].retransmits <= now->worst[i].retransmits)
+        const struct suspect *suspect = &now->worst[i];
+        again += is_same_peer(peer, suspect) ? suspect->retransmits : 0;
+        for (size_t j = 0; is_same_peer(peer, suspect) && j < before->kept; j++)
+            if (before->worst[j].inode == suspect->inode &&
+                before->worst[j].retransmits <= suspect->retransmits)
                 again -= before->worst[j].retransmits;
     }
     return again;
 }
 
-/* Finds why nothing comes from the peer. Returns whether the cause is certain. */
-static bool explain_silence(struct finding *finding, const struct examination *examination,
-                            enum suspicion suspicion, struct verdict *verdict)
+/* Finds why nothing comes from the peer. */
+static void explain_silence(struct finding *finding, const struct examination *examination,
+                            enum suspicion suspicion)
 {
-    const struct suspect *peer = examination->now->sockets.suspects[suspicion].worst;
-    const uint64_t again = sent_again(examination, suspicion, peer);
+    const struct suspects *now = &examination->now->sockets.suspects[suspicion];
+    const struct suspect *peer = now->worst;
+    const uint64_t again = sent_again(now, &examination->before->sockets.suspects[suspicion], peer);
     const struct attempt_result attempt = {
         .state = ATTEMPT_WAITS,
         .elapsed = examination->before->at ? examination->now->at - examination->before->at : 0,
@@ -68,8 +68,8 @@ static bool explain_silence(struct finding *finding, const struct examination *e
         .sent = suspicion == SILENT_PEERS ? peer->value : 0,
     };
 
-    return (suspicion == SILENT_PEERS || suspicion == NO_ANSWERS) && !peer->silent_gateway &&
-           finding_explain(finding, examination, &peer->remote, &attempt, verdict);
+    if ((suspicion == SILENT_PEERS || suspicion == NO_ANSWERS) && !peer->silent_gateway)
+        finding_explain(finding, examination, now, &peer->remote, &attempt);
 }
 
 /* Makes a finding about the worst connection, with the number of all connections. */
@@ -82,7 +82,6 @@ static void emit_peers(struct examination *examination, enum suspicion suspicion
     char process[PROCESS_TEXT], remote[ENDPOINT_TEXT];
     bool to_others = false;
     struct finding finding;
-    struct verdict verdict;
 
     if (!suspects->kept)
         return;
@@ -91,11 +90,10 @@ static void emit_peers(struct examination *examination, enum suspicion suspicion
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   endpoint_text(remote, &worst->remote));
     process_text(process, examination, &finding, worst->inode);
-    const bool is_explained = explain_silence(&finding, examination, suspicion, &verdict);
+    explain_silence(&finding, examination, suspicion);
     finding_summary(&finding, "%s waits for %s: %s%s%s (%" PRIu64 " connection%s%s)", process,
-                    remote, what, is_explained ? "; " : "", is_explained ? verdict.sentence : "",
-                    suspects->count, suspects->count == 1 ? "" : "s",
-                    to_others ? ", also to others" : "");
+                    remote, what, *finding.cause ? "; " : "", finding.cause, suspects->count,
+                    suspects->count == 1 ? "" : "s", to_others ? ", also to others" : "");
     add_examples(&finding, suspects, unit);
     if (worst->silent_gateway) {
         char address[ENDPOINT_TEXT];
@@ -130,12 +128,21 @@ static bool hears_small_ones(const struct examination *examination, enum suspici
            sockets_heard(sockets, &worst->remote.address);
 }
 
+/* At a terminal the finding waits for the second reading, because dropped packets may explain it.
+ * Then it is shown even if the peer answers again. */
 void rule_peer_gone(struct examination *examination)
 {
+    const struct reading *now = examination->now;
+
+    if (examination->is_first && examination->drops)
+        return;
+    if (examination->follows_first && !now->sockets.suspects[SILENT_PEERS].kept)
+        examination->now = examination->before;
     if (peers_are_many(examination, SILENT_PEERS) && !hears_small_ones(examination, SILENT_PEERS))
         emit_peers(examination, SILENT_PEERS,
                    "the peer has sent nothing for more than 10 s, not even an ACK",
                    "bytes not acknowledged");
+    examination->now = now;
 }
 
 static const char *interface_name(const struct reading *reading, uint32_t index)

@@ -27,7 +27,6 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     const size_t length = strlen(finding->summary);
     char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
     const struct refused_process *whose;
-    struct verdict verdict;
 
     for (size_t i = 1; i < REFUSED_SLOTS; i++)
         if (slots[i].count > most->count)
@@ -35,15 +34,14 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     if (!most->count)
         return;
     const struct endpoint peer = {most->key.remote, most->key.port};
-    /* a rule is the cause if it dropped half of the packets */
     const struct attempt_result attempt = {
-        .state = ATTEMPT_FAILED, .error = ECONNREFUSED, .retransmits = (uint32_t)(most->count / 2)};
-    const bool is_explained = finding_explain(finding, examination, &peer, &attempt, &verdict);
+        .state = ATTEMPT_FAILED, .error = ECONNREFUSED, .retransmits = (uint32_t)most->count - 1};
+    finding_explain(finding, examination, NULL, &peer, &attempt);
     endpoint_text(address, &peer);
     snprintf(finding->subject, sizeof finding->subject, "%s", address);
     snprintf(finding->summary + length, sizeof finding->summary - length,
              ", at least %" PRIu64 " of them to %s%s%s", most->count, address,
-             is_explained ? ": " : "", is_explained ? verdict.sentence : "");
+             *finding->cause ? ": " : "", finding->cause);
     whose = &sockets->refused_processes[most - slots];
     if (!whose->pid)
         return;
@@ -83,12 +81,14 @@ static void emit_refused(struct examination *examination)
  * net/ipv4/route.c, fib_props[] of net/ipv4/fib_semantics.c, BPF_CGROUP_INET4_CONNECT). */
 static const struct error_at_once {
     int number;
-    const char *name;
-} errors_at_once[] = {{EINVAL, "EINVAL"},
-                      {EACCES, "EACCES"},
-                      {EPERM, "EPERM"},
-                      {EHOSTUNREACH, "EHOSTUNREACH"},
-                      {ENETUNREACH, "ENETUNREACH"}};
+    const char *name, *meaning;
+} errors_at_once[] = {
+    {EINVAL, "EINVAL", "a route of type blackhole leads there, or the address is wrong"},
+    {EACCES, "EACCES", "a route of type prohibit leads there, or a security module forbids it"},
+    {EPERM, "EPERM", "a BPF program of a control group forbids it"},
+    {EHOSTUNREACH, "EHOSTUNREACH", "a route of type unreachable leads there"},
+    {ENETUNREACH, "ENETUNREACH", "no route leads there"},
+};
 
 static void emit_at_once(struct examination *examination, const struct error_at_once *error,
                          const struct connect_failure *failure, uint64_t count)
@@ -98,7 +98,6 @@ static void emit_at_once(struct examination *examination, const struct error_at_
     const struct endpoint peer = {failure->remote, failure->port};
     char address[ENDPOINT_TEXT], process[PROCESS_TEXT];
     struct finding finding;
-    struct verdict verdict;
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(address, &peer));
     finding_process(&finding, process, failure->name, (uint32_t)failure->pid);
@@ -106,11 +105,11 @@ static void emit_at_once(struct examination *examination, const struct error_at_
         as_text("see which route leads there (ip route get ADDRESS), and what a security module "
                 "logs");
     finding.record.finding.command = as_text("fastnet netstat -rn");
-    const bool is_explained = finding_explain(&finding, examination, &peer, &attempt, &verdict);
+    finding_explain(&finding, examination, NULL, &peer, &attempt);
     finding_summary(&finding,
-                    "%" PRIu64 " calls of connect(2) failed at once in %.7g s, the last to %s%s%s",
-                    count, seconds_between(examination), address, is_explained ? ": " : "",
-                    is_explained ? verdict.sentence : "");
+                    "%" PRIu64 " calls of connect(2) failed at once in %.7g s, the last to %s: %s",
+                    count, seconds_between(examination), address,
+                    *finding.cause ? finding.cause : error->meaning);
     finding_evidence(&finding, "the error is %s", error->name);
     finding_evidence(&finding, "%s called last", process);
     finding_emit(&finding, examination, count, ABSENT, count);

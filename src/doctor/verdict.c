@@ -8,7 +8,6 @@
 #include "doctor/rules.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
-#include "fastnet/rights.h"
 #include "fastnet/why.h"
 #include "why/sight.h"
 
@@ -20,15 +19,43 @@ static bool is_peer(const struct evidence *evidence, const struct endpoint *end)
            address_equal(&address, &evidence->peer.address);
 }
 
-/* Adds dropped packets to the event that is like them. Whether packets were on their way to the
- * peer is known only if no socket took them: then they came in, and `local` was their destination.
- */
+/* Returns whether a dropped packet belongs to a connection of `waiting` (NULL: to any connection)
+ * from here to the peer. Other network namespaces can have the same addresses: there the packet
+ * must have the source of the route, if only this network namespace has this address. */
+static bool verdict_is_own(const struct evidence *evidence, const struct sight *sight,
+                           const struct suspects *waiting, const struct drop *drop)
+{
+    const struct drop_record *record = &drop->record.drop;
+    const struct address *source = &evidence->route.source;
+    const bool to_local = is_peer(evidence, &record->local);
+    const struct address end =
+        address_unmapped(to_local ? &record->remote.address : &record->local.address);
+    size_t i = 0;
+
+    if (!(drop->record.has & DROP_PORTS) || record->protocol != IPPROTO_TCP ||
+        !(to_local || is_peer(evidence, &record->remote)))
+        return false;
+    if (drop->netns == evidence->here.id) {
+        while (waiting && record->inode && i < waiting->kept &&
+               waiting->worst[i].inode != record->inode)
+            i++;
+        return !waiting || i < waiting->kept;
+    }
+    while (i < sight->local.count && sight->local.networks[i].netns != drop->netns)
+        i++;
+    return i < sight->local.count && address_equal(&end, source) &&
+           local_addresses_netns(&sight->local, source, 0) == evidence->here.id;
+}
+
+/* Adds dropped packets to the event with the same reason and network namespace. A packet that came
+ * in has the peer as its `local` end. The first packet sets the peer's port if it is unknown: then
+ * the failures are those of all ports, and the packets of this port must explain them all. */
 static void verdict_take_drop(struct evidence *evidence, struct sight *sight,
                               const struct drop *drop)
 {
     const struct drop_record *record = &drop->record.drop;
     const bool is_here = drop->netns == evidence->here.id;
-    const bool of_local = is_peer(evidence, &record->local);
+    const bool to_local = is_peer(evidence, &record->local);
     struct evidence_event *event = evidence->events;
 
     while (event < evidence->events + evidence->event_count &&
@@ -42,98 +69,56 @@ static void verdict_take_drop(struct evidence *evidence, struct sight *sight,
             .event = {.netns = drop->netns, .reason = record->reason.data},
             .netns = is_here ? evidence->here : sight_netns(sight, drop->netns),
             .is_here = is_here,
-            .is_answer = !of_local,
+            .is_answer = !to_local,
         };
     }
     event->event.count += record->drops;
-    evidence->peer.port = of_local ? record->local.port : record->remote.port;
-    if (of_local && text_is(record->reason, "NO_SOCKET")) {
-        evidence->has_arrived = true;
-        evidence->home = event->netns;
-    }
+    evidence->peer.port = to_local ? record->local.port : record->remote.port;
 }
 
-/* Returns whether a dropped packet is one of the connections that begin here. Other network
- * namespaces can have the same addresses: there the packet must have a source that only this one
- * has, as far as their addresses are known. `source`: that address, or AF_UNSPEC. */
-static bool verdict_is_own(const struct evidence *evidence, const struct sight *sight,
-                           const struct drop *drop, const struct address *source)
+/* Takes the dropped packets. Returns whether they can be those of the failed connections: if a
+ * packet found no socket, all did; and a rule that refuses connections drops one packet of each
+ * (and some before the failures are counted), while a rule that drops more packets may concern
+ * other connections. */
+static bool verdict_take_drops(struct evidence *evidence, struct sight *sight,
+                               const struct suspects *waiting, const struct drop_probe *probe)
 {
-    const struct drop_record *record = &drop->record.drop;
-    const bool of_local = is_peer(evidence, &record->local);
-    const struct address end =
-        address_unmapped(of_local ? &record->remote.address : &record->local.address);
-    size_t i = 0;
+    const uint64_t least = 1 + (uint64_t)evidence->attempt.retransmits;
+    bool fits = true;
 
-    if (!(drop->record.has & DROP_PORTS) || record->protocol != IPPROTO_TCP ||
-        !(of_local || is_peer(evidence, &record->remote)))
-        return false;
-    if (drop->netns == evidence->here.id)
-        return true;
-    while (i < sight->local.count && sight->local.networks[i].netns != drop->netns)
-        i++;
-    return i < sight->local.count && !rights_elevated() && address_equal(&end, source);
-}
-
-/* Takes the packets of connections to the peer that were dropped, first those of this network
- * namespace. If the port of the peer is unknown, it is the port of many such packets. */
-static void verdict_take_drops(struct evidence *evidence, struct sight *sight,
-                               const struct drop_probe *probe)
-{
-    const bool lacks_port = !evidence->peer.port;
-    struct address source = {.family = AF_UNSPEC};
-
-    if (local_addresses_netns(&sight->local, &evidence->route.source, 0) == evidence->here.id)
-        source = evidence->route.source;
-    for (int others = 0; probe && others < 2; others++) {
-        uint64_t all = 0;
-        for (size_t i = 0; i < drop_probe_count(probe); i++) {
-            const struct drop *drop = drop_probe_at(probe, i);
-            if ((drop->netns != evidence->here.id) == others &&
-                verdict_is_own(evidence, sight, drop, &source))
-                verdict_take_drop(evidence, sight, drop);
-        }
-        for (size_t i = 0; i < evidence->event_count; i++)
-            all += evidence->events[i].event.count;
-        if (lacks_port && all <= evidence->attempt.retransmits) {
-            evidence->peer.port = 0;
-            evidence->event_count = 0;
-        }
+    for (size_t i = 0; probe && i < drop_probe_count(probe); i++)
+        if (verdict_is_own(evidence, sight, waiting, drop_probe_at(probe, i)))
+            verdict_take_drop(evidence, sight, drop_probe_at(probe, i));
+    for (size_t i = 0; i < evidence->event_count; i++) {
+        const struct attempt_event *event = &evidence->events[i].event;
+        fits &= strcmp(event->reason, "NO_SOCKET") == 0 ? event->count >= least
+                                                        : waiting || event->count <= 2 * least;
     }
-    evidence->target = evidence->peer;
+    return fits;
 }
 
 /* Reads this thread's network namespace, which is that of the examination. */
-static int verdict_read(struct evidence *evidence, struct sight *sight,
-                        const struct examination *examination)
+static bool verdict_read(struct evidence *evidence, struct sight *sight,
+                         const struct examination *examination, const struct suspects *waiting)
 {
-    const char *netns = examination->options->netns;
     const uint64_t id = namespace_own_id();
-    int error = local_addresses_read(&sight->local, sight->engine, true);
 
-    if (error)
-        return error;
-    sight->has_local = true;
     evidence->own_netns = examination->is_other_netns ? 0 : id;
-    evidence->here = (struct evidence_netns){id, netns};
+    evidence->here = (struct evidence_netns){id, examination->options->netns};
     if (examination->is_other_netns)
         evidence->here = sight_netns(sight, id);
     sight_read_route(sight, evidence);
-    verdict_take_drops(evidence, sight, examination->drops);
-    if (!evidence->peer.port)
-        return -ENOENT;
-    const struct evidence_netns home = evidence->home;
-    error = sight_read(sight, evidence);
-    if (evidence->has_arrived)
-        evidence->home = home;
-    if (evidence->attempt.sent)
-        evidence->read &= ~(unsigned)EVIDENCE_QUEUE; /* only new connections wait in it */
-    return error;
+    sight->has_local = local_addresses_read(&sight->local, sight->engine, true) == 0;
+    if (!sight->has_local || !verdict_take_drops(evidence, sight, waiting, examination->drops) ||
+        !evidence->peer.port)
+        return false;
+    evidence->target = evidence->peer;
+    return sight_read(sight, evidence) == 0;
 }
 
-bool finding_explain(struct finding *finding, const struct examination *examination,
-                     const struct endpoint *peer, const struct attempt_result *attempt,
-                     struct verdict *verdict)
+void finding_explain(struct finding *finding, const struct examination *examination,
+                     const struct suspects *waiting, const struct endpoint *peer,
+                     const struct attempt_result *attempt)
 {
     const struct doctor_options *options = examination->options;
     const struct why_options how = {
@@ -143,18 +128,20 @@ bool finding_explain(struct finding *finding, const struct examination *examinat
                                 .is_of_others = true,
                                 .has_waited = true,
                                 .attempt = *attempt};
+    struct verdict verdict = {.ending = ENDING_UNKNOWN};
     struct sight sight;
 
-    verdict->ending = ENDING_UNKNOWN;
     if (!proc_tree_is_own(options->proc_root) || options->backend != BACKEND_AUTO)
-        return false;
-    if (sight_init(&sight, &how) == 0 && verdict_read(&evidence, &sight, examination) == 0)
-        verdict_find(&evidence, verdict);
+        return;
+    if (sight_init(&sight, &how) == 0 && verdict_read(&evidence, &sight, examination, waiting))
+        verdict_find(&evidence, &verdict);
     sight_finish(&sight);
-    if (verdict->ending != ENDING_ENDS)
-        return false;
-    snprintf(finding->advice, sizeof finding->advice, "%s", verdict->advice);
-    snprintf(finding->command, sizeof finding->command, "%s", verdict->command);
+    /* a policy rule for the user or mark of the process gives EACCES, too */
+    if (verdict.ending != ENDING_ENDS ||
+        (verdict.cause == CAUSE_NOT_PERMITTED && attempt->error == EACCES))
+        return;
+    snprintf(finding->cause, sizeof finding->cause, "%s", verdict.sentence);
+    snprintf(finding->advice, sizeof finding->advice, "%s", verdict.advice);
+    snprintf(finding->command, sizeof finding->command, "%s", verdict.command);
     finding->record.finding.advice = as_text(finding->advice);
-    return true;
 }

@@ -28,6 +28,8 @@ struct scene {
     struct report report;
     uint64_t done; /* rules that found something in the first reading */
     bool is_first; /* only the first reading is there */
+    bool follows_first;
+    const struct drop_probe *drops;
     size_t count;
     uint8_t severity[KEPT];
     bool has_moved[KEPT];
@@ -63,6 +65,8 @@ static size_t examine(struct scene *scene, const struct rule *rule)
         .now = &scene->now,
         .done = &scene->done,
         .is_first = scene->is_first,
+        .follows_first = scene->follows_first,
+        .drops = scene->drops,
         .searched_owners = true, /* there are none */
         .rule = rule,
         .summary = &scene->summary,
@@ -744,6 +748,26 @@ static void a_finding_says_that_connections_have_several_peers(void **state)
     }
 }
 
+static void a_peer_that_answers_again_is_shown_at_a_terminal(void **state)
+{
+    struct kernel_tcp_info info = {.backoff = 3, .last_ack_recv = 10001, .last_data_recv = 10001};
+    struct scene *scene = *state;
+
+    take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    scene->is_first = true;
+    scene->drops = (const struct drop_probe *)scene; /* only that there are drops */
+    assert_int_equal(try_rule(scene, "peer-gone"), 0);
+    scene->is_first = false;
+    scene->drops = NULL;
+    scene->before.sockets.suspects[SILENT_PEERS] = scene->now.sockets.suspects[SILENT_PEERS];
+    scene->before.sockets.connections = 1;
+    scene->now.sockets.suspects[SILENT_PEERS].kept =
+        scene->now.sockets.suspects[SILENT_PEERS].count = 0;
+    assert_int_equal(try_rule(scene, "peer-gone"), 0);
+    scene->follows_first = true;
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
+}
+
 static void silence_counts_from_a_percent_of_connections_on(void **state)
 {
     struct scene *scene = *state;
@@ -1060,6 +1084,7 @@ int main(void)
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
         TEST(a_finding_says_that_connections_have_several_peers),
+        TEST(a_peer_that_answers_again_is_shown_at_a_terminal),
         TEST(silence_counts_from_a_percent_of_connections_on),
         TEST(connections_that_end_count_among_those_that_may_be_silent),
         TEST(silence_after_large_segments_alone_names_both_causes),
