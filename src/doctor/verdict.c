@@ -54,8 +54,8 @@ static void verdict_take_drop(struct evidence *evidence, struct sight *sight,
 }
 
 /* Returns whether a dropped packet is one of the connections that begin here. Other network
- * namespaces can have the same addresses: there the packet must have a source that only this one
- * has, as far as their addresses are known. `source`: that address, or AF_UNSPEC. */
+ * namespaces can have the same addresses: a packet there must have `source`, an address that no
+ * other known network namespace has (AF_UNSPEC: there is no such address). */
 static bool verdict_is_own(const struct evidence *evidence, const struct sight *sight,
                            const struct drop *drop, const struct address *source)
 {

@@ -503,7 +503,7 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
     const struct kernel_member time = {.size = BPF_DW},
                                reason = {.offset = offsetof(struct reset_answer, reason),
                                          .size = BPF_DW};
-    size_t is_v4 = 0, is_read = 0;
+    size_t is_read = 0;
 
     assembly_cast(to, OLD, SOCKET, layout->of_sock, layout->cast);
     assembly_store_zeroes(to, KEY, sizeof(struct reset_key));
@@ -513,7 +513,7 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
     assembly_copy(to, OLD, layout->port, KEY_AT(remote_port));
     if (layout->has_v6) {
         assembly_load(to, BPF_FIRST, OLD, layout->family);
-        is_v4 = assembly_skip_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
+        const size_t is_v4 = assembly_skip_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
         put_16(to, OLD, layout->local_v6, BPF_STACK, KEY_AT(local));
         put_16(to, OLD, layout->v6, BPF_STACK, KEY_AT(remote));
         is_read = assembly_skip(to);

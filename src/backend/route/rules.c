@@ -95,7 +95,7 @@ static enum rule_match match_source(const struct policy_rule *rule, const struct
     if (!rule->header.src_len)
         return RULE_MATCHES;
     if (flow->source.family == AF_UNSPEC) /* IPv6 may choose a source in this rule's network */
-        return rule->header.flags & FIB_RULE_FIND_SADDR ? RULE_MAY_MATCH : RULE_DIFFERS;
+        return (rule->header.flags & FIB_RULE_FIND_SADDR) ? RULE_MAY_MATCH : RULE_DIFFERS;
     return match_if(address_is_within(&flow->source, &rule->source, rule->header.src_len));
 }
 

@@ -122,13 +122,13 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
                              const struct drop_layout *drops, const struct drop_filter *filter,
                              int what)
 {
-    size_t is_none = 0, is_answer = 0;
+    size_t is_answer = 0;
 
     assembly_store_zeroes(to, PACKET, sizeof(struct drop_packet));
     assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
     if (layout->has_skb) {
         reset_put_argument(to, SKB, layout->skb, drops->of_skb, drops);
-        is_none = assembly_skip_if(to, BPF_JEQ, SKB, 0);
+        const size_t is_none = assembly_skip_if(to, BPF_JEQ, SKB, 0);
         drop_put_packet(to, drops, filter, what);
         drop_put_device(to, drops);
         drop_put_interface(to, drops);
