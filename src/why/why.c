@@ -259,7 +259,7 @@ static int why_look_at_all(struct why *why)
 
     why->count = 1;
     if (index >= why->addresses.count) {
-        why->tried[0] = index = 0;
+        why->tried[0] = 0;
         why_begin_evidence(why, &why->tries[0], 0);
         return why->addresses.count ? why_look(why, &why->tries[0], 0) : 0;
     }
