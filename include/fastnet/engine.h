@@ -33,7 +33,7 @@ struct listing_table {
     enum if_missing if_missing;
 };
 
-enum { LISTING_COLUMNS_MAX = 256, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };
+enum { LISTING_COLUMNS_MAX = 320, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };
 
 struct sort_key {
     const struct field *field;

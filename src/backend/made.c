@@ -62,7 +62,7 @@ const struct backend backend_why = {
     .name = "tables and probes",
     .source = BACKEND_MADE,
     .provides = PROVIDES({&table_steps, STEP_PEER | STEP_ADDRESS | STEP_INTERFACE | STEP_SOURCE |
-                                            STEP_PROCESS | STEP_WHERE | STEP_TIME | STEP_ENDING |
+                                            STEP_PROCESS | STEP_NETNS | STEP_TIME | STEP_ENDING |
                                             STEP_ERRNO}),
     .dump = made_dump,
 };

@@ -27,7 +27,7 @@ void put_endpoint(FILE *stream, const struct endpoint *endpoint)
     fputs(text, stream);
 }
 
-void put_duration(FILE *stream, uint64_t nanoseconds)
+static void put_duration(FILE *stream, uint64_t nanoseconds)
 {
     if (nanoseconds < CLOCK_SECOND)
         fprintf(stream, "%.3g ms", (double)nanoseconds / CLOCK_MILLISECOND);
@@ -243,6 +243,20 @@ static void sentence_put_netns_options(const struct sentence *sentence)
         fprintf(sentence->stream, " --all-netns --where 'netns_id = %" PRIu64 "'", netns->id);
 }
 
+void sentence_put(FILE *stream, const struct sentence *sentence, const char *from)
+{
+    struct sentence here = *sentence;
+
+    here.stream = stream;
+    for (const char *end; *from; from = end) {
+        end = *from == '{' ? from + strcspn(from, "}") + 1 : from + strcspn(from, "{");
+        if (*from == '{')
+            sentence_put_slot(&here, (struct text){from + 1, (size_t)(end - from) - 2});
+        else
+            fwrite(from, 1, (size_t)(end - from), stream);
+    }
+}
+
 static void sentence_fill(char *text, size_t size, struct sentence sentence, const char *from,
                           bool is_command)
 {
@@ -250,13 +264,7 @@ static void sentence_fill(char *text, size_t size, struct sentence sentence, con
     sentence.stream = fmemopen(text, size, "w");
     if (!sentence.stream)
         return;
-    for (const char *end; *from; from = end) {
-        end = *from == '{' ? from + strcspn(from, "}") + 1 : from + strcspn(from, "{");
-        if (*from == '{')
-            sentence_put_slot(&sentence, (struct text){from + 1, (size_t)(end - from) - 2});
-        else
-            fwrite(from, 1, (size_t)(end - from), sentence.stream);
-    }
+    sentence_put(sentence.stream, &sentence, from);
     if (is_command)
         sentence_put_netns_options(&sentence);
     if (fclose(sentence.stream) != 0 && is_command)

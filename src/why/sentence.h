@@ -17,6 +17,9 @@ struct sentence {
     FILE *stream;                       /* used inside sentence.c */
 };
 
+/* Writes the template `from` with its slots filled. */
+void sentence_put(FILE *stream, const struct sentence *sentence, const char *from);
+
 /* Fills the slots of the template `from`; a sentence that does not fit is cut. */
 void sentence_make(char *text, size_t size, const struct sentence *sentence, const char *from);
 
@@ -24,9 +27,6 @@ void sentence_make(char *text, size_t size, const struct sentence *sentence, con
  * `text` empty if the command does not fit, or is empty. */
 void sentence_make_command(char *text, size_t size, const struct sentence *sentence,
                            const char *from);
-
-/* Writes "0.412 ms" or "3.01 s". */
-void put_duration(FILE *stream, uint64_t nanoseconds);
 
 void put_address(FILE *stream, const struct address *address);
 void put_endpoint(FILE *stream, const struct endpoint *endpoint);

@@ -337,9 +337,9 @@ static void server_make_listener(struct server_steps *steps, const struct server
     record.step.local = listener->local;
     record.step.process = as_text(listener->process);
     record.step.pid = listener->pid;
-    record.step.where = as_text(listener->netns_name);
+    record.step.netns = as_text(listener->netns_name);
     record.has = (listener->protocol ? STEP_SOURCE : 0) | (*listener->process ? STEP_PROCESS : 0) |
-                 (is_other && *listener->netns_name ? STEP_WHERE : 0);
+                 (is_other && *listener->netns_name ? STEP_NETNS : 0);
     server_end_step(steps, &record);
 }
 

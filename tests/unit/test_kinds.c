@@ -75,7 +75,7 @@ static const struct {
     {&kind_step, offsetof(struct record, step.command), STEP_ENDING},
     {&kind_step, offsetof(struct record, step.source), 0},
     {&kind_step, offsetof(struct record, step.process), STEP_PROCESS},
-    {&kind_step, offsetof(struct record, step.where), STEP_WHERE},
+    {&kind_step, offsetof(struct record, step.netns), STEP_NETNS},
     {&kind_socket, offsetof(struct record, socket.path), SOCKET_PATH},
     {&kind_socket, offsetof(struct record, socket.waiting), SOCKET_ICONS},
     {&kind_socket, offsetof(struct record, socket.info), SOCKET_TCP_BASICS},

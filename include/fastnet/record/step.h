@@ -19,7 +19,7 @@ extern const struct kind kind_step;
 #define STEP_INTERFACE (UINT64_C(1) << 2)
 #define STEP_SOURCE    (UINT64_C(1) << 3) /* local */
 #define STEP_PROCESS   (UINT64_C(1) << 4) /* process and pid */
-#define STEP_WHERE     (UINT64_C(1) << 5) /* where */
+#define STEP_NETNS     (UINT64_C(1) << 5) /* netns */
 #define STEP_TIME      (UINT64_C(1) << 6) /* elapsed */
 #define STEP_ENDING    (UINT64_C(1) << 7) /* ending, cause, advice and command */
 #define STEP_ERRNO     (UINT64_C(1) << 8)
@@ -66,8 +66,7 @@ struct step_record {
     struct text command; /* a command line that shows more; may be empty */
     struct text source;  /* the table, file or probe that the step was read from */
     struct text process; /* comm of the process that the step is about */
-    struct text
-        where; /* network namespace that the step is about, if it is not that of the connection */
+    struct text netns; /* that the step is about, if it is not that of the connection */
 };
 
 #endif

@@ -38,7 +38,7 @@ static const struct field fields[] = {
               "interface by which its packets leave or come"),
     TEXT(process, step.process, STEP_PROCESS, "process that the step is about"),
     NUMBER(pid, step.pid, STEP_PROCESS, "process ID of that process"),
-    TEXT(where, step.where, STEP_WHERE,
+    TEXT(step_netns, step.netns, STEP_NETNS,
          "network namespace that the step is about, if it is not the entered one"),
     COMPUTED(elapsed, VALUE_FINE, step_elapsed, STEP_TIME, "duration of the step, in seconds",
              MEMBER(step.elapsed), .unit = UNIT_SECONDS),
@@ -50,7 +50,7 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(step.result, 0),           BORROWED_TEXT(step.cause, STEP_ENDING),
     BORROWED_TEXT(step.advice, STEP_ENDING), BORROWED_TEXT(step.command, STEP_ENDING),
     BORROWED_TEXT(step.source, 0),           BORROWED_TEXT(step.process, STEP_PROCESS),
-    BORROWED_TEXT(step.where, STEP_WHERE),
+    BORROWED_TEXT(step.netns, STEP_NETNS),
 };
 
 const struct kind kind_step = {
