@@ -520,7 +520,7 @@ TEST(an_answer_from_elsewhere_is_known_only_if_packets_were_noted)
     check(&silent, CAUSE_UNKNOWN, "");
     silent.has_waited = true;
     silent.events_lost = refused.events_lost = 1;
-    check(&refused, CAUSE_UNKNOWN, "by whom is not known");
+    check(&refused, CAUSE_UNKNOWN, "who refused is not known");
     check(&silent, CAUSE_UNKNOWN, "is not known");
     silent.events_lost = refused.events_lost = 0;
     silent.read &= ~(unsigned)EVIDENCE_DROPS;
