@@ -176,8 +176,7 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_RP_FILTER, ENDING_ENDS, AT_EVENT, DROP_RP_FILTER, AT_REST, NO_SOCKET,
      "the reverse path filter{in} drops the {packets}: the route back to {source} leads through "
      "another interface",
-     "correct the routes, or set net.ipv4.conf.all.rp_filter to 2 (loose)",
-     SHOW_ROUTES},
+     "correct the routes, or set net.ipv4.conf.all.rp_filter to 2 (loose)", SHOW_ROUTES},
     {CAUSE_ROUTER_TTL, ENDING_ENDS, AT_EVENT, DROP_TTL, AT_REST, NO_SOCKET,
      "the TTL of the {packets} ends{in}: it is too small, or routers send the packets in a circle",
      "look for two routers whose routes point at each other", SHOW_ROUTES},

@@ -468,7 +468,7 @@ TEST(a_listener_bound_to_an_interface_needs_proof)
     go_there(&evidence);
     listen_on(&evidence, MISS_INTERFACE, pick("10.9.2.2", "2001:db8:2::2"));
     drop(&evidence, "NO_SOCKET", THERE);
-    check(&evidence, CAUSE_LISTENS_INTERFACE, "bound to another");
+    check(&evidence, CAUSE_LISTENS_INTERFACE, "only on another interface");
     evidence.event_count = 0;
     come_home(&evidence);
     check(&evidence, CAUSE_UNKNOWN, "");
@@ -493,7 +493,7 @@ TEST(a_full_queue_needs_a_listener_that_dropped_the_connection)
     go_there(&evidence);
     listen_on(&evidence, MISS_NONE, pick("10.9.2.2", "2001:db8:2::2"));
     evidence.listener.queue = 129;
-    check(&evidence, CAUSE_UNKNOWN, "which has this address"); /* is this where packets arrive? */
+    check(&evidence, CAUSE_UNKNOWN, "whether packets arrive there"); /* is this where packets arrive? */
     evidence.listener.dropped = 3;
     check(&evidence, CAUSE_ACCEPT_QUEUE, "129 connections wait, and its limit is 128|postgres");
     evidence.listener.queue = 128; /* not yet full */
