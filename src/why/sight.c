@@ -172,7 +172,7 @@ static void sight_read_hop(struct sight *sight, struct evidence *evidence)
     const struct routing_answer *route = &evidence->route;
     const struct address *hop =
         route->gateway.family == AF_UNSPEC ? &evidence->peer.address : &route->gateway;
-    struct routing_link link;
+    struct routing_link link = {.flags = 0};
     struct record record;
     int error;
 
