@@ -10,6 +10,7 @@
 
 #include "fastnet/attempt.h"
 #include "fastnet/attempt_probe.h"
+#include "fastnet/diversions.h"
 #include "fastnet/routing.h"
 
 /* Bits of evidence.read: the parts that were read as a whole. */
@@ -111,7 +112,7 @@ struct evidence {
     /* Where packets for the peer arrive: the peer, or another end after NAT. */
     struct endpoint target;
     struct evidence_netns home; /* the namespace whose own address the target is; id 0: none */
-    bool may_translate; /* rules use connection tracking, so NAT may lead packets elsewhere */
+    unsigned diversions;        /* that may lead packets of `here` elsewhere: DIVERSION_* */
     bool has_homes;     /* several namespaces have the address: which is not known */
     bool has_arrived;   /* an event proves that packets arrive at the target in `home` */
     bool is_home_here;  /* the kernel delivers packets for the target in `here` */

@@ -187,7 +187,8 @@ static uint64_t event_facts(const struct evidence *evidence)
 static uint64_t home_facts(const struct evidence *evidence)
 {
     const struct evidence_listener *listener = &evidence->listener;
-    uint64_t facts = evidence->may_translate ? MAY_TRANSLATE : 0;
+    uint64_t facts = (evidence->diversions & DIVERSION_NAT ? MAY_TRANSLATE : 0) |
+                     (evidence->diversions & DIVERSION_OTHER ? MAY_DIVERT : 0);
 
     facts |= evidence->is_home_here ? HOME_HERE : evidence->home.id ? HOME_THERE : 0;
     if (listener->miss == MISS_NONE)
@@ -217,7 +218,8 @@ uint64_t facts_of(const struct evidence *evidence)
 {
     uint64_t facts = attempt_facts(evidence) | way_facts(evidence) | event_facts(evidence) |
                      home_facts(evidence);
-    const bool arrives = facts & HOME_HERE && !(facts & (MAY_TRANSLATE | ANY_DROP));
+    const bool arrives = facts & HOME_HERE && !(facts & (MAY_TRANSLATE | ANY_DROP)) &&
+                         !(facts & NO_ATTEMPT && facts & MAY_DIVERT);
 
     if (evidence->protocol == IPPROTO_UDP)
         facts |= UDP;

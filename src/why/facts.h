@@ -68,6 +68,7 @@
 #define HALF_OPEN_FULL  FACT(51)
 #define LISTENER_DROPS  FACT(52) /* it dropped connections while the attempt was made */
 #define MAY_TRANSLATE   FACT(53) /* a NAT rule may lead packets elsewhere */
+#define MAY_DIVERT      FACT(61) /* a rule or program may give packets to another socket */
 #define DROP_NAMELESS                                                                              \
     FACT(56)             /* for no reason that the kernel names: a route of type blackhole         \
                           */

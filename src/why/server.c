@@ -12,13 +12,13 @@
 #include "fastnet/array.h"
 #include "fastnet/attempt_probe.h"
 #include "fastnet/clock.h"
+#include "fastnet/diversions.h"
 #include "fastnet/engine.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/report.h"
-#include "fastnet/tracking.h"
 #include "makers/local_addresses.h"
 #include "why/sentence.h"
 #include "why/steps.h"
@@ -459,7 +459,7 @@ int server_explain(const struct why_options *options, struct report *report, rec
 
     if (reading.engine) {
         error = server_read(&reading);
-        server.may_translate = tracking_find(netlink) != TRACKING_UNUSED;
+        server.may_translate = diversions_find(netlink, options->proc_root);
         server.is_partial = problems.partial || error;
     }
     engine_destroy(reading.engine);

@@ -53,7 +53,7 @@ struct server {
     const struct why_options *options;
     uint64_t here;      /* inode of the network namespace */
     bool is_partial;    /* sockets of `here` could not all be read */
-    bool may_translate; /* rules use connection tracking, so NAT may lead packets elsewhere */
+    bool may_translate; /* rules or programs may lead packets elsewhere (diversions.h) */
     bool is_blind;      /* --for: packets could not all be noted */
     char refusal[160];  /* why packets could not be noted; may be empty */
     struct server_listener listeners[SERVER_LISTENERS_MAX]; /* those of `here` come first */

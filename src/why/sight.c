@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "fastnet/array.h"
+#include "fastnet/diversions.h"
 #include "fastnet/engine.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/netlink.h"
 #include "fastnet/predicate.h"
 #include "fastnet/sysctl.h"
-#include "fastnet/tracking.h"
 
 int sight_init(struct sight *sight, const struct why_options *options)
 {
@@ -462,17 +462,6 @@ static void sight_find_home(struct sight *sight, struct evidence *evidence)
         evidence->read |= EVIDENCE_HOME;
 }
 
-/* NAT needs connection tracking. A kernel that does not list hooks shows by an empty table of flows
- * that it tracks nothing: its own packets would be there. */
-static bool sight_may_translate(struct sight *sight, const struct evidence *evidence)
-{
-    const enum tracking tracking = tracking_find(sight->netlink);
-
-    if (tracking == TRACKING_UNKNOWN)
-        return evidence->flows || !(evidence->read & EVIDENCE_TRACKING);
-    return tracking == TRACKING_USED;
-}
-
 int sight_read(struct sight *sight, struct evidence *evidence)
 {
     int status = 0;
@@ -484,7 +473,8 @@ int sight_read(struct sight *sight, struct evidence *evidence)
     sight_find_home(sight, evidence);
     if (status == 0)
         status = sight_read_tracking(sight, evidence, sight->options->probe);
-    evidence->may_translate = sight_may_translate(sight, evidence);
+    if (evidence->is_home_here)
+        evidence->diversions = diversions_find(sight->netlink, sight->options->proc_root);
     if (status == 0)
         status = sight_read_listeners(sight, evidence);
     if (status == 0)

@@ -255,7 +255,7 @@ static const struct verdict_rule verdict_rules[] = {
      "address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_HERE | MISS_ANY, 0, 0,
-     NOBODY "; only --probe shows whether a NAT rule leads packets elsewhere",
+     NOBODY "; only --probe shows whether a rule or a BPF program leads packets elsewhere",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | MISS_ANY, 0, 0,
      NOBODY ", which has this address; only --probe shows whether packets arrive there",
@@ -276,6 +276,10 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, CONNECTED | DATA_WAITS, 0, 0,
      "{peer} accepts connections, but has not acknowledged all data in time",
      "try again with a longer time (--for)", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, REFUSED | HOME_HERE | MISS_ANY, 0, SAW_DROPS,
+     "refused after {elapsed}, and " NOBODY "; whether a NAT rule leads packets elsewhere is not "
+     "known",
+     "start the server, or check the port; run fastnet as root to be sure", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, REFUSED, 0, SAW_DROPS,
      "refused after {elapsed}; who refused is not known, because fastnet could not watch dropped "
      "packets and resets",

@@ -456,7 +456,7 @@ TEST(each_near_miss_has_its_cause)
         check(&refused, causes[miss], words);
         drop(&there, "NO_SOCKET", THERE);
         check(&there, causes[miss], "in netns db");
-        translated.may_translate = true; /* a NAT rule may lead elsewhere */
+        translated.diversions = DIVERSION_NAT; /* a NAT rule may lead elsewhere */
         check(&translated, CAUSE_UNKNOWN, "NAT");
     }
 }
