@@ -39,7 +39,7 @@ enum routing_end {
 
 /* The policy rule (ip-rule(8)) that the kernel applied. */
 struct routing_rule {
-    bool known;        /* false: several rules may have been applied, or no rule was */
+    bool known;        /* false: several rules may have been applied, or no rule has been applied */
     bool ends;         /* the rule itself ends the way: it is of a type such as prohibit */
     uint32_t priority; /* FRA_PRIORITY of linux/fib_rules.h */
     uint32_t table;    /* table in which it finds the route; 0: none */
@@ -49,7 +49,7 @@ struct routing_answer {
     int error; /* errno of RTM_GETROUTE, positive; 0: the kernel knows a way */
     enum routing_end end;
     struct routing_rule rule;
-    /* A rule compares the source port, and the question has none: the way may be another. */
+    /* A rule compares the source port, which the question lacks: the real way may be another. */
     bool may_differ;
     uint8_t type;           /* RTN_*; TCP connects only to RTN_UNICAST, _LOCAL and _ANYCAST */
     uint32_t table;         /* table of the route; 0: unknown */
@@ -58,7 +58,7 @@ struct routing_answer {
     uint32_t interface;     /* index of the interface by which packets leave */
     unsigned next_hops;     /* number of the next hops of the route, from which ports may choose; 0:
                                unknown */
-    uint32_t mtu;           /* bytes, with a learnt exception; 0: unknown */
+    uint32_t mtu;           /* bytes; a learnt exception counts; 0: unknown */
     bool mtu_is_learnt;     /* a router has reported that packets were too big */
     uint32_t mtu_expires;   /* seconds until the kernel forgets what it has learnt */
     uint32_t vrf;           /* index of the VRF device that the interface belongs to; 0: none */
@@ -66,9 +66,9 @@ struct routing_answer {
 
 /* Asks the kernel (RTM_GETROUTE and RTM_GETRULE of rtnetlink(7)) in the network namespace of the
  * netlink sockets; the thread must be in it. Asks for the way that connect(2) would take: with the
- * source address that the kernel chooses, and for ::1 instead of ::. An IPv4-mapped peer is one of
- * IPv4. Sends no packet, and needs no rights. Returns 0, also if there is no way, or -errno: then
- * *answer is ROUTING_UNKNOWN. */
+ * source address that the kernel chooses, and for ::1 instead of ::. An IPv4-mapped peer counts
+ * as IPv4. Sends no packet, and needs no rights. Returns 0, also if there is no way, or -errno:
+ * then *answer is ROUTING_UNKNOWN. */
 int routing_ask(struct netlink *netlink, const struct routing_question *question,
                 struct routing_answer *answer);
 
@@ -79,7 +79,7 @@ struct routing_link {
     uint32_t flags; /* IFF_UP: up; IFF_LOWER_UP: has a carrier (netdevice(7)) */
     uint8_t state;  /* IF_OPER_* of linux/if.h */
     bool is_vrf;
-    uint32_t vrf_table; /* table of the VRF device; 0: it is no such device */
+    uint32_t vrf_table; /* table of the VRF device; 0: it is no VRF device */
     uint32_t mtu6;      /* MTU for IPv6, which a router can advertise; 0: unknown */
 };
 

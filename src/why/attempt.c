@@ -46,7 +46,7 @@ struct attempt {
     int pair;     /* an end of a socket pair, which ends with the child; never blocks */
     uint64_t end; /* when the time is over: CLOCK_MONOTONIC, ns */
     struct attempt_news news;
-    bool has_ended; /* the child */
+    bool has_ended; /* the child has ended */
 };
 
 /* The child's own data. */
@@ -79,7 +79,7 @@ static _Noreturn void child_give_up(struct attempt_child *child, unsigned lack, 
     _exit(0);
 }
 
-/* Moves the child. "0" is the process that writes (cgroups(7)). */
+/* Moves this process: "0" names the process that writes (cgroups(7)). */
 static int child_enter_cgroup(int procs)
 {
     int error;
@@ -326,7 +326,7 @@ static int child_drain(struct attempt_child *child)
     return length > 0 ? -EAGAIN : length < 0 ? child_note_error(child, errno) : 0;
 }
 
-/* With these options close(2) resets the connection, and discards bytes that are left to send. */
+/* abort: close(2) resets the connection, and discards the bytes that are not sent yet. */
 static void child_set_abort(const struct attempt_child *child, bool abort)
 {
     const struct linger linger = {.l_onoff = abort, .l_linger = 0};
@@ -334,8 +334,8 @@ static void child_set_abort(const struct attempt_child *child, bool abort)
     (void)setsockopt(child->socket, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
-/* How many bytes may be sent now: first a few, whose acknowledgement shows that small packets pass.
- */
+/* Returns how many bytes may be sent so far: first only a few, whose acknowledgement shows that
+ * small packets pass. */
 static size_t child_may_send(const struct attempt_child *child)
 {
     const size_t bytes = child->question->bytes;
@@ -409,8 +409,9 @@ static void child_say_goodbye(struct attempt_child *child)
 
 /* --- The child, from begin to end ------------------------------------------------------------- */
 
-/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. If he is another
- * user then, the kernel does not send the signal, and child_poll() ends the child. */
+/* The kernel forgets PR_SET_PDEATHSIG when the user changes, so this comes last. If the child has
+ * another user than the parent, the kernel does not send the signal: then child_poll() ends the
+ * child. */
 static void child_die_with(pid_t parent)
 {
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -441,8 +442,10 @@ static void child_try(struct attempt_child *child)
     child_await(child);
 }
 
-/* Uses the open connection, and closes it. The handshake alone is a final result; of bytes the end
- * of the connection is a part, because the peer may reset it when it has all of them. */
+/* Uses the open connection, and closes it. Without bytes the handshake is the final result. With
+ * bytes the result includes the end, because the peer may reset the connection when it has all
+ * bytes.
+ */
 static void child_use(struct attempt_child *child)
 {
     child_report(child, !child->question->bytes);

@@ -65,8 +65,8 @@ static char *as_read_cgroup(const char *process)
     return line ? strndup(line, strcspn(line, "\n")) : NULL;
 }
 
-/* A control group that is the own one need not be entered. Without a path the kernel has no groups
- * of version 2. */
+/* The child need not enter a control group in which it already is. If the path is unknown, the
+ * kernel has no groups of version 2. */
 static void as_take_cgroup(struct attempt_as *as, const char *process)
 {
     char *path = as_read_cgroup(process), *own = as_read_cgroup("/proc/self");
@@ -176,7 +176,7 @@ static int as_find_group(struct attempt_as *as, const char *proc_root,
     return 0;
 }
 
-/* systemctl(1) lets ".service" be left out, too. */
+/* ".service" may be left out, as for systemctl(1). */
 static int as_find_unit(struct attempt_as *as, const char *word, const char *proc_root)
 {
     struct process_wanted wanted = {.property = PROCESS_UNIT, .text = as_text(word)};

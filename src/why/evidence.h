@@ -32,7 +32,7 @@ enum evidence_part {
 /* A network namespace of this machine. */
 struct evidence_netns {
     uint64_t id;      /* inode; 0: unknown */
-    const char *name; /* as --netns takes it; NULL: it has no name, or it is fastnet's own */
+    const char *name; /* as for --netns; NULL: it has no name, or it is fastnet's own */
 };
 
 struct evidence_neighbour {
@@ -63,7 +63,7 @@ struct evidence_listener {
     uint32_t queue, queue_limit; /* accept queue: connections; full if queue > queue_limit */
     uint32_t half_open, half_open_limit; /* connections in SYN_RECV; limit 0: unknown */
     bool has_cookies;                    /* net.ipv4.tcp_syncookies is not 0 */
-    uint32_t drops;                      /* connections that it dropped so far (SK_MEMINFO_DROPS of
+    uint32_t drops;                      /* connections that it has dropped (SK_MEMINFO_DROPS of
                                             linux/sock_diag.h) */
     uint32_t dropped;                    /* drops while the attempt was made */
 };
@@ -71,13 +71,13 @@ struct evidence_listener {
 /* Attempts of other processes to connect to the peer (SYN_SENT). */
 struct evidence_others {
     uint64_t count;
-    uint32_t retransmits; /* the largest number of SYNs sent again */
-    uint64_t inode;       /* the socket with that number */
+    uint32_t retransmits; /* the largest number of repeated SYNs of a connection */
+    uint64_t inode;       /* inode of the socket with that number */
     char process[16];     /* its process; empty: unknown */
     uint32_t pid;
 };
 
-/* A packet of exactly this connection, here or after NAT, that was dropped, or a reset. */
+/* A dropped packet of exactly this connection, before or after NAT, or a reset. */
 struct evidence_event {
     struct attempt_event event;
     struct evidence_netns netns;
@@ -92,11 +92,11 @@ struct evidence {
     struct endpoint peer;
     uint8_t protocol;
     struct evidence_netns here; /* in which the connection is made */
-    uint64_t own_netns;         /* inode of the namespace that commands read without options */
+    uint64_t own_netns;         /* inode of the namespace that a command without options reads */
 
     const char *name;    /* as it was typed; NULL: an address was typed */
     size_t addresses;    /* number of addresses of the name */
-    const char *no_name; /* why it has no address; NULL: it has */
+    const char *no_name; /* why the name has no address; NULL: it has an address */
 
     struct routing_answer route;
     bool mtu_is_new;      /* route.mtu was learnt while the attempt was made */
@@ -112,17 +112,17 @@ struct evidence {
     /* Where packets for the peer arrive: the peer, or another end after NAT. */
     struct endpoint target;
     struct evidence_netns home; /* the namespace whose own address the target is; id 0: none */
-    unsigned diversions;        /* that may lead packets of `here` elsewhere: DIVERSION_* */
-    bool has_homes;     /* several namespaces have the address: which is not known */
-    bool has_arrived;   /* an event proves that packets arrive at the target in `home` */
-    bool is_home_here;  /* the kernel delivers packets for the target in `here` */
+    unsigned diversions;        /* DIVERSION_*: rules that may lead packets of `here` elsewhere */
+    bool has_homes;    /* several namespaces have the address: it is not known which gets packets */
+    bool has_arrived;  /* an event proves that packets arrive at the target in `home` */
+    bool is_home_here; /* the kernel delivers packets for the target in `here` */
     struct evidence_listener listener; /* the listener that gets connections, or a near miss */
     struct evidence_others others;
 
     struct attempt_result attempt; /* ATTEMPT_NONE: no attempt was made */
-    bool is_of_others; /* `attempt` sums up attempts of others: how they were answered is unknown */
-    bool has_waited;   /* the attempt had all the time that it was given */
-    bool offender_is_here;               /* attempt.offender is an own address of `here` */
+    bool is_of_others;     /* `attempt` sums up attempts of others, whose answers are unknown */
+    bool has_waited;       /* the attempt did not end early */
+    bool offender_is_here; /* attempt.offender is an own address of `here` */
     struct evidence_netns offender_home; /* another namespace that has this address; id 0: none */
     struct evidence_event events[EVIDENCE_EVENTS_MAX];
     size_t event_count;

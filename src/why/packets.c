@@ -36,7 +36,7 @@ static void packets_add(struct packets *packets, const struct endpoint *source,
         packets->ends[packets->count++] = (struct packet_ends){*source, *destination};
 }
 
-/* An attempt that ends within connect(2) does not know its own port. Its packets have it. */
+/* An attempt that ends within connect(2) does not know its own port, so it is read from packets. */
 static void packets_learn_source(const struct attempt_event *event, void *arg)
 {
     struct packets *packets = arg;
@@ -48,8 +48,8 @@ static void packets_learn_source(const struct attempt_event *event, void *arg)
         endpoint_fits(&evidence->peer, &event->source) ? event->destination : event->source;
 }
 
-/* Connection tracking forgets a connection that is refused at once. A SYN with its source that
- * another end gets within this short time is a SYN of this connection, after NAT. */
+/* Connection tracking forgets a connection that is refused at once. If another end gets a SYN from
+ * the same source within this short time, it is the SYN of this connection after NAT. */
 static void packets_learn_target(const struct attempt_event *event, void *arg)
 {
     enum { SHORT_MS = 500 };

@@ -43,9 +43,9 @@ struct server_clients {
 /* Packets that were dropped, or resets that were sent, while fastnet watched. */
 struct server_event {
     bool is_reset;
-    char reason[SERVER_NAME_MAX]; /* as the kernel names it; empty: unknown */
+    char reason[SERVER_NAME_MAX]; /* the kernel's name; empty: unknown */
     uint64_t count;
-    struct address client; /* that of the first packet */
+    struct address client; /* client of the first packet */
 };
 
 /* Everything that is known about the port. */
@@ -56,7 +56,7 @@ struct server {
     bool may_translate; /* rules or programs may lead packets elsewhere (diversions.h) */
     bool is_blind;      /* --for: packets could not all be noted */
     char refusal[160];  /* why packets could not be noted; may be empty */
-    struct server_listener listeners[SERVER_LISTENERS_MAX]; /* those of `here` come first */
+    struct server_listener listeners[SERVER_LISTENERS_MAX]; /* listeners of `here` come first */
     size_t listener_count, more; /* more: number of sockets that were left out */
     struct server_clients clients;
     struct server_event events[SERVER_EVENTS_MAX];

@@ -9,8 +9,8 @@
 #include "why/sentence.h"
 #include "why/server.h"
 
-/* Returns a listener whose accept queue is full: the kernel takes one connection more than the
- * limit. NULL: there is none. */
+/* Returns a listener whose accept queue is full; NULL: no queue is full. The kernel takes one
+ * connection more than the limit. */
 static const struct server_listener *server_find_full(const struct server *server)
 {
     for (size_t i = 0; i < server->listener_count; i++) {
@@ -118,7 +118,8 @@ static enum cause server_conclude_rule(FILE *stream, const struct server_event *
     return CAUSE_OWN_RULE_DROPS;
 }
 
-/* Somebody listens, and no cause is seen. Only a new connection proves that clients get through. */
+/* A socket listens, and no cause is known. Only a new connection proves that clients get through.
+ */
 static enum cause server_conclude_listens(const struct server *server, FILE *stream,
                                           const struct server_listener *listener,
                                           enum ending *ending)

@@ -112,7 +112,7 @@ static void sight_owner(struct sight *sight, uint64_t inode, char process[16], u
     *pid = (uint32_t)owner->process->pid;
 }
 
-/* What a reading of sockets looks for. */
+/* The argument of functions that take rows of sockets. */
 struct sight_search {
     struct sight *sight;
     struct evidence *evidence;
@@ -222,8 +222,8 @@ static int sight_take_tracking(const struct record *record, void *arg)
     return 0;
 }
 
-/* Sets flows_full to a network namespace whose table is nearly full, and that dropped packets since
- * `before`: a reading of the same network namespaces. */
+/* Sets flows_full to a network namespace whose table is nearly full, and where connection tracking
+ * has dropped packets since the reading `before`. */
 static void sight_find_full(struct sight *sight, struct evidence *evidence,
                             const struct sight_tracking *before, size_t count)
 {
@@ -267,7 +267,7 @@ static int sight_read_tracking(struct sight *sight, struct evidence *evidence, b
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-/* Returns how the socket of a row misses connections to the target. */
+/* Returns why the socket of a row does not get connections to the target. */
 static enum evidence_miss sight_miss(const struct evidence *evidence, const struct record *record,
                                      uint64_t netns)
 {
@@ -313,7 +313,7 @@ static int sight_take_listener(const struct record *record, void *arg)
     if (socket->remote.port)
         return 0; /* a connected UDP socket */
     listener.miss = (uint8_t)sight_miss(search->evidence, record, listener.netns.id);
-    /* keeps the emptiest of several listeners that fit (SO_REUSEPORT): if it is full, all are */
+    /* several listeners can fit (SO_REUSEPORT): the emptiest is kept; if it is full, all are */
     if (best->miss != MISS_NO_LISTENER &&
         (listener.miss > best->miss ||
          (listener.miss == best->miss && sight_room(&listener) <= sight_room(best))))
@@ -425,7 +425,9 @@ static int sight_read_cookies(void *arg)
     return 1; /* no other network namespace is needed */
 }
 
-/* Counting walks over all connections of the machine, so it is done only if cookies are off. */
+/* The kernel walks over all connections of the machine, so they are counted only if cookies are
+ * off.
+ */
 static int sight_read_half_open(struct sight *sight, struct evidence *evidence)
 {
     struct sight_search search = {sight, evidence};

@@ -255,7 +255,8 @@ static const struct verdict_rule verdict_rules[] = {
      "address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_HERE | MISS_ANY, 0, 0,
-     NOBODY "; only --probe shows whether a rule or a BPF program leads packets elsewhere",
+     NOBODY "; only --probe shows whether a rule (NAT) or a BPF program leads packets "
+            "elsewhere",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | MISS_ANY, 0, 0,
      NOBODY ", which has this address; only --probe shows whether packets arrive there",
