@@ -59,7 +59,7 @@ extern const size_t rule_count;
 struct finding {
     struct record record;
     char subject[192], process[64], summary[1024], evidence[768];
-    char advice[VERDICT_TEXT], command[1024]; /* empty: those of the rule */
+    char advice[VERDICT_TEXT], command[1024]; /* empty: the advice and command of the rule apply */
     size_t evidence_length;
 };
 

@@ -20,9 +20,9 @@ static bool is_peer(const struct evidence *evidence, const struct endpoint *end)
            address_equal(&address, &evidence->peer.address);
 }
 
-/* Adds dropped packets to the event that is like them. Whether packets were on their way to the
- * peer is known only if no socket took them: then they came in, and `local` was their destination.
- */
+/* Adds dropped packets to the event with the same reason and network namespace. Packets that no
+ * socket took had come in, so their destination is `local`: only then it is known that they were on
+ * their way to the peer. */
 static void verdict_take_drop(struct evidence *evidence, struct sight *sight,
                               const struct drop *drop)
 {

@@ -57,7 +57,7 @@ void connects_destroy(struct connects *connects)
     free(connects);
 }
 
-/* Attaches the programs that note resets. Without them it is unknown how connections end. */
+/* Attaches the programs that note resets. If that fails, it is unknown how connections end. */
 static void connects_attach_resets(struct connects *connects, const struct connect_layout *layout,
                                    uint64_t netns)
 {
@@ -148,7 +148,7 @@ bool connects_note_sends(const struct connects *connects)
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
-/* Returns the kernel's name of a reset's reason. number: the reason plus 1, or 0. */
+/* Returns the kernel's name of a reset's reason. number: the reason plus 1; 0: no reason. */
 static const char *connects_reset_reason(const struct connects *connects, uint16_t number)
 {
     return number && number <= RESET_REASONS_MAX ? connects->reasons.name[number - 1] : "";

@@ -33,8 +33,8 @@ static struct nlmsghdr *routing_begin(char *buffer, uint16_t type, bool is_dump)
     return message;
 }
 
-/* Sends it, and hands the answer to `fn`. Returns 0; -EAGAIN if the answer may lack something; or
- * another -errno. */
+/* Sends the request, and passes the answer to `fn`. Returns 0; -EAGAIN if the answer may lack
+ * something; or another -errno. */
 static int routing_send(struct netlink *netlink, struct nlmsghdr *request, netlink_fn fn, void *arg)
 {
     struct report report = {.partial = false};
@@ -227,13 +227,13 @@ static int routing_find(const struct routing *routing, unsigned flags, struct ro
     return result < 0 || route->is_there ? result : -EBADMSG;
 }
 
-/* True for the answers that the kernel gives if it knows no way. */
+/* True for the errors of the kernel that mean: no way leads to the peer. */
 static bool routing_is_end(int error)
 {
     return error == -ENETUNREACH || error == -EHOSTUNREACH || error == -EACCES || error == -EINVAL;
 }
 
-/* Finds the source address that IPv6 chooses if no route is for packets without a source: then
+/* Finds the source address that IPv6 chooses if no route fits packets without a source: then
  * connect(2) searches again, with the best address for the peer (ip6_dst_lookup_tail() of
  * net/ipv6/ip6_output.c). A UDP socket that connects sends nothing. Returns 0, or -errno of
  * connect(2). */
@@ -304,7 +304,7 @@ static void routing_fill_mtu(struct routing_answer *answer, const struct routing
         answer->mtu_expires = route->route.expires;
 }
 
-/* Returns the table of the route. As long as there are no rules but those of the start, IPv4 keeps
+/* Returns the table of the route. As long as only the three rules of the kernel exist, IPv4 keeps
  * the routes of the table `local` in the table `main` (fib_trie_table() of net/ipv4/fib_trie.c). */
 static uint32_t routing_table(const struct routing_route *route, const struct routing_route *match)
 {
@@ -460,7 +460,7 @@ static int routing_find_ends(const struct routing *routing, struct rule_search *
                                                                 : RTN_PROHIBIT};
     int result;
 
-    if (error == ENETUNREACH) /* no type of routes ends a way so */
+    if (error == ENETUNREACH) /* routes of no type give this error */
         return 0;
     if (error == EINVAL)
         return routing_read_ends(&ends, RTN_UNSPEC);
@@ -593,7 +593,7 @@ int routing_ask(struct netlink *netlink, const struct routing_question *question
         routing_explain_end(&routing);
         return 0;
     }
-    routing_find(&routing, RTM_F_FIB_MATCH, &match); /* without it, less is known */
+    routing_find(&routing, RTM_F_FIB_MATCH, &match); /* may fail: then less is known */
     if (is_other_interface(&routing, &route))
         return 0;
     routing_fill(&routing, &route, &match);

@@ -166,7 +166,7 @@ static int rule_error(uint8_t action)
                                           : 0;
 }
 
-/* The way leads: can this rule have found its route? */
+/* A way leads to the peer: returns whether this rule can have found its route. */
 static enum rule_match rule_leads(const struct rule_search *search, const struct policy_rule *rule,
                                   uint32_t table)
 {
@@ -179,8 +179,8 @@ static enum rule_match rule_leads(const struct rule_search *search, const struct
     return match_if(search->prefix > rule->suppress_prefix);
 }
 
-/* The way ended: can a route have ended it in the table of this rule? If the socket is bound to an
- * interface, IPv6 may skip routes that end ways, because they have the interface lo. */
+/* The way ended: returns whether a route in this table can have ended it. If the socket is bound to
+ * an interface, IPv6 may skip routes that end ways, because they have the interface lo. */
 static enum rule_match table_ends(const struct rule_search *search, uint32_t table)
 {
     const struct rule_table *found = NULL;

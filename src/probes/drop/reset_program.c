@@ -13,7 +13,7 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-/* BTF has no names of a tracepoint's parameters; their types are different. */
+/* Finds the parameters by their types, because BTF has no names of a tracepoint's parameters. */
 static bool reset_find_parameters(const struct btf *btf, struct reset_layout *layout)
 {
     struct btf_type prototype, type;
@@ -117,7 +117,8 @@ static void reset_put_argument(struct assembly *to, unsigned into, struct kernel
     assembly_cast(to, into, BPF_FIRST, type, drops->cast);
 }
 
-/* Stores the ends of the packet that the reset answers. If there is none, of the socket. */
+/* Stores the ends of the packet that the reset answers; without such a packet, those of the socket.
+ */
 static void reset_put_packet(struct assembly *to, const struct reset_layout *layout,
                              const struct drop_layout *drops, const struct drop_filter *filter,
                              int what)
