@@ -182,7 +182,8 @@ static void connects_read_note(const struct connects *connects, struct connect *
     };
     memcpy(made->name, note->name, sizeof note->name);
     made->name[sizeof made->name - 1] = '\0';
-    strcpy(made->end.reset_reason, connects_reset_reason(connects, note->reset_reason));
+    (void)memccpy(made->end.reset_reason, connects_reset_reason(connects, note->reset_reason), '\0',
+                  sizeof made->end.reset_reason);
 }
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it

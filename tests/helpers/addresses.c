@@ -28,7 +28,7 @@ static void print(const struct addresses *found, size_t index)
 int main(int argc, char *argv[])
 {
     static struct addresses found;
-    const unsigned milliseconds = argc > 2 ? (unsigned)atoi(argv[2]) : ADDRESSES_WAIT_MS;
+    const unsigned milliseconds = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : ADDRESSES_WAIT_MS;
     const int family = argc < 4 ? AF_UNSPEC : strcmp(argv[3], "inet") == 0 ? AF_INET : AF_INET6;
 
     if (argc < 2 || addresses_find(&found, argv[1], family, milliseconds) < 0)
