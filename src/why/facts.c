@@ -168,8 +168,8 @@ static uint64_t event_facts(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->event_count; i++) {
         const struct evidence_event *event = &evidence->events[i];
         const uint64_t fact = event_fact(evidence, event);
-        rules[fact == RULE_THERE] += fact & (RULE_HERE | RULE_THERE) ? event->event.count : 0;
-        others += fact & ANY_DROP & ~(RULE_HERE | RULE_THERE) ? event->event.count : 0;
+        rules[fact == RULE_THERE] += (fact & (RULE_HERE | RULE_THERE)) ? event->event.count : 0;
+        others += (fact & ANY_DROP & ~(RULE_HERE | RULE_THERE)) ? event->event.count : 0;
         facts |= fact;
         if (evidence->flows_full.id && evidence->flows_full.id == event->netns.id &&
             fact & (RULE_HERE | RULE_THERE))

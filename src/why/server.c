@@ -77,8 +77,8 @@ static void server_add_listener(const struct server_reading *reading, const stru
         .started = started.type == VALUE_UNKNOWN ? 0 : started.number,
         .has_queue = record->has & SOCKET_QUEUES,
         .queue = socket->recv_q,
-        .limit = record->has & SOCKET_BACKLOG ? socket->backlog : 0,
-        .drops = record->has & SOCKET_DROPS ? server_value(reading, record, "drops").number : 0,
+        .limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : 0,
+        .drops = (record->has & SOCKET_DROPS) ? server_value(reading, record, "drops").number : 0,
     };
     if (place && *place->name) {
         snprintf(listener->netns_name, sizeof listener->netns_name, "%s", place->name);

@@ -215,7 +215,7 @@ static int sight_take_tracking(const struct record *record, void *arg)
     tracking->netns = netns;
     if (record->kind == &kind_flow_usage && record->has & USAGE_ENTRIES) {
         tracking->flows = record->usage.entries;
-        tracking->flows_max = record->has & USAGE_MAXIMUM ? record->usage.maximum : 0;
+        tracking->flows_max = (record->has & USAGE_MAXIMUM) ? record->usage.maximum : 0;
     } else if (record->kind == &kind_flow_statistics) {
         tracking->dropped += record->statistics.counters[CTA_STATS_DROP];
     }
@@ -306,7 +306,7 @@ static int sight_take_listener(const struct record *record, void *arg)
         .netns = sight_row_netns(search->sight),
         .inode = socket->inode,
         .queue = socket->recv_q,
-        .queue_limit = record->has & SOCKET_BACKLOG ? socket->backlog : socket->send_q,
+        .queue_limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q,
         .drops = socket_drops(record),
     };
 

@@ -255,7 +255,6 @@ static int why_look(struct why *why, struct evidence *evidence, size_t index)
 static int why_look_at_all(struct why *why)
 {
     size_t index = why_next_address(why, &why->tries[0], 0);
-    int status = 0;
 
     why->count = 1;
     if (index >= why->addresses.count) {
@@ -265,7 +264,7 @@ static int why_look_at_all(struct why *why)
     }
     do {
         why->tried[why->count - 1] = index;
-        status = why_look(why, &why->tries[why->count - 1], index);
+        const int status = why_look(why, &why->tries[why->count - 1], index);
         if (status < 0 || !why->options->probe || why->count == TRIES_MAX ||
             why->tries[why->count - 1].attempt.state == ATTEMPT_CONNECTED)
             return status;
