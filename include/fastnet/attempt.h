@@ -88,7 +88,7 @@ struct attempt_result {
     bool has_icmp, icmp_is_local;
     uint8_t icmp_type, icmp_code;
     int icmp_error;          /* errno */
-    uint32_t icmp_info;      /* of "too big": the MTU, bytes */
+    uint32_t icmp_info;      /* MTU of the message "too big", bytes */
     struct address offender; /* the machine that sent it; AF_UNSPEC: unknown */
     /* After the handshake. */
     uint32_t mtu; /* the MTU of the path (IP_MTU), bytes; 0: unknown */

@@ -49,7 +49,8 @@ struct verdict_rule {
     enum verdict_place place;
     uint64_t seen, any, unless;
     const char *sentence, *advice;
-    const char *command; /* of fastnet; gets the options for the network namespace. "": none */
+    const char
+        *command; /* command of fastnet; gets the options for the network namespace. "": none */
 };
 
 #define FIND_RULE                                                                                  \
@@ -266,8 +267,8 @@ static const struct verdict_rule verdict_rules[] = {
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ANSWERS | SAW_DROPS | HOME_THERE, 0,
      ANY_DROP | NO_SOCKET | LISTENER_DROPS | UDP,
-     "nothing came back in {elapsed}; {address} is an address{in}, but whether packets arrive "
-     "there is not known",
+     "nothing came back in {elapsed}; {address} is an address{in}, but it is not known whether "
+     "packets arrive there",
      "see which XDP programs the interfaces there have (ip link): they can drop packets without a "
      "trace",
      ""},
