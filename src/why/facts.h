@@ -58,9 +58,8 @@
 #define NAMED_DROP (ANY_DROP & ~DROP_NAMELESS)
 #define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
-#define HOME_HERE FACT(37) /* this network namespace has the address */
-#define HOME_THERE                                                                                 \
-    FACT(38) /* another network namespace has this address, perhaps another machine, too */
+#define HOME_HERE       FACT(37)          /* this network namespace has the address */
+#define HOME_THERE      FACT(38)          /* another network namespace has the address */
 #define LISTENER        FACT(39)          /* a socket takes connections there */
 #define MISS_ANY        FACT(40)          /* no socket takes connections there */
 #define MISS_NEAR(miss) FACT(40 + (miss)) /* the nearest miss: MISS_INTERFACE ... */

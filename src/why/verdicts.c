@@ -49,8 +49,7 @@ struct verdict_rule {
     enum verdict_place place;
     uint64_t seen, any, unless;
     const char *sentence, *advice;
-    const char
-        *command; /* command of fastnet; gets the options for the network namespace. "": none */
+    const char *command; /* may be empty; gets the options for the network namespace */
 };
 
 #define FIND_RULE                                                                                  \
