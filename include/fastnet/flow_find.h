@@ -13,10 +13,6 @@ struct netlink;
 /* Zeroes, except the ends, if no flow exists. */
 struct flow_found {
     bool exists;
-    bool answered;   /* the other end has answered (IPS_SEEN_REPLY; conntrack(8): not UNREPLIED) */
-    bool assured;    /* IPS_ASSURED: the flow is not removed early when the table is full */
-    bool has_state;  /* TCP */
-    uint8_t state;   /* enum tcp_conntrack of linux/netfilter/nf_conntrack_tcp.h */
     bool translated; /* NAT changes an end */
     /* Ends of the packets after NAT, in the direction that was asked for. */
     struct endpoint source, destination;

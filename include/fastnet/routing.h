@@ -16,7 +16,7 @@ struct record;
 /* A flow whose way is wanted. Zeroes: the kernel chooses. */
 struct routing_question {
     struct endpoint peer;
-    struct address source; /* AF_UNSPEC: not bound */
+    struct address source; /* AF_UNSPEC: not bound; else an address of this machine */
     uint16_t source_port;
     uint8_t protocol;   /* IPPROTO_TCP or IPPROTO_UDP */
     uint32_t mark;      /* SO_MARK of the socket */
@@ -33,8 +33,9 @@ enum routing_end {
     ROUTING_UNREACHABLE,
     ROUTING_PROHIBIT,
     ROUTING_NEEDS_INTERFACE, /* the peer is link-local, and the question has no interface */
-    ROUTING_NO_SOURCE,       /* `source` is not an address of this network namespace */
-    ROUTING_UNKNOWN,         /* the kernel gave another error, or could not be asked */
+    /* The kernel gave another error, or could not be asked; or a rule compares the source port,
+     * and the question has none. */
+    ROUTING_UNKNOWN,
 };
 
 /* The policy rule (ip-rule(8)) that the kernel applied. */
@@ -49,8 +50,6 @@ struct routing_answer {
     int error; /* errno of RTM_GETROUTE, positive; 0: the kernel knows a way */
     enum routing_end end;
     struct routing_rule rule;
-    /* A rule compares the source port, which the question lacks: the real way may be another. */
-    bool may_differ;
     uint8_t type;           /* RTN_*; TCP connects only to RTN_UNICAST, _LOCAL and _ANYCAST */
     uint32_t table;         /* table of the route; 0: unknown */
     struct address gateway; /* AF_UNSPEC: the peer itself is the next hop */
@@ -58,10 +57,9 @@ struct routing_answer {
     uint32_t interface;     /* index of the interface by which packets leave */
     unsigned next_hops;     /* number of the next hops of the route, from which ports may choose; 0:
                                unknown */
-    uint32_t mtu;           /* bytes; a learnt exception counts; 0: unknown */
     bool mtu_is_learnt;     /* a router has reported that packets were too big */
+    uint32_t mtu;           /* bytes that the router reported */
     uint32_t mtu_expires;   /* seconds until the kernel forgets what it has learnt */
-    uint32_t vrf;           /* index of the VRF device that the interface belongs to; 0: none */
 };
 
 /* Asks the kernel (RTM_GETROUTE and RTM_GETRULE of rtnetlink(7)) in the network namespace of the
@@ -75,12 +73,9 @@ int routing_ask(struct netlink *netlink, const struct routing_question *question
 /* An interface, as far as it decides whether packets leave. */
 struct routing_link {
     char name[INTERFACE_NAME_SIZE];
-    uint32_t index, mtu, master;
-    uint32_t flags; /* IFF_UP: up; IFF_LOWER_UP: has a carrier (netdevice(7)) */
-    uint8_t state;  /* IF_OPER_* of linux/if.h */
-    bool is_vrf;
-    uint32_t vrf_table; /* table of the VRF device; 0: it is no VRF device */
-    uint32_t mtu6;      /* MTU for IPv6, which a router can advertise; 0: unknown */
+    uint32_t master;    /* index of the bridge, VRF or other device that it belongs to; 0: none */
+    uint32_t flags;     /* IFF_UP: up; IFF_LOWER_UP: has a carrier (netdevice(7)) */
+    uint32_t vrf_table; /* table of the VRF device; 0: it is no such device */
 };
 
 /* Reads one interface (RTM_GETLINK). Returns 0, -ENODEV if there is none, or another -errno. */

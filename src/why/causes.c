@@ -8,7 +8,7 @@ const char *cause_meaning(uint64_t cause)
     static const char meanings[][72] = {
         [CAUSE_UNKNOWN] = "no cause is proven",
         [CAUSE_OPEN] = "the connection can be made",
-        [CAUSE_NO_ADDRESS] = "the name has no address",
+        [CAUSE_NO_ADDRESS] = "no address was found for the name",
         [CAUSE_FIRST_ADDRESS] = "the first address of the name is broken, another address works",
         [CAUSE_NO_ROUTE] = "no route leads to the address",
         [CAUSE_ROUTE_BLACKHOLE] = "a route of type blackhole discards the packets",

@@ -96,7 +96,7 @@ struct evidence {
 
     const char *name;    /* as it was typed; NULL: an address was typed */
     size_t addresses;    /* number of addresses of the name */
-    const char *no_name; /* why the name has no address; NULL: it has an address */
+    const char *no_name; /* why no address was found for the name; NULL: found */
 
     struct routing_answer route;
     bool mtu_is_new;      /* route.mtu was learnt while the attempt was made */

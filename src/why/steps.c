@@ -128,14 +128,13 @@ static void put_table(FILE *stream, uint32_t table)
 
 static const char *route_end_text(enum routing_end end)
 {
-    static const char texts[][56] = {
-        [ROUTING_NONE] = "no route",
-        [ROUTING_BLACKHOLE] = "a route of type blackhole",
-        [ROUTING_UNREACHABLE] = "a route of type unreachable",
-        [ROUTING_PROHIBIT] = "a route of type prohibit",
-        [ROUTING_NEEDS_INTERFACE] = "a link-local address needs its interface (ADDRESS%eth0)",
-        [ROUTING_NO_SOURCE] = "the source address is not in this network namespace",
-        [ROUTING_UNKNOWN] = "not known"};
+    static const char texts[][56] = {[ROUTING_NONE] = "no route",
+                                     [ROUTING_BLACKHOLE] = "a route of type blackhole",
+                                     [ROUTING_UNREACHABLE] = "a route of type unreachable",
+                                     [ROUTING_PROHIBIT] = "a route of type prohibit",
+                                     [ROUTING_NEEDS_INTERFACE] =
+                                         "a link-local address needs its interface (ADDRESS%eth0)",
+                                     [ROUTING_UNKNOWN] = "not known"};
 
     return texts[end];
 }

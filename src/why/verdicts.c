@@ -68,7 +68,7 @@ static const struct verdict_rule verdict_rules[] = {
      "not known, because fastnet could not take over {lacks}: with them it may end elsewhere",
      "run fastnet as root", ""},
     {CAUSE_NO_ADDRESS, ENDING_ENDS, AT_HERE, NO_NAME, 0, 0,
-     "the name {name} has no address: {no-name}",
+     "no address was found for the name {name}: {no-name}",
      "check the name, and the servers of /etc/resolv.conf (getent ahosts {name})", ""},
 
     /* after the handshake */

@@ -14,7 +14,7 @@
 enum cause {
     CAUSE_UNKNOWN,
     CAUSE_OPEN,
-    CAUSE_NO_ADDRESS,    /* the name has no address */
+    CAUSE_NO_ADDRESS,    /* no address was found for the name */
     CAUSE_FIRST_ADDRESS, /* the first address of the name fails, and another works */
     CAUSE_NO_ROUTE,
     CAUSE_ROUTE_BLACKHOLE,

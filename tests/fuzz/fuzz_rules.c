@@ -33,7 +33,6 @@ static void take_flow(struct bytes *bytes, struct rule_flow *flow, uint8_t optio
     flow->mark = bytes_u32(bytes);
     flow->uid = bytes_u32(bytes);
     flow->interface = options & 4 ? "eth0" : "";
-    flow->in_vrf = options & 8;
     flow->vrf_table = options & 8 ? bytes_u8(bytes) : 0;
 }
 

@@ -13,7 +13,6 @@
 #include <err.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/netfilter/nf_conntrack_tcp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -78,9 +77,7 @@ static int put_flow(char *const ends[4])
         puts("none");
         return 0;
     }
-    printf("state=%s answered=%d assured=%d translated=%d",
-           found.state == TCP_CONNTRACK_SYN_SENT ? "SYN_SENT" : "other", found.answered,
-           found.assured, found.translated);
+    printf("translated=%d", found.translated);
     put_end("from", &found.source);
     put_end("to", &found.destination);
     puts("");

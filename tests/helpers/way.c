@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prints the way of a flow (fastnet/routing.h) in one line, or the neighbour of an interface:
+ * Prints the way of a flow (fastnet/routing.h) in one line, the ways of the flows that are the
+ * lines of standard input, or the neighbour of an interface:
  *
  *     way ADDRESS [from ADDRESS] [mark N] [oif NAME] [uid N] [sport N] [dport N] [ipproto N]
+ *     way -
  *     way neighbour ADDRESS NAME
  */
 #include <arpa/inet.h>
@@ -48,7 +50,7 @@ static const char *const end_names[] = {
     [ROUTING_LEADS] = "leads",         [ROUTING_NONE] = "none",
     [ROUTING_BLACKHOLE] = "blackhole", [ROUTING_UNREACHABLE] = "unreachable",
     [ROUTING_PROHIBIT] = "prohibit",   [ROUTING_NEEDS_INTERFACE] = "needs-interface",
-    [ROUTING_NO_SOURCE] = "no-source", [ROUTING_UNKNOWN] = "unknown",
+    [ROUTING_UNKNOWN] = "unknown",
 };
 
 static void print_answer(const struct routing_answer *answer)
@@ -66,10 +68,10 @@ static void print_answer(const struct routing_answer *answer)
         put("via", &answer->gateway);
         put_interface("dev", answer->interface);
         put("src", &answer->source);
-        printf(" mtu %u%s", answer->mtu, answer->mtu_is_learnt ? " learnt" : "");
+        if (answer->mtu_is_learnt)
+            printf(" mtu %u", answer->mtu);
         if (answer->next_hops != 1)
             printf(" hops %u", answer->next_hops);
-        put_interface("vrf", answer->vrf);
     }
     putchar('\n');
 }
@@ -109,24 +111,51 @@ static int print_neighbour(struct netlink *netlink, const char *text, const char
     return 0;
 }
 
-int main(int argc, char *argv[])
+static int print_way(struct netlink *netlink, int count, char *words[])
 {
-    struct netlink *netlink = netlink_create(NULL);
-    struct routing_question question = {.protocol = IPPROTO_TCP};
+    struct routing_question question = {.protocol = IPPROTO_TCP, .peer.address = parsed(words[0])};
     struct routing_answer answer;
 
-    if (!netlink || argc < 2)
-        return 2;
-    if (strcmp(argv[1], "neighbour") == 0)
-        return argc == 4 ? print_neighbour(netlink, argv[2], argv[3]) : 2;
-    question.peer.address = parsed(argv[1]);
-    for (int i = 2; i < argc; i += 2)
-        if (i + 1 == argc || !take_option(&question, argv[i], argv[i + 1]))
+    for (int i = 1; i < count; i += 2)
+        if (i + 1 == count || !take_option(&question, words[i], words[i + 1]))
             return 2;
     const int error = routing_ask(netlink, &question, &answer);
     if (error < 0)
         printf("%s: ", strerror(-error));
     print_answer(&answer);
-    netlink_destroy(netlink);
     return 0;
+}
+
+static int print_ways(struct netlink *netlink)
+{
+    enum { WORDS_MAX = 16 };
+    char line[256];
+    int result = 0;
+
+    while (result == 0 && fgets(line, sizeof line, stdin)) {
+        char *words[WORDS_MAX];
+        int count = 0;
+        for (char *word = strtok(line, " \n"); word && count < WORDS_MAX;
+             word = strtok(NULL, " \n"))
+            words[count++] = word;
+        result = count ? print_way(netlink, count, words) : 2;
+    }
+    return result;
+}
+
+int main(int argc, char *argv[])
+{
+    struct netlink *netlink = netlink_create(NULL);
+    int result;
+
+    if (!netlink || argc < 2)
+        return 2;
+    if (strcmp(argv[1], "neighbour") == 0)
+        return argc == 4 ? print_neighbour(netlink, argv[2], argv[3]) : 2;
+    if (strcmp(argv[1], "-") == 0)
+        result = print_ways(netlink);
+    else
+        result = print_way(netlink, argc - 1, argv + 1);
+    netlink_destroy(netlink);
+    return result;
 }

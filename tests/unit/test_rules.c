@@ -243,6 +243,21 @@ static void a_source_port_that_is_not_chosen_yet_may_match(void **state)
     assert_int_equal(match(policy), RULE_MAY_MATCH);
 }
 
+static void a_source_port_that_the_kernel_chooses_is_not_privileged(void **state)
+{
+    struct policy *policy = *state;
+    const uint16_t mask = UINT16_MAX, other = 0x0fff;
+
+    policy->flow.source_port = 0;
+    begin(policy, FR_ACT_TO_TBL, 1, 1);
+    wire_attribute(&policy->wire, FRA_SPORT_RANGE, &(struct fib_rule_port_range){80, 80}, 4);
+    assert_int_equal(match(policy), RULE_DIFFERS);
+    wire_attribute(&policy->wire, FRA_SPORT_MASK, &mask, sizeof mask);
+    assert_int_equal(match(policy), RULE_DIFFERS);
+    wire_attribute(&policy->wire, FRA_SPORT_MASK, &other, sizeof other);
+    assert_int_equal(match(policy), RULE_MAY_MATCH);
+}
+
 static void packets_of_sockets_come_in_by_lo_and_leave_by_a_bound_interface(void **state)
 {
     struct policy *policy = *state;
@@ -303,7 +318,7 @@ static void an_inverted_rule_matches_the_other_flows(void **state)
     wire_u32(&policy->wire, FRA_FWMASK, UINT32_MAX);
     assert_int_equal(match(policy), RULE_MATCHES);
     put_name(policy, FRA_OIFNAME, "eth0");
-    policy->flow.in_vrf = true;
+    policy->flow.vrf_table = 10;
     policy->flow.mark = 1;
     assert_int_equal(match(policy), RULE_MAY_MATCH);
 }
@@ -315,7 +330,7 @@ static void rules_of_vrfs_match_flows_of_vrfs(void **state)
     begin(policy, FR_ACT_TO_TBL, 0, 1000);
     wire_attribute(&policy->wire, FRA_L3MDEV, &(uint8_t){1}, 1);
     assert_int_equal(match(policy), RULE_DIFFERS);
-    policy->flow.in_vrf = true;
+    policy->flow.vrf_table = 10;
     assert_int_equal(match(policy), RULE_MATCHES);
 }
 
@@ -345,7 +360,7 @@ static void a_rule_that_may_match_leaves_the_answer_open(void **state)
     policy->search.table = 254;
     policy->flow.source_port = 0;
     begin(policy, FR_ACT_TO_TBL, 254, 10);
-    wire_attribute(&policy->wire, FRA_SPORT_RANGE, &(struct fib_rule_port_range){1, 9}, 4);
+    wire_attribute(&policy->wire, FRA_SPORT_RANGE, &(struct fib_rule_port_range){40000, 40009}, 4);
     take(policy);
     assert_int_equal(policy->search.candidates,
                      1); /* if no other rule has the table, it was this */
@@ -431,7 +446,7 @@ static void a_goto_that_may_match_leaves_skipped_rules_open(void **state)
     policy->search.table = 254;
     policy->flow.source_port = 0;
     begin(policy, FR_ACT_GOTO, 0, 10);
-    wire_attribute(&policy->wire, FRA_SPORT_RANGE, &(struct fib_rule_port_range){1, 9}, 4);
+    wire_attribute(&policy->wire, FRA_SPORT_RANGE, &(struct fib_rule_port_range){40000, 40009}, 4);
     wire_u32(&policy->wire, FRA_GOTO, 30);
     take(policy);
     take_rule(policy, FR_ACT_TO_TBL, 254, 20);
@@ -444,27 +459,12 @@ static void the_rule_of_a_vrf_uses_its_table(void **state)
     struct policy *policy = *state;
 
     policy->search.table = 10;
-    policy->flow.in_vrf = true;
     policy->flow.vrf_table = 10;
     begin(policy, FR_ACT_TO_TBL, 0, 1000);
     wire_attribute(&policy->wire, FRA_L3MDEV, &(uint8_t){1}, 1);
     take(policy);
     take_rule(policy, FR_ACT_TO_TBL, 254, 32766);
     assert_applied(policy, 1000, 10);
-}
-
-static void the_rule_of_a_vrf_whose_table_is_unknown_may_have_been_applied(void **state)
-{
-    struct policy *policy = *state;
-
-    policy->search.table = 254;
-    policy->flow.in_vrf = true;
-    begin(policy, FR_ACT_TO_TBL, 0, 1000);
-    wire_attribute(&policy->wire, FRA_L3MDEV, &(uint8_t){1}, 1);
-    take(policy);
-    take_rule(policy, FR_ACT_TO_TBL, 254, 32766);
-    assert_int_equal(policy->search.candidates, 2);
-    assert_false(policy->search.first_is_sure);
 }
 
 static void a_rule_that_ends_the_way_is_found_by_its_errno(void **state)
@@ -523,6 +523,20 @@ static void a_shorter_throw_route_is_not_found(void **state)
     assert_applied(policy, 5, 7);
 }
 
+/* Its table may have a longer route that leads, which the rule does not use. */
+static void a_rule_that_suppresses_routes_may_have_ended_the_way(void **state)
+{
+    struct policy *policy = *state;
+
+    policy->search.error = EACCES;
+    policy->search.tables[policy->search.table_count++] = (struct rule_table){7, 0, -1, false};
+    begin(policy, FR_ACT_TO_TBL, 7, 10);
+    wire_u32(&policy->wire, FRA_SUPPRESS_PREFIXLEN, 24);
+    take(policy);
+    assert_int_equal(policy->search.candidates, 1);
+    assert_false(policy->search.first_is_sure);
+}
+
 static void routes_for_some_sources_leave_the_answer_open(void **state)
 {
     struct policy *policy = *state;
@@ -547,6 +561,7 @@ int main(void)
         WITH_POLICY(users_are_a_range),
         WITH_POLICY(protocols_and_ports_are_compared),
         WITH_POLICY(a_source_port_that_is_not_chosen_yet_may_match),
+        WITH_POLICY(a_source_port_that_the_kernel_chooses_is_not_privileged),
         WITH_POLICY(packets_of_sockets_come_in_by_lo_and_leave_by_a_bound_interface),
         WITH_POLICY(what_a_socket_does_not_have_does_not_match),
         WITH_POLICY(a_selector_that_is_unknown_may_match),
@@ -561,11 +576,11 @@ int main(void)
         WITH_POLICY(a_goto_without_its_target_skips_nothing),
         WITH_POLICY(a_goto_that_may_match_leaves_skipped_rules_open),
         WITH_POLICY(the_rule_of_a_vrf_uses_its_table),
-        WITH_POLICY(the_rule_of_a_vrf_whose_table_is_unknown_may_have_been_applied),
         WITH_POLICY(a_rule_that_ends_the_way_is_found_by_its_errno),
         WITH_POLICY(a_table_with_a_route_that_ends_the_way_is_found),
         WITH_POLICY(a_longer_throw_route_hides_the_routes_of_its_table),
         WITH_POLICY(a_shorter_throw_route_is_not_found),
+        WITH_POLICY(a_rule_that_suppresses_routes_may_have_ended_the_way),
         WITH_POLICY(routes_for_some_sources_leave_the_answer_open),
     };
 

@@ -190,7 +190,7 @@ TEST(a_name_without_address_is_no_address)
 {
     struct evidence evidence = {.read = EVIDENCE_NAME, .name = "db.example", .no_name = "unknown"};
 
-    check(&evidence, CAUSE_NO_ADDRESS, "the name db.example has no address: unknown");
+    check(&evidence, CAUSE_NO_ADDRESS, "no address was found for the name db.example: unknown");
     evidence.read = 0;
     check(&evidence, CAUSE_UNKNOWN, "");
 }

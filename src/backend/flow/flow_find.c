@@ -2,7 +2,6 @@
 #include "fastnet/flow_find.h"
 
 #include <errno.h>
-#include <linux/netfilter/nf_conntrack_common.h>
 
 #include "fastnet/query.h"
 #include "fastnet/record.h"
@@ -35,10 +34,6 @@ static int flow_find_take(const struct record *record, void *arg)
                                          : &way[WAY_ORIG].tuple;
     *found = (struct flow_found){
         .exists = true,
-        .answered = record->has & FLOW_STATUS && record->flow.status & IPS_SEEN_REPLY,
-        .assured = record->has & FLOW_STATUS && record->flow.status & IPS_ASSURED,
-        .has_state = record->has & FLOW_STATE,
-        .state = record->flow.state,
         .source = {.address = other->dst, .port = other->dst_port},
         .destination = {.address = other->src, .port = other->src_port},
     };
@@ -59,16 +54,15 @@ int flow_find(struct netlink *netlink, const char *proc_root, uint8_t protocol,
     struct flow_tuple *tuple = &key.flow.way[WAY_ORIG].tuple;
     struct flow_search search = {tuple, found};
     const struct query query = {.table = &table_flow_one,
-                                .needs = FLOW_REPLY | FLOW_STATE | FLOW_STATUS,
+                                .needs = FLOW_REPLY,
                                 .proc_root = proc_root,
                                 .netlink = netlink,
                                 .report = &unreported,
                                 .key = &key};
-    struct flow_found unknown = {.source = *source, .destination = *destination};
     uint64_t count;
     int result;
 
-    *found = unknown;
+    *found = (struct flow_found){.source = *source, .destination = *destination};
     /* the request would load the module, which then tracks nothing */
     if (sysctl_number(proc_root, "net/netfilter/nf_conntrack_count", &count) == -ENOENT)
         return 0;

@@ -23,13 +23,13 @@
 
 enum { ROUTING_REQUEST_MAX = 256 };
 
-/* Makes a request for one object, or for a dump. */
-static struct nlmsghdr *routing_begin(char *buffer, uint16_t type, bool is_dump)
+/* Makes a request. flags: NLM_F_ACK for one object, or NLM_F_DUMP. */
+static struct nlmsghdr *routing_begin(char *buffer, uint16_t type, uint16_t flags)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(buffer);
 
     message->nlmsg_type = type;
-    message->nlmsg_flags = NLM_F_REQUEST | (is_dump ? NLM_F_DUMP : NLM_F_ACK);
+    message->nlmsg_flags = NLM_F_REQUEST | flags;
     return message;
 }
 
@@ -45,33 +45,14 @@ static int routing_send(struct netlink *netlink, struct nlmsghdr *request, netli
 
 /* --- Interfaces and neighbours ---------------------------------------------------------------- */
 
-/* Takes the MTU from the numbers of net/ipv6/conf, in the order of DEVCONF_* of linux/ipv6.h. */
-static bool take_mtu6(struct text content, void *member)
-{
-    enum { MTU6 = 2 }; /* DEVCONF_MTU6 */
-    uint32_t numbers[MTU6 + 1];
-
-    if (!attribute_bytes(content, numbers, sizeof numbers))
-        return false;
-    memcpy(member, &numbers[MTU6], sizeof numbers[MTU6]);
-    return true;
-}
-
 static const struct target vrf_targets[] = {
     [IFLA_VRF_TABLE] = TAKE_INTO(struct routing_link, vrf_table, 0),
 };
 static const struct target info_targets[] = {
     [IFLA_INFO_DATA] = TAKE_NEST(vrf_targets),
 };
-static const struct target inet6_targets[] = {
-    [IFLA_INET6_CONF] = TARGET(struct routing_link, mtu6, 0, TARGET_BY, .take = take_mtu6),
-};
-static const struct target family_targets[] = {
-    [AF_INET6] = TAKE_NEST(inet6_targets),
-};
 static const struct target routing_link_targets[] = {
     [IFLA_LINKINFO] = TAKE_NEST(info_targets),
-    [IFLA_AF_SPEC] = TAKE_NEST(family_targets),
 };
 
 static int routing_take_link(const struct nlmsghdr *message, void *arg)
@@ -80,50 +61,32 @@ static int routing_take_link(const struct nlmsghdr *message, void *arg)
     struct decoding decoding = {.object = link};
     struct attributes attributes;
     struct record record;
+    const struct interface_record *interface = &record.interface;
 
     if (message->nlmsg_type != RTM_NEWLINK || link_decode(message, &record) < 0 ||
+        interface->name.length >= sizeof link->name ||
         !message_header(message, sizeof(struct ifinfomsg), &attributes))
         return 0;
-    const struct interface_record *interface = &record.interface;
-    *link = (struct routing_link){.index = interface->index,
-                                  .mtu = interface->mtu,
-                                  .master = interface->master,
-                                  .flags = interface->flags,
-                                  .state = interface->state};
-    memcpy(link->name, interface->name.data,
-           interface->name.length < sizeof link->name ? interface->name.length
-                                                      : sizeof link->name - 1);
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(routing_link_targets));
-    link->is_vrf = interface->kind.length == 3 && memcmp(interface->kind.data, "vrf", 3) == 0;
-    if (!link->is_vrf) /* IFLA_INFO_DATA of another kind has other numbers */
-        link->vrf_table = 0;
+    *link = (struct routing_link){.master = interface->master, .flags = interface->flags};
+    memcpy(link->name, interface->name.data, interface->name.length);
+    if (text_is(interface->kind, "vrf")) /* other kinds number their attributes otherwise */
+        attributes_decode(&decoding, attributes, (struct targets)TARGETS(routing_link_targets));
     return 0;
 }
 
 int routing_link(struct netlink *netlink, uint32_t index, struct routing_link *link)
 {
     _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
-    struct nlmsghdr *request = routing_begin(buffer, RTM_GETLINK, false);
+    struct nlmsghdr *request = routing_begin(buffer, RTM_GETLINK, NLM_F_ACK);
     struct ifinfomsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
-    struct routing_link found = {.index = 0};
+    struct routing_link found = {.flags = 0};
 
     body->ifi_index = (int)index;
     const int result = routing_send(netlink, request, routing_take_link, &found);
-    if (result < 0 || !found.index)
+    if (result < 0 || !*found.name)
         return result < 0 ? result : -EBADMSG;
     *link = found;
     return 0;
-}
-
-/* Finds the VRF device of an interface: the interface itself, or its master. */
-static bool routing_vrf(struct netlink *netlink, const struct routing_link *link,
-                        struct routing_link *vrf)
-{
-    if (link->is_vrf || !link->master)
-        *vrf = *link;
-    else if (routing_link(netlink, link->master, vrf) < 0)
-        return false;
-    return vrf->is_vrf;
 }
 
 static int routing_take_neighbour(const struct nlmsghdr *message, void *arg)
@@ -139,7 +102,7 @@ int routing_neighbour(struct netlink *netlink, const struct address *address, ui
                       struct record *record)
 {
     _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
-    struct nlmsghdr *request = routing_begin(buffer, RTM_GETNEIGH, false);
+    struct nlmsghdr *request = routing_begin(buffer, RTM_GETNEIGH, NLM_F_ACK);
     struct ndmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
     struct record found = {.kind = NULL};
 
@@ -160,14 +123,15 @@ struct routing {
     struct netlink *netlink;
     struct routing_question question; /* with the addresses that connect(2) would use */
     struct routing_answer *answer;
-    struct routing_link bound, bound_vrf; /* the interface of the question, and its VRF */
-    bool has_source;                      /* the caller chose the source */
-    bool is_refused; /* connect(2) has an errno that RTM_GETROUTE does not explain */
+    struct routing_link bound; /* the interface of the question */
+    uint32_t vrf_table;        /* table of its VRF; 0: none */
+    bool is_refused;           /* if the way ends, routes and rules do not explain the errno */
+    uint8_t end_type;          /* RTN_* of the routes that end ways with the errno of the answer */
+    struct rule_search search;
 };
 
-/* One route of an answer. */
+/* A route of an answer. has: 0 if there is no route. */
 struct routing_route {
-    bool is_there;
     uint64_t has;
     struct route_record route;
     unsigned next_hops;
@@ -183,8 +147,7 @@ static int routing_take_route(const struct nlmsghdr *message, void *arg)
     const int result = route_decode(message, &rows);
     if (!rows.record.has)
         return -EBADMSG;
-    *taken = (struct routing_route){.is_there = true, .has = rows.record.has};
-    taken->route = rows.record.route;
+    *taken = (struct routing_route){.has = rows.record.has, .route = rows.record.route};
     if (result == 0)
         do
             taken->next_hops++;
@@ -199,10 +162,10 @@ static int routing_find(const struct routing *routing, unsigned flags, struct ro
     _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
     const struct routing_question *question = &routing->question;
     const struct address *peer = &question->peer.address, *source = &question->source;
-    struct nlmsghdr *request = routing_begin(buffer, RTM_GETROUTE, false);
+    struct nlmsghdr *request = routing_begin(buffer, RTM_GETROUTE, NLM_F_ACK);
     struct rtmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
 
-    *route = (struct routing_route){.is_there = false};
+    *route = (struct routing_route){.has = 0};
     body->rtm_family = peer->family;
     body->rtm_dst_len = (uint8_t)(8 * address_size(peer));
     body->rtm_src_len = (uint8_t)(8 * address_size(source));
@@ -224,7 +187,7 @@ static int routing_find(const struct routing *routing, unsigned flags, struct ro
     if (question->peer.port)
         mnl_attr_put_u16(request, RTA_DPORT, htons(question->peer.port));
     const int result = routing_send(routing->netlink, request, routing_take_route, route);
-    return result < 0 || route->is_there ? result : -EBADMSG;
+    return result < 0 || route->has ? result : -EBADMSG;
 }
 
 /* True for the errors of the kernel that mean: no way leads to the peer. */
@@ -270,10 +233,12 @@ static int routing_find_as_connect(struct routing *routing, struct routing_route
     const bool is_ipv4 = routing->question.peer.address.family == AF_INET;
     const int result = routing_find(routing, 0, route);
 
-    if (routing->has_source)
+    if (routing->question.source.family != AF_UNSPEC)
         return result;
     if (is_ipv4 && result == 0 && route->has & ROUTE_SOURCE) {
         routing->question.source = route->route.source;
+        /* a local route of another table than `local` gives a source that the kernel refuses */
+        routing->is_refused = route->route.type == RTN_LOCAL;
         return routing_find(routing, 0, route);
     }
     if (is_ipv4 || !routing_is_end(result) || netlink_peer(routing->netlink))
@@ -283,59 +248,6 @@ static int routing_find_as_connect(struct routing *routing, struct routing_route
         return routing_find(routing, 0, route);
     routing->is_refused = refused != result;
     return refused;
-}
-
-/* --- The way leads ---------------------------------------------------------------------------- */
-
-static void routing_fill_mtu(struct routing_answer *answer, const struct routing_route *route,
-                             const struct routing_route *match, const struct routing_link *link)
-{
-    const bool is_ipv6 = route->route.destination.family == AF_INET6;
-
-    if (!(route->has & ROUTE_MTU)) {
-        answer->mtu = is_ipv6 && link->mtu6 ? link->mtu6 : link->mtu;
-        return;
-    }
-    answer->mtu = route->route.mtu;
-    /* an exception is a route of the cache; a redirect has the MTU of the table's route */
-    answer->mtu_is_learnt = route->route.cloned && route->has & ROUTE_EXPIRES &&
-                            !(match->has & ROUTE_MTU && match->route.mtu == answer->mtu);
-    if (answer->mtu_is_learnt)
-        answer->mtu_expires = route->route.expires;
-}
-
-/* Returns the table of the route. As long as only the three rules of the kernel exist, IPv4 keeps
- * the routes of the table `local` in the table `main` (fib_trie_table() of net/ipv4/fib_trie.c). */
-static uint32_t routing_table(const struct routing_route *route, const struct routing_route *match)
-{
-    const bool is_local = route->route.type == RTN_LOCAL || route->route.type == RTN_BROADCAST;
-
-    return route->route.table == RT_TABLE_MAIN && is_local && match->is_there &&
-                   match->route.protocol == RTPROT_KERNEL
-               ? RT_TABLE_LOCAL
-               : route->route.table;
-}
-
-static void routing_fill(const struct routing *routing, const struct routing_route *route,
-                         const struct routing_route *match)
-{
-    struct routing_answer *answer = routing->answer;
-    struct routing_link link = {.index = 0}, vrf;
-
-    answer->end = ROUTING_LEADS;
-    answer->type = route->route.type;
-    answer->table = routing_table(route, match);
-    if (route->has & ROUTE_GATEWAY)
-        answer->gateway = route->route.gateway;
-    answer->source = routing->question.source;
-    if (answer->source.family == AF_UNSPEC && route->has & ROUTE_SOURCE)
-        answer->source = route->route.source;
-    answer->interface = route->route.interface;
-    answer->next_hops = match->next_hops;
-    if (routing_link(routing->netlink, answer->interface, &link) == 0 &&
-        routing_vrf(routing->netlink, &link, &vrf))
-        answer->vrf = vrf.index;
-    routing_fill_mtu(answer, route, match, &link);
 }
 
 /* --- The rule --------------------------------------------------------------------------------- */
@@ -353,11 +265,12 @@ static int routing_take_rule(const struct nlmsghdr *message, void *arg)
 }
 
 /* Compares all rules with the flow. Returns 0, also if the kernel was built without rules. */
-static int routing_search(const struct routing *routing, struct rule_search *search)
+static int routing_search(struct routing *routing)
 {
     _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
     const struct routing_question *question = &routing->question;
-    struct nlmsghdr *request = routing_begin(buffer, RTM_GETRULE, true);
+    struct rule_search *search = &routing->search;
+    struct nlmsghdr *request = routing_begin(buffer, RTM_GETRULE, NLM_F_DUMP);
     struct fib_rule_hdr *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
     const struct rule_flow flow = {.destination = question->peer.address,
                                    .source = question->source,
@@ -367,66 +280,81 @@ static int routing_search(const struct routing *routing, struct rule_search *sea
                                    .mark = question->mark,
                                    .uid = question->has_uid ? question->uid : getuid(),
                                    .interface = routing->bound.name,
-                                   .in_vrf = routing->bound_vrf.is_vrf,
-                                   .vrf_table = routing->bound_vrf.vrf_table};
+                                   .vrf_table = routing->vrf_table};
 
     body->family = question->peer.address.family;
     search->flow = &flow;
     const int result = routing_send(routing->netlink, request, routing_take_rule, search);
     search->flow = NULL;
-    routing->answer->may_differ = search->needs_port;
-    return result == -EAFNOSUPPORT || result == -EOPNOTSUPP ? 0 : result;
+    if (result < 0 && result != -EAFNOSUPPORT && result != -EOPNOTSUPP)
+        return result;
+    routing->answer->rule = search->first;
+    routing->answer->rule.known = search->first_is_sure || search->candidates == 1;
+    return 0;
+}
+
+/* --- The way leads ---------------------------------------------------------------------------- */
+
+/* match: the entry of the table. */
+static void routing_fill(const struct routing *routing, const struct routing_route *route,
+                         const struct routing_route *match)
+{
+    struct routing_answer *answer = routing->answer;
+    const struct route_record *found = &route->route;
+    const bool is_local = found->type == RTN_LOCAL || found->type == RTN_BROADCAST;
+
+    answer->end = ROUTING_LEADS;
+    answer->type = found->type;
+    /* As long as there are no rules but those of the start, IPv4 keeps the routes of the table
+     * `local` in the table `main` (fib_trie_table() of net/ipv4/fib_trie.c). */
+    answer->table =
+        found->table == RT_TABLE_MAIN && is_local && match->route.protocol == RTPROT_KERNEL
+            ? RT_TABLE_LOCAL
+            : found->table;
+    if (route->has & ROUTE_GATEWAY)
+        answer->gateway = found->gateway;
+    answer->source = routing->question.source;
+    if (answer->source.family == AF_UNSPEC && route->has & ROUTE_SOURCE)
+        answer->source = found->source;
+    answer->interface = found->interface;
+    answer->next_hops = match->next_hops;
+    /* an exception is a route of the cache; a redirect has the MTU of the table's route */
+    answer->mtu_is_learnt = found->cloned && route->has & ROUTE_MTU && route->has & ROUTE_EXPIRES &&
+                            !(match->has & ROUTE_MTU && match->route.mtu == found->mtu);
+    answer->mtu = answer->mtu_is_learnt ? found->mtu : 0;
+    answer->mtu_expires = answer->mtu_is_learnt ? found->expires : 0;
 }
 
 /* Names the rule that led to the table of the route. */
-static void routing_name_rule(const struct routing *routing, const struct routing_route *match)
+static void routing_name_rule(struct routing *routing, const struct routing_route *match)
 {
     struct routing_answer *answer = routing->answer;
-    struct rule_search search = {.table = answer->table,
-                                 .prefix = match->route.prefix,
-                                 .has_prefix =
-                                     match->is_there && match->route.table == answer->table};
 
-    if (!answer->table || routing_search(routing, &search) < 0)
-        return;
-    answer->rule = search.first;
-    answer->rule.known = search.first_is_sure || search.candidates == 1;
+    routing->search =
+        (struct rule_search){.table = answer->table,
+                             .prefix = match->route.prefix,
+                             .has_prefix = match->has && match->route.table == answer->table};
+    if (routing_search(routing) == 0 && routing->search.needs_port)
+        /* with the port, the kernel may choose another way */
+        *answer = (struct routing_answer){.end = ROUTING_UNKNOWN};
 }
 
 /* --- The way ends ----------------------------------------------------------------------------- */
 
-/* Collects the tables with routes that may have ended the way. */
-struct routing_ends {
-    const struct routing *routing;
-    struct rule_search *search;
-    uint8_t type; /* RTN_* of routes that end ways with the errno of the answer */
-};
-
-/* Returns the entry of the table; NULL if there is no room. */
-static struct rule_table *routing_table_entry(struct rule_search *search, uint32_t table)
-{
-    for (size_t i = 0; i < search->table_count; i++)
-        if (search->tables[i].table == table)
-            return &search->tables[i];
-    if (search->table_count == RULE_TABLES_MAX)
-        return NULL;
-    search->tables[search->table_count] = (struct rule_table){table, -1, -1, false};
-    return &search->tables[search->table_count++];
-}
-
-/* Routes of other types cannot have been found, or the way would have ended otherwise. */
+/* Collects the tables with routes that may have ended the way. Routes of other types cannot have
+ * been found, or the way would have ended otherwise. */
 static int routing_take_end(const struct nlmsghdr *message, void *arg)
 {
-    const struct routing_ends *ends = arg;
-    const struct address *peer = &ends->routing->question.peer.address;
-    struct routing_route taken = {.is_there = false};
+    struct routing *routing = arg;
+    const struct address *peer = &routing->question.peer.address;
+    struct routing_route taken = {.has = 0};
     const struct route_record *route = &taken.route;
 
     routing_take_route(message, &taken);
-    if (!taken.is_there || (route->type != ends->type && route->type != RTN_THROW) ||
+    if (!taken.has || (route->type != routing->end_type && route->type != RTN_THROW) ||
         route->cloned || route->tos || !address_is_within(peer, &route->destination, route->prefix))
         return 0;
-    struct rule_table *table = routing_table_entry(ends->search, route->table);
+    struct rule_table *table = rule_search_table(&routing->search, route->table);
     if (!table)
         return -E2BIG;
     int16_t *longest = route->type == RTN_THROW ? &table->throws : &table->ends;
@@ -436,36 +364,23 @@ static int routing_take_end(const struct nlmsghdr *message, void *arg)
     return 0;
 }
 
-/* Reads the routes of this type from all tables; 0: of all types. Old kernels send all types. */
-static int routing_read_ends(struct routing_ends *ends, uint8_t type)
-{
-    _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
-    struct nlmsghdr *request = routing_begin(buffer, RTM_GETROUTE, true);
-    struct rtmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
-
-    body->rtm_family = ends->routing->question.peer.address.family;
-    body->rtm_type = type;
-    return routing_send(ends->routing->netlink, request, routing_take_end, ends);
-}
-
-/* A nexthop object (ip-nexthop(8)) can make a blackhole of a route of another type, so for
- * blackholes all routes are read. */
-static int routing_find_ends(const struct routing *routing, struct rule_search *search)
+/* Reads the routes of two types from all tables. Old kernels send all types. A nexthop object
+ * (ip-nexthop(8)) can make a blackhole of a route of any type. */
+static int routing_find_ends(struct routing *routing)
 {
     const int error = routing->answer->error;
-    struct routing_ends ends = {.routing = routing,
-                                .search = search,
-                                .type = error == EINVAL         ? RTN_BLACKHOLE
-                                        : error == EHOSTUNREACH ? RTN_UNREACHABLE
-                                                                : RTN_PROHIBIT};
-    int result;
+    const uint8_t types[] = {error == EINVAL ? RTN_UNSPEC : routing->end_type, RTN_THROW};
+    int result = 0;
 
-    if (error == ENETUNREACH) /* routes of no type give this error */
-        return 0;
-    if (error == EINVAL)
-        return routing_read_ends(&ends, RTN_UNSPEC);
-    result = routing_read_ends(&ends, ends.type);
-    return result < 0 ? result : routing_read_ends(&ends, RTN_THROW);
+    for (size_t i = 0; i < COUNT(types) && result == 0; i++) {
+        _Alignas(struct nlmsghdr) char buffer[ROUTING_REQUEST_MAX];
+        struct nlmsghdr *request = routing_begin(buffer, RTM_GETROUTE, NLM_F_DUMP);
+        struct rtmsg *body = mnl_nlmsg_put_extra_header(request, sizeof *body);
+        body->rtm_family = routing->question.peer.address.family;
+        body->rtm_type = types[i];
+        result = routing_send(routing->netlink, request, routing_take_end, routing);
+    }
+    return result;
 }
 
 /* Concludes from the errno and the rules. The kernel also gives EINVAL for addresses that it does
@@ -489,43 +404,31 @@ static enum routing_end routing_conclude(const struct routing_answer *answer,
     }
 }
 
-/* True if the source of the question is an address of this network namespace. Without it, IPv4
- * gives ENETUNREACH before it searches for a route (ip_route_output_key_hash_rcu()). */
-static bool routing_owns_source(const struct routing *routing)
-{
-    struct routing own = {.netlink = routing->netlink};
-    struct routing_route route;
-
-    own.question.peer.address = routing->question.source;
-    return routing_find(&own, 0, &route) == 0 && route.route.type == RTN_LOCAL;
-}
-
-static void routing_explain_end(const struct routing *routing)
+static void routing_explain_end(struct routing *routing)
 {
     struct routing_answer *answer = routing->answer;
     const bool is_ipv4 = routing->question.peer.address.family == AF_INET;
-    struct rule_search search = {.error = answer->error};
 
     answer->end = routing_conclude(answer, NULL);
     if (routing->is_refused)
         return;
-    if (is_ipv4 && routing->has_source && !routing_owns_source(routing)) {
-        answer->end = ROUTING_NO_SOURCE;
-        return;
-    }
     /* with an interface, IPv4 takes the peer for a neighbour if no route is found, so the reason is
      * the interface itself */
-    if (routing->bound.index && !routing->bound_vrf.is_vrf &&
+    if (*routing->bound.name && !routing->vrf_table &&
         (is_ipv4 || !(routing->bound.flags & IFF_UP))) {
         answer->end = answer->error == ENETUNREACH ? ROUTING_NONE : ROUTING_UNKNOWN;
         return;
     }
-    if (routing_find_ends(routing, &search) < 0 || routing_search(routing, &search) < 0)
+    routing->search = (struct rule_search){.error = answer->error};
+    routing->end_type = answer->error == EINVAL         ? RTN_BLACKHOLE
+                        : answer->error == EHOSTUNREACH ? RTN_UNREACHABLE
+                                                        : RTN_PROHIBIT;
+    /* no type of routes ends a way with ENETUNREACH */
+    if ((answer->error != ENETUNREACH && routing_find_ends(routing) < 0) ||
+        routing_search(routing) < 0)
         return;
-    answer->end = routing_conclude(answer, &search);
-    answer->rule = search.first;
-    answer->rule.known =
-        answer->end != ROUTING_UNKNOWN && (search.first_is_sure || search.candidates == 1);
+    answer->end = routing_conclude(answer, &routing->search);
+    answer->rule.known &= answer->end != ROUTING_UNKNOWN;
     answer->table = answer->rule.known ? answer->rule.table : 0;
 }
 
@@ -542,16 +445,18 @@ static int routing_prepare(struct routing *routing)
     question->source = address_unmapped(&question->source);
     if (address_is_unspecified(&question->source))
         question->source = (struct address){.family = AF_UNSPEC};
-    routing->has_source = question->source.family != AF_UNSPEC;
-    if (!address_size(peer) || (routing->has_source && question->source.family != peer->family))
+    if (!address_size(peer) ||
+        (question->source.family != AF_UNSPEC && question->source.family != peer->family))
         return -EAFNOSUPPORT;
     if (peer->family == AF_INET6 && address_is_unspecified(peer))
         peer->bytes[15] = 1;
     if (!question->interface)
         return 0;
-    const int result = routing_link(routing->netlink, question->interface, &routing->bound);
-    if (result == 0 && !routing_vrf(routing->netlink, &routing->bound, &routing->bound_vrf))
-        routing->bound_vrf.is_vrf = false;
+    struct routing_link master = {.vrf_table = 0};
+    int result = routing_link(routing->netlink, question->interface, &routing->bound);
+    if (result == 0 && routing->bound.master)
+        result = routing_link(routing->netlink, routing->bound.master, &master);
+    routing->vrf_table = routing->bound.vrf_table ? routing->bound.vrf_table : master.vrf_table;
     return result;
 }
 
@@ -566,8 +471,8 @@ static bool is_link_local(const struct address *address)
 static bool is_other_interface(const struct routing *routing, const struct routing_route *route)
 {
     return route->route.destination.family == AF_INET6 && route->route.type == RTN_UNICAST &&
-           routing->bound.index && !routing->bound_vrf.is_vrf &&
-           route->route.interface != routing->bound.index;
+           routing->question.interface && !routing->vrf_table &&
+           route->route.interface != routing->question.interface;
 }
 
 int routing_ask(struct netlink *netlink, const struct routing_question *question,

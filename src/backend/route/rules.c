@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <linux/rtnetlink.h>
+#include <netinet/in.h>
 #include <string.h>
 
 #include "backend/netlink/attributes.h"
@@ -104,7 +105,8 @@ static bool rule_has_port(const struct fib_rule_port_range *range, uint16_t mask
     return mask ? ((port ^ range->start) & mask) == 0 : range->start <= port && port <= range->end;
 }
 
-/* The source port of a connection is chosen after the first search for a route. */
+/* The source port of a connection is chosen after the first search for a route. It is no privileged
+ * port. */
 static enum rule_match match_ports(const struct policy_rule *rule, const struct rule_flow *flow)
 {
     if (rule->dports.start &&
@@ -112,8 +114,11 @@ static enum rule_match match_ports(const struct policy_rule *rule, const struct 
         return RULE_DIFFERS;
     if (!rule->sports.start)
         return RULE_MATCHES;
-    return flow->source_port
-               ? match_if(rule_has_port(&rule->sports, rule->sport_mask, flow->source_port))
+    if (flow->source_port)
+        return match_if(rule_has_port(&rule->sports, rule->sport_mask, flow->source_port));
+    return rule->sports.end < IPPORT_RESERVED &&
+                   (!rule->sport_mask || rule->sport_mask == UINT16_MAX)
+               ? RULE_DIFFERS
                : RULE_MAY_MATCH;
 }
 
@@ -125,12 +130,12 @@ static enum rule_match match_interfaces(const struct policy_rule *rule,
     enum rule_match match = RULE_MATCHES;
 
     if (rule->l3mdev)
-        narrow(&match, match_if(flow->in_vrf));
-    if (flow->in_vrf && (rule->iif.length || rule->oif.length))
+        narrow(&match, match_if(flow->vrf_table));
+    if (flow->vrf_table && (rule->iif.length || rule->oif.length))
         narrow(&match, RULE_MAY_MATCH);
     else if (rule->iif.length)
         narrow(&match, match_if(text_is(rule->iif, "lo")));
-    if (rule->oif.length && !flow->in_vrf)
+    if (rule->oif.length && !flow->vrf_table)
         narrow(&match, match_if(*flow->interface && text_is(rule->oif, flow->interface)));
     return match;
 }
@@ -157,6 +162,17 @@ enum rule_match rule_matches(const struct policy_rule *rule, const struct rule_f
 
 /* --- Searching -------------------------------------------------------------------------------- */
 
+struct rule_table *rule_search_table(struct rule_search *search, uint32_t table)
+{
+    for (size_t i = 0; i < search->table_count; i++)
+        if (search->tables[i].table == table)
+            return &search->tables[i];
+    if (search->table_count == RULE_TABLES_MAX)
+        return NULL;
+    search->tables[search->table_count] = (struct rule_table){table, -1, -1, false};
+    return &search->tables[search->table_count++];
+}
+
 /* Returns the errno with which a rule of this type ends the way; 0: the rule does not end it. */
 static int rule_error(uint8_t action)
 {
@@ -170,8 +186,6 @@ static int rule_error(uint8_t action)
 static enum rule_match rule_leads(const struct rule_search *search, const struct policy_rule *rule,
                                   uint32_t table)
 {
-    if (!table && rule->l3mdev)
-        return RULE_MAY_MATCH;
     if (table != search->table)
         return RULE_DIFFERS;
     if (rule->suppress_group != -1 || (rule->suppress_prefix != -1 && !search->has_prefix))
@@ -181,25 +195,26 @@ static enum rule_match rule_leads(const struct rule_search *search, const struct
 
 /* The way ended: returns whether a route in this table can have ended it. If the socket is bound to
  * an interface, IPv6 may skip routes that end ways, because they have the interface lo. */
-static enum rule_match table_ends(const struct rule_search *search, uint32_t table)
+static enum rule_match table_ends(struct rule_search *search, const struct policy_rule *rule,
+                                  uint32_t table)
 {
-    const struct rule_table *found = NULL;
+    const struct rule_table *found = rule_search_table(search, table);
 
-    for (size_t i = 0; i < search->table_count; i++)
-        if (search->tables[i].table == table)
-            found = &search->tables[i];
     if (!found || found->ends < 0 || (found->ends < found->throws && !found->may_differ))
         return RULE_DIFFERS;
-    return found->ends <= found->throws || found->may_differ || *search->flow->interface ? RULE_MAY_MATCH
-                                                                                         : RULE_MATCHES;
+    /* the rule may have found a longer route that leads, and not used it */
+    return found->ends <= found->throws || found->may_differ || *search->flow->interface ||
+                   found->ends < rule->suppress_prefix || rule->suppress_group != -1
+               ? RULE_MAY_MATCH
+               : RULE_MATCHES;
 }
 
-static enum rule_match rule_applies(const struct rule_search *search,
-                                    const struct policy_rule *rule, uint32_t table)
+static enum rule_match rule_applies(struct rule_search *search, const struct policy_rule *rule,
+                                    uint32_t table)
 {
     if (rule->header.action != FR_ACT_TO_TBL)
         return match_if(search->error && rule_error(rule->header.action) == search->error);
-    return search->error ? table_ends(search, table) : rule_leads(search, rule, table);
+    return search->error ? table_ends(search, rule, table) : rule_leads(search, rule, table);
 }
 
 void rule_search_take(struct rule_search *search, const struct policy_rule *rule)
@@ -214,8 +229,8 @@ void rule_search_take(struct rule_search *search, const struct policy_rule *rule
         search->target = rule->target > search->target ? rule->target : search->target;
         search->may_skip = match == RULE_MAY_MATCH;
     }
-    search->needs_port |=
-        match == RULE_MAY_MATCH && rule->sports.start && !search->flow->source_port;
+    search->needs_port |= !search->first_is_sure && match == RULE_MAY_MATCH && rule->sports.start &&
+                          !search->flow->source_port;
     narrow(&match, rule_applies(search, rule, table));
     if (match == RULE_DIFFERS || search->candidates++)
         return;

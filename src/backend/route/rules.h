@@ -43,8 +43,7 @@ struct rule_flow {
     uint8_t protocol;
     uint32_t mark, uid;
     const char *interface; /* name of the interface that the socket is bound to; "": none */
-    bool in_vrf;           /* that interface is in a VRF, or is the VRF device */
-    uint32_t vrf_table;    /* table of the VRF; 0: unknown */
+    uint32_t vrf_table;    /* table of the VRF that this interface is in, or is; 0: none */
 };
 
 enum rule_match { RULE_DIFFERS, RULE_MAY_MATCH, RULE_MATCHES };
@@ -77,8 +76,12 @@ struct rule_search {
     unsigned candidates; /* number of rules that may have been applied */
     bool first_is_sure;  /* the first of them has been applied */
     struct routing_rule first;
-    bool needs_port; /* a rule compares the source port of the flow, which is unknown */
+    bool needs_port; /* the answer depends on the source port of the flow, which is unknown */
 };
+
+/* Returns the entry of `tables` for this table, which is made if it does not exist; NULL if there
+ * is no room. */
+struct rule_table *rule_search_table(struct rule_search *search, uint32_t table);
 
 /* Takes the next rule of the dump. */
 void rule_search_take(struct rule_search *search, const struct policy_rule *rule);
