@@ -127,6 +127,8 @@ struct evidence {
     struct evidence_event events[EVIDENCE_EVENTS_MAX];
     size_t event_count;
     uint64_t events_lost;
+    bool has_strays; /* another namespace dropped or refused a SYN meanwhile; after NAT, it may be
+                        that of the attempt */
 };
 
 #endif

@@ -182,7 +182,7 @@ static uint64_t event_facts(const struct evidence *evidence)
     if (evidence->read & EVIDENCE_DROPS && evidence->read & EVIDENCE_RESETS &&
         !evidence->events_lost)
         facts |= SAW_DROPS;
-    return facts;
+    return facts | (evidence->has_strays ? STRAYS : 0);
 }
 
 static uint64_t home_facts(const struct evidence *evidence)

@@ -56,6 +56,7 @@
     (RULE_HERE | RULE_THERE | RULE_SOMETIMES | DROP_RP_FILTER | DROP_NO_ROUTE | DROP_TTL |         \
      DROP_OTHER | DROP_NAMELESS)
 #define NAMED_DROP (ANY_DROP & ~DROP_NAMELESS)
+#define STRAYS     FACT(62) /* a SYN was dropped elsewhere that may be that of the attempt */
 #define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
 #define HOME_HERE       FACT(37)          /* this network namespace has the address */

@@ -48,19 +48,35 @@ static void packets_learn_source(const struct attempt_event *event, void *arg)
         endpoint_fits(&evidence->peer, &event->source) ? event->destination : event->source;
 }
 
-/* Connection tracking forgets a connection that is refused at once. If another end gets a SYN from
- * the same source within this short time, it is the SYN of this connection after NAT. */
+static bool packets_have_source(const struct packets *packets, const struct endpoint *source)
+{
+    for (size_t i = 0; i < packets->count; i++)
+        if (endpoint_fits(&packets->ends[i].source, source))
+            return true;
+    return false;
+}
+
+static bool is_during(const struct attempt_result *attempt, const struct attempt_event *event)
+{
+    return event->first >= attempt->began && event->first <= attempt->began + attempt->elapsed;
+}
+
+/* The table of flows lacks a flow whose first packet a rule drops, or that is refused at once. If
+ * another end gets a SYN from a source of this connection during the attempt, it is the SYN of this
+ * connection after NAT. */
 static void packets_learn_target(const struct attempt_event *event, void *arg)
 {
     enum { SHORT_MS = 500 };
     struct packets *packets = arg;
     const struct attempt_result *attempt = &packets->evidence->attempt;
+    const bool refused = attempt->state == ATTEMPT_FAILED && attempt->error == ECONNREFUSED &&
+                         attempt->elapsed < SHORT_MS * CLOCK_MILLISECOND;
+    const bool waits = attempt->state == ATTEMPT_WAITS && event->netns &&
+                       event->netns != packets->evidence->here.id;
 
-    if (attempt->state == ATTEMPT_FAILED && attempt->error == ECONNREFUSED &&
-        attempt->elapsed < SHORT_MS * CLOCK_MILLISECOND && event->type == ATTEMPT_DROP &&
-        event->flags & TH_SYN && attempt->local.port &&
-        endpoint_fits(&attempt->local, &event->source) && event->first >= attempt->began &&
-        event->first <= attempt->began + attempt->elapsed)
+    if ((refused || waits) && !packets->any_source && event->type == ATTEMPT_DROP &&
+        event->flags & TH_SYN && !(event->flags & TH_ACK) && attempt->local.port &&
+        packets_have_source(packets, &event->source) && is_during(attempt, event))
         packets_add(packets, &event->source, &event->destination);
 }
 
@@ -81,9 +97,14 @@ static void packets_take(const struct attempt_event *event, void *arg)
                       (own && endpoint_fits(&evidence->peer, &event->source));
     struct evidence_event *taken;
 
-    if (event->protocol != evidence->protocol || !(own || forward || back) ||
-        event->first < evidence->attempt.began)
+    if (event->protocol != evidence->protocol || event->first < evidence->attempt.began)
         return;
+    if (!(own || forward || back)) {
+        evidence->has_strays |= event->type != ATTEMPT_RESET_RECEIVED && event->flags & TH_SYN &&
+                                event->netns != evidence->here.id &&
+                                is_during(&evidence->attempt, event);
+        return;
+    }
     if (evidence->event_count == EVIDENCE_EVENTS_MAX) {
         evidence->events_lost++;
         return;
@@ -105,6 +126,7 @@ void packets_read(struct packets *packets, struct attempt_probe *probe)
     uint64_t lost = 0;
 
     evidence->event_count = 0;
+    evidence->has_strays = false;
     evidence->events_lost = 0;
     if (!packets->any_source) {
         (void)attempt_probe_each(probe, packets_learn_source, packets, &lost);

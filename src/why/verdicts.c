@@ -232,7 +232,8 @@ static const struct verdict_rule verdict_rules[] = {
      "set net.ipv4.tcp_syncookies to 1, or raise net.ipv4.tcp_max_syn_backlog", SHOW_PORT},
 
     /* the end of the way is on another machine */
-    {CAUSE_REFUSED, ENDING_ENDS, AT_NONE, REFUSED | SAW_DROPS, 0, ANY_DROP | NO_SOCKET | HOME_HERE,
+    {CAUSE_REFUSED, ENDING_ENDS, AT_NONE, REFUSED | SAW_DROPS, 0,
+     ANY_DROP | NO_SOCKET | HOME_HERE | STRAYS,
      "{peer} refused after {elapsed}: nobody listens there, or a firewall there rejects the "
      "connection",
      "on that machine, see who listens (fastnet sockets -l), and what the firewall rejects", ""},
@@ -277,6 +278,10 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, CONNECTED | DATA_WAITS, 0, 0,
      "{peer} accepts connections, but has not acknowledged all data in time",
      "try again with a longer time (--for)", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, REFUSED | STRAYS, 0, ANY_DROP | NO_SOCKET,
+     "{peer} refused after {elapsed}; another network namespace of this machine refused a SYN at "
+     "that moment, which a NAT rule may have led there",
+     "see which refused connections it has (fastnet drops --all-netns)", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, REFUSED | HOME_HERE | MISS_ANY, 0, SAW_DROPS,
      "refused after {elapsed}, and " NOBODY "; whether a NAT rule leads packets elsewhere is not "
      "known",

@@ -161,7 +161,7 @@ chain_rules() # DIGITS
 
 ways_rules()
 {
-    local ports='{ 7060 : 8060, 7061 : 8061, 7062 : 7001, 7068 : 7050 }' # after NAT
+    local ports='{ 7060 : 8060, 7061 : 8061, 7062 : 7001, 7068 : 7050, 7069 : 8069 }' # after NAT
     inside c nft -f - <<END &&
 table inet rules {
     chain out { type filter hook output priority 0; $(chain_rules 701)
@@ -178,8 +178,8 @@ END
         inside r nft -f - <<END &&
 table inet rules {
     chain before { type nat hook prerouting priority -100;
-        ip daddr 10.2.0.9 tcp dport { 7060, 7061, 7062, 7068 } dnat ip to 10.2.0.1 : tcp dport map $ports
-        ip6 daddr 2001:db8:2::9 tcp dport { 7060, 7061, 7062, 7068 } dnat ip6 to [2001:db8:2::1] : tcp dport map $ports
+        ip daddr 10.2.0.9 tcp dport { 7060, 7061, 7062, 7068, 7069 } dnat ip to 10.2.0.1 : tcp dport map $ports
+        ip6 daddr 2001:db8:2::9 tcp dport { 7060, 7061, 7062, 7068, 7069 } dnat ip6 to [2001:db8:2::1] : tcp dport map $ports
     }
     chain after { type nat hook postrouting priority 100; tcp dport 7063-7065 masquerade; }
     chain through { type filter hook forward priority 0; $(chain_rules 703)
@@ -199,6 +199,7 @@ table inet rules {
         tcp dport { 8060, 7063 } drop
     }
     chain out { type filter hook output priority 0; tcp sport 7028 drop; }
+    chain before { type nat hook prerouting priority -100; tcp dport 8069 redirect to :8060; }
 }
 END
 }

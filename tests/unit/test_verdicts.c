@@ -530,6 +530,15 @@ TEST(an_answer_from_elsewhere_is_known_only_if_packets_were_noted)
     check(&silent, CAUSE_UNKNOWN, "");
 }
 
+TEST(a_refusal_while_another_namespace_refused_may_be_after_nat)
+{
+    struct evidence evidence = failed(ECONNREFUSED);
+
+    check(&evidence, CAUSE_REFUSED, "");
+    evidence.has_strays = true;
+    check(&evidence, CAUSE_UNKNOWN, "a NAT rule");
+}
+
 TEST(an_attempt_that_lacks_something_is_unknown)
 {
     struct evidence evidence = connected(), refused = failed(ECONNREFUSED);
@@ -627,7 +636,8 @@ int main(void)
         cmocka_unit_test(an_address_of_another_namespace_proves_nothing),
         cmocka_unit_test(a_full_queue_needs_a_listener_that_dropped_the_connection),
         cmocka_unit_test(an_answer_from_elsewhere_is_known_only_if_packets_were_noted),
-        cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
+        cmocka_unit_test(a_refusal_while_another_namespace_refused_may_be_after_nat),
+    cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
         cmocka_unit_test(udp_is_open_only_after_an_answer),
         cmocka_unit_test(without_any_evidence_nothing_is_known),
         cmocka_unit_test(names_of_strangers_stay_inside_their_quotes),
