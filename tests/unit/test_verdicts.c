@@ -637,7 +637,7 @@ int main(void)
         cmocka_unit_test(a_full_queue_needs_a_listener_that_dropped_the_connection),
         cmocka_unit_test(an_answer_from_elsewhere_is_known_only_if_packets_were_noted),
         cmocka_unit_test(a_refusal_while_another_namespace_refused_may_be_after_nat),
-    cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
+        cmocka_unit_test(an_attempt_that_lacks_something_is_unknown),
         cmocka_unit_test(udp_is_open_only_after_an_answer),
         cmocka_unit_test(without_any_evidence_nothing_is_known),
         cmocka_unit_test(names_of_strangers_stay_inside_their_quotes),
