@@ -4,7 +4,7 @@
  * connects.
  *
  * The child reads ICMP messages from the error queue of its socket (IP_RECVERR, IPV6_RECVERR). For
- * UDP every kernel puts them there; for TCP that does not connect yet, Linux 5.8 and later
+ * UDP every kernel puts them there; for TCP before the handshake ends, Linux 5.8 and later do
  * (tcp_v4_err() and tcp_v6_err() of net/ipv4/tcp_ipv4.c and net/ipv6/tcp_ipv6.c). An older kernel
  * reports only the errno of TCP, so `has_icmp` is false and the sender is unknown. "Too big"
  * (fragmentation needed) never comes there for TCP: the kernel lowers the route's MTU instead. */
@@ -34,7 +34,7 @@ struct attempt_as {
     uint64_t netns_id; /* its inode; 0: this thread's */
     int cgroup; /* descriptor of cgroup.procs of a control group (cgroups(7), version 2: only this
                    version has programs that refuse a connection); 0: own */
-    uint32_t uid, gid; /* user, and his group */
+    uint32_t uid, gid; /* user and group */
     bool has_user;
     unsigned lacks;           /* ATTEMPT_LACKS_*: the user may not read or open it */
     pid_t pid;                /* the process that was named or found; 0: none */
@@ -64,10 +64,10 @@ struct attempt_question {
 };
 
 enum attempt_state {
-    ATTEMPT_NONE,      /* not made: `error` says why; 0: the child has not reported in time */
-    ATTEMPT_WAITS,     /* no answer yet */
+    ATTEMPT_NONE,  /* not made, because of `error`; error 0: the child has not reported in time */
+    ATTEMPT_WAITS, /* no answer yet */
     ATTEMPT_CONNECTED, /* the handshake ended well (UDP: the peer sent a datagram) */
-    ATTEMPT_FAILED,    /* `error` says how */
+    ATTEMPT_FAILED,    /* with `error` */
 };
 
 struct attempt_result {
@@ -82,16 +82,17 @@ struct attempt_result {
     struct endpoint local; /* the port is 0 if the connection was refused within connect(2) */
     uint64_t cookie;       /* socket cookie (SO_COOKIE); 0: unknown */
     uint32_t retransmits;  /* how often the SYN was sent again (tcp_info) */
-    /* The newest ICMP message about this connection. is_local: this machine's kernel sent it,
-     * because SO_EE_ORIGIN_LOCAL says so, or the offender is the connection's own address. */
+    /* The newest ICMP message about this connection. icmp_is_local: the kernel of this machine sent
+     * it, because its origin is SO_EE_ORIGIN_LOCAL or the offender is the connection's own address.
+     */
     bool has_icmp, icmp_is_local;
     uint8_t icmp_type, icmp_code;
     int icmp_error;          /* errno */
-    uint32_t icmp_info;      /* "too big": the MTU */
+    uint32_t icmp_info;      /* MTU of the message "too big", bytes */
     struct address offender; /* the machine that sent it; AF_UNSPEC: unknown */
     /* After the handshake. */
-    uint32_t mtu; /* the MTU of the way (IP_MTU); 0: unknown */
-    uint32_t mss; /* the largest segment; 0: unknown */
+    uint32_t mtu; /* the MTU of the path (IP_MTU), bytes; 0: unknown */
+    uint32_t mss; /* the largest segment, bytes; 0: unknown */
     /* With `bytes`. */
     uint64_t sent, acked;      /* bytes that left at least once; bytes that the peer has received */
     uint32_t data_retransmits; /* segments that were sent again */

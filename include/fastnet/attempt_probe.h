@@ -17,7 +17,7 @@ struct attempt_probe;
 
 enum attempt_event_type { ATTEMPT_DROP, ATTEMPT_RESET_SENT, ATTEMPT_RESET_RECEIVED };
 
-/* Equal events are one, with their count. Zeroes are unknown. */
+/* An event, and how often it was noted. Zeroes are unknown. */
 struct attempt_event {
     uint8_t type;     /* enum attempt_event_type */
     uint8_t protocol; /* IPPROTO_*; a dropped ICMP error: protocol of the packet that it quotes */
@@ -26,7 +26,7 @@ struct attempt_event {
     uint8_t flags;
     bool of_icmp; /* the dropped packet is an ICMP error that quotes such a packet */
     uint64_t count;
-    uint64_t first;     /* CLOCK_MONOTONIC of the first, ns */
+    uint64_t first;     /* time of the first event: CLOCK_MONOTONIC, ns */
     uint32_t netns;     /* inode of the network namespace; 0: unknown */
     uint32_t interface; /* by which the packet came or should have left; 0: unknown */
     /* Cookie and inode of the socket that sent or should receive it; 0: no socket, or unknown. The
@@ -35,8 +35,8 @@ struct attempt_event {
     /* From the packet: source and destination. Resets: source is the end that sent the reset. */
     struct endpoint source, destination;
     const char *reason; /* SKB_DROP_REASON_* or SK_RST_REASON_* without the prefix; NULL: unknown */
-    /* The kernel's function that dropped it. NULL: unknown, now in every event, because reading
-     * names of functions takes a right, and some 20 ms. */
+    /* The function of the kernel that dropped the packet. NULL: unknown. Now it is always NULL,
+     * because reading the names of functions needs a right, and takes some 20 ms. */
     const char *function;
 };
 

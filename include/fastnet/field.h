@@ -211,7 +211,7 @@ struct field {
 /* Returns the unit that decides how a number is shortened for people (K, M ...). */
 static inline int field_shown_unit(const struct field *field)
 {
-    const bool is_start = field->type == VALUE_TIME && field->each_owner; /* of a process */
+    const bool is_start = field->type == VALUE_TIME && field->each_owner; /* start of a process */
 
     return field->exact ? UNIT_NONE : is_start ? UNIT_SECONDS : (int)field->unit;
 }

@@ -40,7 +40,7 @@ enum routing_end {
 
 /* The policy rule (ip-rule(8)) that the kernel applied. */
 struct routing_rule {
-    bool known;        /* false: several rules may have been applied, or no rule was */
+    bool known;        /* false: several rules may have been applied, or no rule has been applied */
     bool ends;         /* the rule itself ends the way: it is of a type such as prohibit */
     uint32_t priority; /* FRA_PRIORITY of linux/fib_rules.h */
     uint32_t table;    /* table in which it finds the route; 0: none */
@@ -64,9 +64,9 @@ struct routing_answer {
 
 /* Asks the kernel (RTM_GETROUTE and RTM_GETRULE of rtnetlink(7)) in the network namespace of the
  * netlink sockets; the thread must be in it. Asks for the way that connect(2) would take: with the
- * source address that the kernel chooses, and for ::1 instead of ::. An IPv4-mapped peer is one of
- * IPv4. Sends no packet, and needs no rights. Returns 0, also if there is no way, or -errno: then
- * *answer is ROUTING_UNKNOWN. */
+ * source address that the kernel chooses, and for ::1 instead of ::. An IPv4-mapped peer counts
+ * as IPv4. Sends no packet, and needs no rights. Returns 0, also if there is no way, or -errno:
+ * then *answer is ROUTING_UNKNOWN. */
 int routing_ask(struct netlink *netlink, const struct routing_question *question,
                 struct routing_answer *answer);
 

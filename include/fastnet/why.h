@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Explains why a connection can or cannot be made: looks at names, routes, neighbours, listeners
- * and queues, and if asked, makes one attempt while it notes dropped packets and resets. Each step
+/* Explains why a connection can or cannot be made: reads names, routes, neighbours, listeners
+ * and queues; if asked, also makes one attempt and notes dropped packets and resets. Each step
  * is a row; the last row is the answer. */
 #ifndef FASTNET_WHY_H
 #define FASTNET_WHY_H
@@ -47,7 +47,7 @@ int why_explain(void *why, const struct query *query, record_fn fn, void *arg);
 /* The result of the last listing. */
 struct why_summary {
     uint8_t ending; /* enum ending */
-    bool partial;   /* something that may decide could not be read */
+    bool partial;   /* something that may be the cause could not be read */
 };
 const struct why_summary *why_summary(const struct why *why);
 

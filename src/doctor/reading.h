@@ -43,7 +43,7 @@ struct suspect {
     uint64_t dropped;     /* for a listener: connections dropped since the reading before */
     bool was_full;        /* for a listener: its queue was full in the reading before, too */
     bool multicast;       /* bound to a multicast address */
-    uint32_t retransmits; /* of the packet that is not acknowledged */
+    uint32_t retransmits; /* retransmissions of the packet that is not acknowledged */
     bool large;           /* large segments are not acknowledged */
     struct endpoint local, remote;
     uint8_t route_prefix;  /* for a peer: prefix length of the route to it */

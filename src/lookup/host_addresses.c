@@ -20,7 +20,7 @@
 #include "fastnet/namespace.h"
 #include "fastnet/rights.h"
 
-/* What the child writes: addresses, and then the end, whose address is AF_UNSPEC. */
+/* A message of the child: an address; or the end, whose address is AF_UNSPEC. */
 struct found_address {
     struct address address;
     uint32_t interface;
@@ -44,7 +44,7 @@ static struct found_address address_of(const struct addrinfo *info)
     return found;
 }
 
-/* Looks up the name, and hands each address and the end to `take`. flags: AI_* of getaddrinfo(3).
+/* Looks up the name, and passes each address and the end to `take`. flags: AI_* of getaddrinfo(3).
  * Returns the error of getaddrinfo(3). */
 static int host_addresses_look_up(const char *name, int family, int flags,
                                   bool (*take)(const struct found_address *found, void *arg),

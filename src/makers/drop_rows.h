@@ -10,7 +10,7 @@
 
 struct owners;
 
-/* Zeroes: no rows. */
+/* A struct of zeroes has no rows. */
 struct drop_rows {
     bool by_reason;         /* one row for each reason and function, without other fields */
     const char *processes;  /* the directory with the processes, as /proc */

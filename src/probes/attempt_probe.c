@@ -154,14 +154,15 @@ static int attempt_probe_first_first(const void *a, const void *b)
     return (one->first > other->first) - (one->first < other->first);
 }
 
-/* True if a socket was closed whose queue still had the packet, or the ICMP message. */
+/* True if the packet or ICMP message had arrived, and was in the queue of a socket that was closed.
+ */
 static bool attempt_probe_has_arrived(const char *reason)
 {
     return reason && (strcmp(reason, "QUEUE_PURGE") == 0 || strcmp(reason, "SOCKET_CLOSE") == 0);
 }
 
-/* The program writes the time after the other members, with a barrier. A slot without a time is
- * passed by the next call. */
+/* The program writes the time after the other members, with a barrier. A slot without a time is not
+ * complete yet: the next call passes it. */
 static int attempt_probe_take(struct attempt_probe *probe, const struct drop_slot *slot)
 {
     const bool is_drop = !(slot->packet.what & (PACKET_RESET_SENT | PACKET_RESET_RECEIVED));

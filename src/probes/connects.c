@@ -60,7 +60,7 @@ void connects_destroy(struct connects *connects)
     free(connects);
 }
 
-/* Attaches the programs that note resets. Without them it is unknown how connections end. */
+/* Attaches the programs that note resets. If that fails, it is unknown how connections end. */
 static void connects_attach_resets(struct connects *connects, const struct connect_layout *layout,
                                    uint64_t netns)
 {

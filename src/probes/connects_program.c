@@ -45,7 +45,7 @@ static bool connects_find_icmp_errors(const struct btf *btf, uint32_t sock,
     return true;
 }
 
-/* Finds what the packets that resets answer need. */
+/* Finds the members with the headers of the packet that a reset answers. */
 static bool connects_find_answers(const struct btf *btf, struct connect_layout *layout)
 {
     static const struct wanted_member of_skb[] = {
@@ -199,8 +199,8 @@ static void connects_put_update(struct assembly *to, int map, int key, int value
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
 
-/* Where a note has its process: in which register the note's address is, and how far from it the
- * members are. */
+/* Where the process is stored: the register with the address of the note, and the offsets of the
+ * members. */
 struct process_place {
     unsigned in;
     int pid, uid, cgroup, name;
@@ -236,7 +236,7 @@ static void put_process(struct assembly *to, const struct connect_layout *layout
     assembly_land(to, is_kernel);
 }
 
-/* Loses CONTEXT. */
+/* Stores the ends of the socket. Overwrites CONTEXT. */
 static void put_ends(struct assembly *to, const struct connect_layout *layout)
 {
     assembly_cast(to, CONTEXT, SOCKET, layout->of_sock, layout->cast);
@@ -296,8 +296,8 @@ static void connects_put_error(struct assembly *to, const struct connect_layout 
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, error), BPF_W);
 }
 
-/* Sets register 0 to the address of the value of a key; 0: the map does not have the key. key:
- * offset on the stack. */
+/* Sets register 0 to the address of the value of the key; 0: the map lacks the key. key: offset of
+ * the key on the stack. */
 static void connects_put_lookup(struct assembly *to, int map, int key)
 {
     assembly_map(to, BPF_FIRST, map);
@@ -323,7 +323,7 @@ static void connects_put_find(struct assembly *to, const struct connect_layout *
     assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
 }
 
-/* Notes when the handshake of a connection ended that this machine began. */
+/* Notes when the handshake ended of a connection that this machine began. */
 static void connects_put_connected(struct assembly *to, int map)
 {
     put_cookie(to);
@@ -414,7 +414,7 @@ enum {
     KEY = NOTE - (int)sizeof(struct reset_key),
     ANSWER = KEY - (int)sizeof(struct reset_answer),
     HEADER = ANSWER - 40, /* an IP header */
-    MAPPED = 10,          /* where an IPv4-mapped address has two bytes 0xff */
+    MAPPED = 10,          /* offset of the two bytes 0xff in an IPv4-mapped address */
     ANSWER_TIME = 1000000000,
 };
 #define KEY_AT(member) (KEY + (int)offsetof(struct reset_key, member))
@@ -506,7 +506,7 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
                                         .size = BPF_DW},
                                reason = {.offset = offsetof(struct reset_answer, reason),
                                          .size = BPF_DW};
-    size_t is_v4 = 0, is_read = 0;
+    size_t is_read = 0;
 
     assembly_cast(to, OLD, SOCKET, layout->of_sock, layout->cast);
     assembly_store_zeroes(to, KEY, sizeof(struct reset_key));
@@ -516,7 +516,7 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
     assembly_copy(to, OLD, layout->port, KEY_AT(remote_port));
     if (layout->has_v6) {
         assembly_load(to, BPF_FIRST, OLD, layout->family);
-        is_v4 = assembly_skip_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
+        const size_t is_v4 = assembly_skip_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
         put_16(to, OLD, layout->local_v6, BPF_STACK, KEY_AT(local));
         put_16(to, OLD, layout->v6, BPF_STACK, KEY_AT(remote));
         is_read = assembly_skip(to);

@@ -48,7 +48,8 @@ struct connect_layout {
     bool has_netns;                  /* the kernel has network namespaces: net and netns are set */
     uint32_t sends; /* BTF type btf_trace_sock_send_length; 0: the kernel lacks it */
     struct kernel_member protocol, local_port; /* struct sock */
-    /* BTF types btf_trace_tcp_send_reset and btf_trace_tcp_receive_reset; 0: the kernel lacks it */
+    /* BTF types btf_trace_tcp_send_reset and btf_trace_tcp_receive_reset; 0: the kernel lacks the
+     * tracepoint */
     uint32_t send_reset, receive_reset;
     bool has_reasons;           /* tcp_send_reset has a reason (Linux 6.10) */
     struct kernel_member state; /* struct sock */
@@ -94,9 +95,9 @@ _Static_assert(offsetof(struct send_slot, v6) == 64, "IPv4 needs one line of the
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
 
-/* A reset that answers a packet which no connection of this network namespace wanted, until the
- * sender of that packet, if it is in the same network namespace, receives the reset. The key has
- * the ends of that sender; ports and addresses in network byte order, IPv4 mapped into IPv6. */
+/* A reset of this network namespace that answers a packet without a connection. It is kept until
+ * the sender of the packet, if it is in the same network namespace, receives the reset. The key has
+ * the ends of this sender: ports and addresses in network byte order, IPv4 mapped into IPv6. */
 struct reset_key {
     uint32_t netns;
     uint16_t local_port, remote_port;

@@ -46,7 +46,7 @@ struct attempt {
     int pair;     /* an end of a socket pair, which ends with the child; never blocks */
     uint64_t end; /* when the time is over: CLOCK_MONOTONIC, ns */
     struct attempt_news news;
-    bool has_ended; /* the child */
+    bool has_ended; /* the child has ended */
 };
 
 /* The child's own data. */
@@ -300,7 +300,7 @@ static bool child_drain(struct attempt_child *child)
     return length > 0 || (length < 0 && errno == EAGAIN);
 }
 
-/* With these options close(2) resets the connection, and discards bytes that are left to send. */
+/* abort: close(2) resets the connection, and discards the bytes that are not sent yet. */
 static void child_set_abort(const struct attempt_child *child, bool abort)
 {
     const struct linger linger = {.l_onoff = abort, .l_linger = 0};
@@ -308,8 +308,8 @@ static void child_set_abort(const struct attempt_child *child, bool abort)
     (void)setsockopt(child->socket, SOL_SOCKET, SO_LINGER, &linger, sizeof linger);
 }
 
-/* How many bytes may be sent now: first a few, whose acknowledgement shows that small packets pass.
- */
+/* Returns how many bytes may be sent so far: first only a few, whose acknowledgement shows that
+ * small packets pass. */
 static size_t child_may_send(const struct attempt_child *child)
 {
     const size_t bytes = child->question->bytes;
@@ -410,8 +410,10 @@ static void child_try(struct attempt_child *child, int error)
     child_await(child);
 }
 
-/* Uses the open connection, and closes it. The handshake alone is a final result; of bytes the end
- * of the connection is a part, because the peer may reset it when it has all of them. */
+/* Uses the open connection, and closes it. Without bytes the handshake is the final result. With
+ * bytes the result includes the end, because the peer may reset the connection when it has all
+ * bytes.
+ */
 static void child_use(struct attempt_child *child)
 {
     child_report(child, !child->question->bytes);

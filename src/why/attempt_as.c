@@ -164,7 +164,7 @@ static int as_find_group(struct attempt_as *as, const char *proc_root,
     return as_take_process(as, proc_root, found.pid, wanted, name);
 }
 
-/* systemctl(1) lets ".service" be left out, too. */
+/* ".service" may be left out, as for systemctl(1). */
 static int as_find_unit(struct attempt_as *as, const char *word, const char *proc_root)
 {
     struct process_wanted wanted = {.property = PROCESS_UNIT, .text = as_text(word)};

@@ -14,7 +14,7 @@ const char *cause_meaning(uint64_t cause)
         [CAUSE_ROUTE_BLACKHOLE] = "a route of type blackhole discards the packets",
         [CAUSE_ROUTE_UNREACHABLE] = "a route of type unreachable refuses the packets",
         [CAUSE_ROUTE_PROHIBIT] = "a route of type prohibit forbids the packets",
-        [CAUSE_POLICY_RULE] = "a policy rule (ip-rule(8)) ends the way",
+        [CAUSE_POLICY_RULE] = "a policy rule (ip-rule(8)) stops the packets",
         [CAUSE_LINK_DOWN] = "the interface is down, or has no carrier",
         [CAUSE_NO_NEIGHBOUR] = "the next machine on the way does not answer",
         [CAUSE_NO_LOCAL_PORT] = "no local port is free",

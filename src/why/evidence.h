@@ -32,7 +32,7 @@ enum evidence_part {
 /* A network namespace of this machine. */
 struct evidence_netns {
     uint64_t id;      /* inode; 0: unknown */
-    const char *name; /* as --netns takes it; NULL: it has no name, or it is fastnet's own */
+    const char *name; /* as for --netns; NULL: it has no name, or it is fastnet's own */
 };
 
 struct evidence_neighbour {
@@ -64,7 +64,7 @@ struct evidence_listener {
     uint32_t queue, queue_limit; /* accept queue: connections; full if queue > queue_limit */
     uint32_t half_open, half_open_limit; /* connections in SYN_RECV; limit 0: unknown */
     bool has_cookies;                    /* net.ipv4.tcp_syncookies is not 0 */
-    uint32_t drops;                      /* connections that it dropped so far (SK_MEMINFO_DROPS of
+    uint32_t drops;                      /* connections that it has dropped (SK_MEMINFO_DROPS of
                                             linux/sock_diag.h) */
     uint32_t dropped;                    /* drops while the attempt was made */
 };
@@ -72,13 +72,13 @@ struct evidence_listener {
 /* Attempts of other processes to connect to the peer (SYN_SENT). */
 struct evidence_others {
     uint64_t count;
-    uint32_t retransmits; /* the largest number of SYNs sent again */
-    uint64_t inode;       /* the socket with that number */
+    uint32_t retransmits; /* the largest number of repeated SYNs of a connection */
+    uint64_t inode;       /* inode of the socket with that number */
     char process[16];     /* its process; empty: unknown */
     uint32_t pid;
 };
 
-/* A packet of exactly this connection, here or after NAT, that was dropped, or a reset. */
+/* A dropped packet of exactly this connection, before or after NAT, or a reset. */
 struct evidence_event {
     struct attempt_event event;
     struct evidence_netns netns;
@@ -94,7 +94,7 @@ struct evidence {
     uint32_t scope; /* index of the interface of a link-local peer; 0: none */
     uint8_t protocol;
     struct evidence_netns here; /* in which the connection is made */
-    uint64_t own_netns;         /* inode of the namespace that commands read without options */
+    uint64_t own_netns;         /* inode of the namespace that a command without options reads */
 
     bool is_port;       /* this is about clients of a port of `here`: peer has no address */
     uint32_t fresh;     /* is_port: clients that connected while fastnet watched */
@@ -103,7 +103,7 @@ struct evidence {
 
     const char *name;    /* as it was typed; NULL: an address was typed */
     size_t addresses;    /* number of addresses of the name */
-    const char *no_name; /* why no address was found for it; NULL: it was */
+    const char *no_name; /* why no address was found for the name; NULL: found */
 
     struct routing_answer route;
     bool mtu_is_new;      /* route.mtu was learnt while the attempt was made */
@@ -127,9 +127,9 @@ struct evidence {
     struct evidence_others others;
 
     struct attempt_result attempt; /* ATTEMPT_NONE: no attempt was made */
-    bool is_of_others; /* `attempt` sums up attempts of others: how they were answered is unknown */
-    bool has_waited;   /* the attempt had all the time that it was given */
-    bool offender_is_here;               /* attempt.offender is an own address of `here` */
+    bool is_of_others;     /* `attempt` sums up attempts of others, whose answers are unknown */
+    bool has_waited;       /* the attempt did not end early */
+    bool offender_is_here; /* attempt.offender is an own address of `here` */
     struct evidence_netns offender_home; /* another namespace that has this address; id 0: none */
     struct evidence_event events[EVIDENCE_EVENTS_MAX];
     size_t event_count;

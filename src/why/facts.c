@@ -77,8 +77,9 @@ static uint64_t attempt_facts(const struct evidence *evidence)
     return facts;
 }
 
-/* Returns whether the neighbour was asked in vain. `FAILED` may be old, so the state must have
- * changed during the attempt; without an attempt, a packet for it must have been sent just now. */
+/* Returns whether the neighbour did not answer. `FAILED` may be old, so the state must have changed
+ * during the attempt; without an attempt, a packet for the neighbour must have been sent just now.
+ */
 static bool neighbour_is_silent(const struct evidence *evidence)
 {
     enum { ASKED_MS = 1500, USED_MS = 15000, SLACK_MS = 500 };
@@ -130,7 +131,7 @@ static const struct reason {
     {"IP_INHDR", DROP_TTL}, /* the kernel's own SYN has no other fault in its header */
     {"PKT_TOO_BIG", DROP_TOO_BIG},
     {"TCP_LISTEN_OVERFLOW", LISTENER_DROPS},
-    {"NEIGH_FAILED", 0}, /* this and the next: the state of the neighbour says more */
+    {"NEIGH_FAILED", 0}, /* NEIGH_*: the state of the neighbour says more */
     {"NEIGH_QUEUEFULL", 0},
     {"OTHERHOST", 0}, /* a bridge sends copies to several ports */
     {"PACKET_SOCK_ERROR", 0},
@@ -146,7 +147,7 @@ static uint64_t event_fact(const struct evidence *evidence, const struct evidenc
 
     if (noted->type == ATTEMPT_RESET_RECEIVED || noted->of_icmp || !noted->reason)
         return 0;
-    if (strcmp(noted->reason, "NO_SOCKET") == 0) /* not of an answer to a socket that is closed */
+    if (strcmp(noted->reason, "NO_SOCKET") == 0) /* not an answer to a closed socket */
         return event->is_answer == (noted->type == ATTEMPT_RESET_SENT) ? NO_SOCKET : 0;
     if (noted->type == ATTEMPT_RESET_SENT)
         return 0;
@@ -158,8 +159,8 @@ static uint64_t event_fact(const struct evidence *evidence, const struct evidenc
     return evidence->attempt.state == ATTEMPT_CONNECTED ? 0 : DROP_OTHER;
 }
 
-/* Drops count only if not even one packet could pass: a SYN that was sent again was dropped again.
- */
+/* Drops count only if no packet could pass: a rule must have dropped each SYN, also the repeated
+ * SYNs. */
 static uint64_t event_facts(const struct evidence *evidence)
 {
     const uint64_t sent = 1 + (uint64_t)evidence->attempt.retransmits;
@@ -168,8 +169,8 @@ static uint64_t event_facts(const struct evidence *evidence)
     for (size_t i = 0; i < evidence->event_count; i++) {
         const struct evidence_event *event = &evidence->events[i];
         const uint64_t fact = event_fact(evidence, event);
-        rules[fact == RULE_THERE] += fact & (RULE_HERE | RULE_THERE) ? event->event.count : 0;
-        others += fact & ANY_DROP & ~(RULE_HERE | RULE_THERE) ? event->event.count : 0;
+        rules[fact == RULE_THERE] += (fact & (RULE_HERE | RULE_THERE)) ? event->event.count : 0;
+        others += (fact & ANY_DROP & ~(RULE_HERE | RULE_THERE)) ? event->event.count : 0;
         facts |= fact;
         if (evidence->flows_full.id && evidence->flows_full.id == event->netns.id &&
             fact & (RULE_HERE | RULE_THERE))
@@ -214,7 +215,7 @@ const struct evidence_event *facts_event(const struct evidence *evidence, uint64
     return NULL;
 }
 
-/* An address of another network namespace alone proves nothing, because several can have it. */
+/* If another network namespace has the address, this alone proves nothing: several can have it. */
 uint64_t facts_of(const struct evidence *evidence)
 {
     uint64_t facts = attempt_facts(evidence) | way_facts(evidence) | event_facts(evidence) |

@@ -7,7 +7,8 @@
 
 #include "why/evidence.h"
 
-/* What evidence proves: bits of a set. A fact is missing if a part that it needs was not read. */
+/* Facts are bits of a set. A fact is missing if a part of the evidence that it needs was not read.
+ */
 #define FACT(number) (UINT64_C(1) << (number))
 /* The attempt. */
 #define NO_ATTEMPT FACT(0)
@@ -16,7 +17,7 @@
 #define NO_ANSWERS FACT(3) /* NO_RESULT, and the attempt had all its time */
 #define REFUSED    FACT(4) /* by a reset; UDP: by the peer's ICMP message */
 #define WAS_RESET  FACT(5) /* after the handshake */
-#define DATA_LOST  FACT(6) /* after the handshake small segments were acknowledged, and no large */
+#define DATA_LOST  FACT(6) /* after the handshake, only small segments were acknowledged */
 #define NO_PORT    FACT(7)
 #define FORBIDDEN  FACT(8)
 #define LACKS      FACT(9) /* the child could not take over all that --as names */
@@ -33,7 +34,7 @@
 #define SAID_HERE       FACT(16) /* by an own address of this network namespace */
 /* This machine: name, way and limits. */
 #define NO_NAME          FACT(17)
-#define WAY_NONE         FACT(18) /* this and the next four: connect(2) gave the same error */
+#define WAY_NONE         FACT(18) /* WAY_*: connect(2) failed with the same error, or was not called */
 #define WAY_BLACKHOLE    FACT(19)
 #define WAY_UNREACHABLE  FACT(20)
 #define WAY_PROHIBIT     FACT(21)
@@ -43,9 +44,9 @@
 #define TABLE_FULL       FACT(25) /* there is no room for a flow where a packet was dropped */
 #define MTU_LEARNT       FACT(26)
 /* Events: packets of this connection. */
-#define RULE_HERE      FACT(27) /* each SYN, or each answer, was dropped by a rule here */
-#define RULE_THERE     FACT(28) /* or in another network namespace */
-#define RULE_SOMETIMES FACT(29)
+#define RULE_HERE      FACT(27) /* rules here dropped each SYN, or each answer */
+#define RULE_THERE     FACT(28) /* rules in another network namespace did so */
+#define RULE_SOMETIMES FACT(29) /* some of these packets were dropped, and others passed */
 #define NO_SOCKET      FACT(30) /* a packet arrived where no socket takes it */
 #define DROP_RP_FILTER FACT(31)
 #define DROP_NO_ROUTE  FACT(32)
@@ -59,10 +60,8 @@
 #define STRAYS     FACT(48) /* a SYN was dropped elsewhere that may be that of the attempt */
 #define SAW_DROPS  FACT(36) /* dropped packets and resets were noted, and no event is lost */
 /* The end of the way, if it is on this machine. */
-#define HOME_HERE FACT(37) /* this network namespace has the address */
-#define HOME_THERE                                                                                 \
-    FACT(38) /* it is in another network namespace, and perhaps in another machine, too            \
-              */
+#define HOME_HERE       FACT(37)          /* this network namespace has the address */
+#define HOME_THERE      FACT(38)          /* another network namespace has the address */
 #define LISTENER        FACT(39)          /* a socket takes connections there */
 #define MISS_ANY        FACT(40)          /* no socket takes connections there */
 #define MISS_NEAR(miss) FACT(40 + (miss)) /* the nearest miss: MISS_INTERFACE ... */

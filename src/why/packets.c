@@ -36,7 +36,7 @@ static void packets_add(struct packets *packets, const struct endpoint *source,
         packets->ends[packets->count++] = (struct packet_ends){*source, *destination};
 }
 
-/* An attempt that ends within connect(2) does not know its own port. Its packets have it. */
+/* An attempt that ends within connect(2) does not know its own port, so it is read from packets. */
 static void packets_learn_source(const struct attempt_event *event, void *arg)
 {
     struct packets *packets = arg;
@@ -61,9 +61,9 @@ static bool is_during(const struct attempt_result *attempt, const struct attempt
     return event->first >= attempt->began && event->first <= attempt->began + attempt->elapsed;
 }
 
-/* A flow that a rule drops in its first packet, or that is refused at once, is not in the table of
- * flows (any more). So a SYN with a source of this connection that another end gets meanwhile is a
- * SYN of this connection, after NAT. */
+/* The table of flows lacks a flow whose first packet a rule drops, or that is refused at once. If
+ * another end gets a SYN from a source of this connection during the attempt, it is the SYN of this
+ * connection after NAT. */
 static void packets_learn_target(const struct attempt_event *event, void *arg)
 {
     enum { SHORT_MS = 500 };

@@ -24,14 +24,14 @@ enum { PACKET_ENDS_MAX = 8 };
 struct packets {
     struct evidence *evidence;
     struct sight *sight;
-    /* [0]: as the client sends them; then as each NAT of this machine changes them. */
+    /* ends[0]: as the client sends the packets; the next: after each NAT of this machine. */
     struct packet_ends ends[PACKET_ENDS_MAX];
     size_t count;
     bool any_source; /* wants all connections to the peer, not only the attempt */
 };
 
-/* Replaces the events of the evidence with those that the probe has noted of this connection, and
- * sets the target where its packets arrive. Needs evidence->attempt. */
+/* Replaces the events of the evidence by the events of this connection that the probe has noted,
+ * and sets the target where its packets arrive. Needs evidence->attempt. */
 void packets_read(struct packets *packets, struct attempt_probe *probe);
 
 /* Asks connection tracking of all network namespaces how NAT changes the packets. Returns whether

@@ -11,9 +11,9 @@
 
 struct sentence {
     const struct evidence *evidence;
-    const struct evidence_netns *netns; /* that the sentence is about */
+    const struct evidence_netns *netns; /* network namespace that the sentence is about */
     bool is_other;                      /* it is not evidence->here, so {in} names it */
-    const struct evidence_event *event; /* that proves the sentence; or NULL */
+    const struct evidence_event *event; /* the event that proves the sentence; or NULL */
     FILE *stream;                       /* used inside sentence.c */
 };
 

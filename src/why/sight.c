@@ -111,7 +111,7 @@ static void sight_owner(struct sight *sight, uint64_t inode, char process[16], u
     *pid = (uint32_t)owner->process->pid;
 }
 
-/* What a reading of sockets looks for. */
+/* The argument of functions that take rows of sockets. */
 struct sight_search {
     struct sight *sight;
     struct evidence *evidence;
@@ -171,7 +171,7 @@ static void sight_read_hop(struct sight *sight, struct evidence *evidence)
     const struct routing_answer *route = &evidence->route;
     const struct address *hop =
         route->gateway.family == AF_UNSPEC ? &evidence->peer.address : &route->gateway;
-    struct routing_link link;
+    struct routing_link link = {.flags = 0};
     struct record record;
     int error;
 
@@ -214,15 +214,15 @@ static int sight_take_tracking(const struct record *record, void *arg)
     tracking->netns = netns;
     if (record->kind == &kind_flow_usage && record->has & USAGE_ENTRIES) {
         tracking->flows = record->usage.entries;
-        tracking->flows_max = record->has & USAGE_MAXIMUM ? record->usage.maximum : 0;
+        tracking->flows_max = (record->has & USAGE_MAXIMUM) ? record->usage.maximum : 0;
     } else if (record->kind == &kind_flow_statistics) {
         tracking->dropped += record->statistics.counters[CTA_STATS_DROP];
     }
     return 0;
 }
 
-/* Sets flows_full to a network namespace whose table is nearly full, and that dropped packets since
- * `before`: a reading of the same network namespaces. */
+/* Sets flows_full to a network namespace whose table is nearly full, and where connection tracking
+ * has dropped packets since the reading `before`. */
 static void sight_find_full(struct sight *sight, struct evidence *evidence,
                             const struct sight_tracking *before, size_t count)
 {
@@ -266,7 +266,7 @@ static int sight_read_tracking(struct sight *sight, struct evidence *evidence, b
 
 /* --- Listeners -------------------------------------------------------------------------------- */
 
-/* Returns how the socket of a row misses connections to the target. */
+/* Returns why the socket of a row does not get connections to the target. */
 static enum evidence_miss sight_miss(const struct evidence *evidence, const struct record *record,
                                      uint64_t netns)
 {
@@ -307,14 +307,14 @@ static int sight_take_listener(const struct record *record, void *arg)
         .netns = sight_row_netns(search->sight),
         .inode = socket->inode,
         .queue = socket->recv_q,
-        .queue_limit = record->has & SOCKET_BACKLOG ? socket->backlog : socket->send_q,
+        .queue_limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q,
         .drops = socket_drops(record),
     };
 
     if (socket->remote.port)
         return 0; /* a connected UDP socket */
     listener.miss = (uint8_t)sight_miss(search->evidence, record, listener.netns.id);
-    /* keeps the emptiest of several listeners that fit (SO_REUSEPORT): if it is full, all are */
+    /* several listeners can fit (SO_REUSEPORT): the emptiest is kept; if it is full, all are */
     if (best->miss != MISS_NO_LISTENER &&
         (listener.miss > best->miss ||
          (listener.miss == best->miss && sight_room(&listener) <= sight_room(best))))

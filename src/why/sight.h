@@ -36,7 +36,7 @@ struct sight {
     struct local_addresses local; /* own addresses of all network namespaces */
     bool has_local;
     bool whole;           /* all network namespaces could be read */
-    struct report losses; /* why not */
+    struct report losses; /* why something could not be read */
     struct owners_program *program;
     struct owners *owners; /* NULL until they are needed, or if they cannot be read */
     bool searched_owners;
@@ -59,10 +59,11 @@ struct evidence_netns sight_row_netns(struct sight *sight);
 /* Reads the way to evidence->peer. */
 void sight_read_route(struct sight *sight, struct evidence *evidence);
 
-/* Reads everything that can be known before an attempt. Returns 0 or -ENOMEM. */
+/* Reads all evidence that exists before an attempt. Returns 0 or -ENOMEM. */
 int sight_read(struct sight *sight, struct evidence *evidence);
 
-/* Reads which listener `target` has, after NAT has changed it. Returns 0 or -errno. */
+/* Reads the listeners of evidence->target again, because NAT has changed it. Returns 0 or -errno.
+ */
 int sight_read_target(struct sight *sight, struct evidence *evidence);
 
 /* Counts the half-open connections of evidence->listener, if SYN cookies are off: counting walks

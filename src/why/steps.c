@@ -101,7 +101,7 @@ static bool step_of_name(struct step_row *row, const struct steps *steps)
     row->record.has |= STEP_TIME;
     if (evidence->no_name)
         return row_put(row, steps, "{name}: {no-name}");
-    row_put(row, steps, "{name}: {address}");
+    row_put(row, steps, "{name} → {address}");
     if (evidence->addresses > 1)
         fprintf(row->stream, " (of %zu addresses", evidence->addresses);
     if (evidence->addresses > 1 && steps->first) {
@@ -128,13 +128,13 @@ static void put_table(FILE *stream, uint32_t table)
 
 static const char *route_end_text(enum routing_end end)
 {
-    static const char texts[][56] = {
-        [ROUTING_NONE] = "no route",
-        [ROUTING_BLACKHOLE] = "a route of type blackhole",
-        [ROUTING_UNREACHABLE] = "a route of type unreachable",
-        [ROUTING_PROHIBIT] = "a route of type prohibit",
-        [ROUTING_NEEDS_INTERFACE] = "a link-local address needs its interface (ADDRESS%eth0)",
-        [ROUTING_UNKNOWN] = "not known"};
+    static const char texts[][56] = {[ROUTING_NONE] = "no route",
+                                     [ROUTING_BLACKHOLE] = "a route of type blackhole",
+                                     [ROUTING_UNREACHABLE] = "a route of type unreachable",
+                                     [ROUTING_PROHIBIT] = "a route of type prohibit",
+                                     [ROUTING_NEEDS_INTERFACE] =
+                                         "a link-local address needs its interface (ADDRESS%eth0)",
+                                     [ROUTING_UNKNOWN] = "not known"};
 
     return texts[end];
 }
@@ -145,7 +145,7 @@ static bool step_of_route(struct step_row *row, const struct steps *steps)
     enum { RULE_LOCAL = 0, RULE_MAIN = 32766, RULE_DEFAULT = 32767 }; /* ip-rule(8) */
 
     if (route->end != ROUTING_LEADS) {
-        fputs(route->rule.ends ? "ended by a policy rule" : route_end_text(route->end),
+        fputs(route->rule.ends ? "stopped by a policy rule" : route_end_text(route->end),
               row->stream);
         row_error(row, route->error);
     } else {
@@ -200,7 +200,7 @@ static bool step_of_tracking(struct step_row *row, const struct steps *steps)
     }
     fputs(" flows", row->stream);
     if (facts_of(evidence) & TABLE_FULL) {
-        fputs("; no room, new flows are dropped", row->stream);
+        fputs("; the table is full, so new flows are dropped", row->stream);
         row_other_netns(row, steps, &evidence->flows_full);
     }
     return evidence->read & EVIDENCE_TRACKING;
@@ -217,7 +217,7 @@ static bool step_of_attempts(struct step_row *row, const struct steps *steps)
             others->count == 1 ? "" : "s", others->count == 1 ? "s" : "");
     step_row_process(row, others->process, others->pid);
     if (others->retransmits)
-        fprintf(row->stream, " sent its SYN %" PRIu32 " times more", others->retransmits);
+        fprintf(row->stream, " has sent its SYN %" PRIu32 " times", others->retransmits + 1);
     return others->count;
 }
 
@@ -334,7 +334,7 @@ static bool step_of_queue(struct step_row *row, const struct steps *steps)
             listener->queue == 1 ? "" : "s", listener->queue == 1 ? "s" : "");
     put_count(row->stream, listener->queue_limit);
     if (listener->dropped)
-        fprintf(row->stream, "; %" PRIu32 " dropped meanwhile", listener->dropped);
+        fprintf(row->stream, "; %" PRIu32 " dropped during the attempt", listener->dropped);
     return evidence->read & EVIDENCE_QUEUE && listener->miss == MISS_NONE &&
            evidence->protocol == IPPROTO_TCP;
 }

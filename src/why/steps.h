@@ -33,13 +33,13 @@ void step_row_process(struct step_row *row, const char *name, uint32_t pid);
 /* Sets the column of the network namespace, without writing it. */
 void step_row_netns(struct step_row *row, const struct evidence_netns *netns);
 
-/* What steps say beside the evidence. */
+/* The steps of an explanation: the evidence, and texts that are not part of it. */
 struct steps {
     const struct evidence *evidence;
     const struct addresses *addresses; /* all addresses of the name */
     uint64_t name_elapsed;             /* time of the lookup, ns */
-    const char *first;    /* why the first address is not explained: "unreachable"; NULL: it is */
-    const char *unseen;   /* why dropped packets could not be noted; NULL: they were */
+    const char *first; /* why the first address is left out: "unreachable"; NULL: it is explained */
+    const char *unseen;   /* why dropped packets could not be noted; NULL: they were noted */
     bool probed, watched; /* an attempt was made; attempts of others were watched */
     record_fn fn;
     void *arg;

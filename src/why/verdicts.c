@@ -35,24 +35,25 @@ WORDS(cause_name, [CAUSE_UNKNOWN] = "unknown", [CAUSE_OPEN] = "open",
 enum verdict_place {
     AT_NONE,
     AT_HERE,
-    AT_EVENT, /* that of the event whose fact the row wants */
-    AT_HOME,  /* where connections arrive */
-    AT_TABLE, /* the network namespace whose table of flows is full */
-    AT_OFFENDER,
+    AT_EVENT,    /* where the kernel dropped or reset the packet of a fact in `seen` or `any` */
+    AT_HOME,     /* where connections arrive */
+    AT_TABLE,    /* whose table of flows is full */
+    AT_OFFENDER, /* which has the address that sent the ICMP message */
 };
 
-/* A cause holds if all facts of `seen`, one of `any` (0: there is no such condition) and none of
- * `unless` are known. The first such row wins. {words} are slots (see below). */
+/* A row holds if all facts of `seen` are known, at least one fact of `any` (0: no such condition),
+ * and no fact of `unless`. The first row that holds wins. sentence.c fills the {slots}. */
 struct verdict_rule {
     enum cause cause;
     enum ending ending;
     enum verdict_place place;
     uint64_t seen, any, unless;
     const char *sentence, *advice;
-    const char *command; /* a command of fastnet gets the options for its network namespace */
+    const char *command; /* may be empty; gets the options for the network namespace */
 };
 
-#define FIND_RULE   "find the rule (nft list ruleset, iptables -S), and let it accept {peer}"
+#define FIND_RULE                                                                                  \
+    "find the rule (nft list ruleset, iptables -S), and let it accept connections to {peer}"
 #define SHOW_RULE   "fastnet drops --where 'reason = NETFILTER_DROP'"
 #define SHOW_ROUTES "fastnet netstat -rn"
 #define SHOW_PORT   "fastnet sockets --listening --where 'local_port = {port}'"
@@ -62,10 +63,10 @@ struct verdict_rule {
 #define NOBODY     "nobody listens on {target}{in}"
 #define AT_REST    (NO_ATTEMPT | NO_RESULT) /* nothing has answered */
 
-/* Rows without a proof come last, with CAUSE_UNKNOWN. */
+/* Rows for evidence that proves no cause come last, with CAUSE_UNKNOWN. */
 static const struct verdict_rule verdict_rules[] = {
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, LACKS, 0, 0,
-     "not known, because the attempt could not take over {lacks}: it may end elsewhere for them",
+     "not known, because fastnet could not take over {lacks}: with them it may end elsewhere",
      "run fastnet as root", ""},
     {CAUSE_NO_ADDRESS, ENDING_ENDS, AT_HERE, NO_NAME, 0, 0,
      "no address was found for the name {name}: {no-name}",
@@ -74,14 +75,14 @@ static const struct verdict_rule verdict_rules[] = {
     /* after the handshake */
     {CAUSE_RESET, ENDING_ENDS, AT_NONE, CONNECTED | WAS_RESET, 0, 0,
      "{peer} accepts the connection, and then resets it",
-     "see the log of the server, and of a proxy or firewall before it", ""},
+     "see the log of the server, and of a proxy or firewall in front of it", ""},
     {CAUSE_TOO_BIG, ENDING_ENDS, AT_HERE, CONNECTED | DATA_LOST | MTU_LEARNT, 0, 0,
-     "connected, but segments of {mss} bytes do not arrive: a router reported that the way takes "
-     "only packets of {mtu} bytes",
+     "connected, but segments of {mss} bytes do not arrive: a router reported that packets "
+     "may have at most {mtu} bytes",
      "lower the MTU of {interface}, or let the routers forward larger packets", SHOW_ROUTES},
     {CAUSE_MTU, ENDING_ENDS, AT_EVENT, CONNECTED | DATA_LOST | DROP_TOO_BIG, 0, 0,
-     "connected, but segments of {mss} bytes are too big for the way, and are dropped{in}; no ICMP "
-     "message about that arrives",
+     "connected, but segments of {mss} bytes are too big and are dropped{in}; the ICMP message "
+     "about this does not arrive",
      "let ICMP \"fragmentation needed\" and \"packet too big\" pass, or lower the MTU of "
      "{interface}",
      "fastnet drops --where 'reason = PKT_TOO_BIG'"},
@@ -96,7 +97,7 @@ static const struct verdict_rule verdict_rules[] = {
 
     /* connect(2) itself fails */
     {CAUSE_POLICY_RULE, ENDING_ENDS, AT_HERE, WAY_RULE, 0, 0,
-     "the policy rule with priority {priority}{in} ends the way to {address} ({error})",
+     "the policy rule with priority {priority}{in} stops packets to {address} ({error})",
      "see ip rule list, and remove the rule if it is wrong", ""},
     {CAUSE_NO_ROUTE, ENDING_ENDS, AT_HERE, WAY_NONE, 0, 0, "no route leads to {address}{in}",
      "add a route, or the default route (ip route)", SHOW_ROUTES},
@@ -108,17 +109,17 @@ static const struct verdict_rule verdict_rules[] = {
      "a route of type prohibit forbids all packets to {address}{in}", REMOVE_ROUTE, SHOW_ROUTES},
     {CAUSE_NO_LOCAL_PORT, ENDING_ENDS, AT_HERE, NO_PORT, 0, 0,
      "no local port is free for a connection to {peer}{in}",
-     "close connections to it, or widen net.ipv4.ip_local_port_range",
+     "close connections to {peer}, or widen net.ipv4.ip_local_port_range",
      "fastnet sockets --all --where 'remote_port = {port}' --count-by state,process"},
     {CAUSE_NOT_PERMITTED, ENDING_ENDS, AT_HERE, FORBIDDEN, 0, 0,
-     "connect(2) is refused by policy ({error}); which policy is not known",
+     "a policy of this machine refuses connect(2) ({error}); which policy is not known",
      "EPERM: see the BPF programs of the control group (bpftool cgroup tree); EACCES: see the log "
      "of the security module, and whether landlock restricts the process",
      ""},
 
     /* packets of this connection are dropped on this machine */
     {CAUSE_TRACKING_FULL, ENDING_ENDS, AT_TABLE, TABLE_FULL, AT_REST, NO_SOCKET,
-     "connection tracking has no room{in}, so the kernel drops the {packets}",
+     "the table of connection tracking is full{in}, so the kernel drops the {packets}",
      "raise net.netfilter.nf_conntrack_max, or see which flows fill the table",
      "fastnet conntrack --count-by=orig_src"},
     {CAUSE_OWN_RULE_RESETS, ENDING_ENDS, AT_EVENT, RULE_HERE | REFUSED, 0, NO_SOCKET,
@@ -129,7 +130,7 @@ static const struct verdict_rule verdict_rules[] = {
     {CAUSE_OWN_RULE_REJECTS, ENDING_ENDS, AT_EVENT, RULE_HERE, SAYS_ANYTHING, NO_SOCKET,
      "a rule of this machine's firewall{in} rejects the {packets} with an ICMP message", FIND_RULE,
      SHOW_RULE},
-    /* the kernel itself makes these messages only for a rule */
+    /* the kernel of this machine sends these messages only for a rule */
     {CAUSE_OWN_RULE_REJECTS, ENDING_ENDS, AT_HERE, SAID_HERE, SAYS_PORT | SAYS_PROHIBITED, 0,
      "a rule of this machine's firewall{in} rejects packets to {peer} with an ICMP message",
      FIND_RULE, SHOW_RULE},
@@ -146,16 +147,17 @@ static const struct verdict_rule verdict_rules[] = {
 
     /* ICMP answers */
     {CAUSE_LINK_DOWN, ENDING_ENDS, AT_HERE, LINK_DOWN, AT_REST | SAID_HERE, NAMED_DROP,
-     "the interface {interface}{in}, by which packets to {address} leave, {link}",
+     "packets to {address} leave by the interface {interface}{in}, which {link}",
      "set it up (ip link set {interface} up), and check the cable or the other end",
      "fastnet netstat -i"},
     {CAUSE_NO_NEIGHBOUR, ENDING_ENDS, AT_HERE, SAYS_HOST | SAID_HERE | NEIGHBOUR_SILENT, 0,
      NAMED_DROP, "the neighbour {gateway} on {interface}{in} does not answer",
-     "check that it runs, and that it is in the network of {interface} (address, prefix, VLAN)",
+     "check that {gateway} runs, and that it is in the network of {interface} (address, prefix, "
+     "VLAN)",
      "fastnet neigh"},
     {CAUSE_ROUTER_TTL, ENDING_ENDS, AT_OFFENDER, SAYS_TTL, 0, 0,
-     "the TTL of the packets ends at the router {offender}{in}: it is too small, or they go in a "
-     "circle",
+     "the TTL of the packets ends at the router {offender}{in}: it is too small, or routers send "
+     "the packets in a circle",
      "look for two routers whose routes point at each other (traceroute {address})", ""},
     {CAUSE_NET_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_NET | SAID_BY_PEER, 0, SAID_HERE,
      "{offender}{in} itself answers that the network is unreachable: a rule there rejects, or NAT "
@@ -170,36 +172,34 @@ static const struct verdict_rule verdict_rules[] = {
      "check the routes of {offender}", SHOW_ROUTES},
     {CAUSE_HOST_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_HOST, 0, SAID_HERE,
      "the router {offender}{in} answers that it cannot reach {address}",
-     "check that the machine with {address} runs, and that its neighbours reach it",
+     "check that the machine with {address} runs, and that {offender} can reach it",
      "fastnet neigh"},
     {CAUSE_PORT_UNREACHABLE, ENDING_ENDS, AT_OFFENDER, SAYS_PORT, 0, SAID_HERE,
      "{offender}{in} rejects the connection with an ICMP message (port unreachable)",
-     "find the firewall rule there that rejects it, and let it accept {peer}", ""},
+     "find the firewall rule there that rejects the connection, and let it accept {peer}", ""},
     {CAUSE_PROHIBITED, ENDING_ENDS, AT_OFFENDER, SAYS_PROHIBITED, 0, SAID_HERE,
      "{offender}{in} answers that the connection is prohibited",
-     "find the firewall rule or the route there that prohibits it", ""},
+     "find the firewall rule or the route there that prohibits the connection", ""},
 
-    /* silent drops of this machine */
+    /* this machine drops packets without an answer */
     {CAUSE_RP_FILTER, ENDING_ENDS, AT_EVENT, DROP_RP_FILTER, AT_REST, NO_SOCKET,
      "the reverse path filter{in} drops the {packets}: the route back to {source} leads through "
      "another interface",
-     "correct the routes, or set net.ipv4.conf.all.rp_filter to 2 and that of the interface to 2 "
-     "or 0",
-     SHOW_ROUTES},
+     "correct the routes, or set net.ipv4.conf.all.rp_filter to 2 (loose)", SHOW_ROUTES},
     {CAUSE_ROUTER_TTL, ENDING_ENDS, AT_EVENT, DROP_TTL, AT_REST, NO_SOCKET,
-     "the TTL of the {packets} ends{in}: it is too small, or they go in a circle",
+     "the TTL of the {packets} ends{in}: it is too small, or routers send the packets in a circle",
      "look for two routers whose routes point at each other", SHOW_ROUTES},
     {CAUSE_ROUTER_NO_ROUTE, ENDING_ENDS, AT_EVENT, DROP_NO_ROUTE, AT_REST, NO_SOCKET,
-     "the kernel drops the {packets}{in}: it has no route for them, or does not forward packets",
+     "the kernel drops the {packets}{in}: no route exists for them, or forwarding is off",
      "add the route, or set net.ipv4.ip_forward (net.ipv6.conf.all.forwarding) to 1", SHOW_ROUTES},
 
     {CAUSE_TOO_BIG, ENDING_ENDS, AT_HERE, NO_ANSWERS | MTU_NEW, 0, ANY_DROP | NO_SOCKET,
-     "a router answered that packets to {address} are too big: the way takes only packets of {mtu} "
-     "bytes",
-     "see why a router of the way has such a small MTU", SHOW_ROUTES},
+     "a router answered that packets to {address} are too big: they may have at most {mtu} bytes",
+     "find the router with this MTU (tracepath {address})", SHOW_ROUTES},
     {CAUSE_NO_NEIGHBOUR, ENDING_ENDS, AT_HERE, NEIGHBOUR_SILENT, NO_ATTEMPT | NO_ANSWERS,
      NAMED_DROP, "the neighbour {gateway} on {interface}{in} does not answer",
-     "check that it runs, and that it is in the network of {interface} (address, prefix, VLAN)",
+     "check that {gateway} runs, and that it is in the network of {interface} (address, prefix, "
+     "VLAN)",
      "fastnet neigh"},
     {CAUSE_DROPPED, ENDING_ENDS, AT_EVENT, DROP_OTHER, NO_ANSWERS, NO_SOCKET | LISTENER_DROPS,
      "the kernel drops the {packets}{in}: {reason}", "see what the reason means",
@@ -242,18 +242,19 @@ static const struct verdict_rule verdict_rules[] = {
      "{half-open-limit}), and SYN cookies are off",
      "set net.ipv4.tcp_syncookies to 1, or raise net.ipv4.tcp_max_syn_backlog", SHOW_PORT},
 
-    /* elsewhere */
+    /* the end of the way is on another machine */
     {CAUSE_REFUSED, ENDING_ENDS, AT_NONE, REFUSED | SAW_DROPS, 0,
      ANY_DROP | NO_SOCKET | HOME_HERE | STRAYS,
-     "{peer} refused after {elapsed}: nobody listens there, or a firewall there rejects",
-     "look there who listens (fastnet sockets -l), and what the firewall rejects", ""},
+     "{peer} refused after {elapsed}: nobody listens there, or a firewall there rejects the "
+     "connection",
+     "on that machine, see who listens (fastnet sockets -l), and what the firewall rejects", ""},
     {CAUSE_NO_ANSWER, ENDING_ENDS, AT_NONE, NO_ANSWERS | SAW_DROPS, 0,
      ANY_DROP | NO_SOCKET | HOME_HERE | HOME_THERE | NEIGHBOUR_SILENT | LINK_DOWN | LISTENER_DROPS |
          UDP,
-     "{syns} left by {interface}, and nothing came back in {elapsed}: packets or answers are lost "
-     "where this machine does not see them",
-     "look on the machine with {address}, or on a router before it, whether they arrive "
-     "(fastnet drops, tcpdump)",
+     "{syns} left by {interface}, and nothing came back in {elapsed}: the packets or the answers "
+     "are lost outside of this machine",
+     "see on the machine with {address}, or on a router on the way, whether packets arrive "
+     "(tcpdump, fastnet drops)",
      ""},
 
     /* clients of a port of this machine */
@@ -289,22 +290,25 @@ static const struct verdict_rule verdict_rules[] = {
      "address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_HERE | MISS_ANY, 0, 0,
-     NOBODY "; only --probe shows whether a NAT rule, or another rule or program, leads elsewhere",
+     NOBODY "; only --probe shows whether a rule (NAT) or a BPF program leads packets "
+            "elsewhere",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | MISS_ANY, 0, 0,
      NOBODY ", which has this address; only --probe shows whether packets arrive there",
      "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, NO_ATTEMPT, 0, 0,
-     "nothing that is known here is in the way; only --probe shows whether {peer} answers",
+     "nothing on this machine seems to be in the way; only --probe shows whether {peer} answers",
      "try it: --probe opens one connection, and closes it", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ANSWERS | SAW_DROPS | HOME_THERE, 0,
      ANY_DROP | NO_SOCKET | LISTENER_DROPS | UDP,
-     "nothing came back in {elapsed}; whether packets reach {address}{in}, which has this address, "
-     "is not known",
-     "see the XDP programs of the interfaces there, which drop without a trace (ip link)", ""},
+     "nothing came back in {elapsed}; {address} is an address{in}, but it is not known whether "
+     "packets arrive there",
+     "see which XDP programs the interfaces there have (ip link): they can drop packets without a "
+     "trace",
+     ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, UDP | NO_RESULT | SAW_DROPS, 0, ANY_DROP,
      "a datagram left by {interface}, and no error came back; UDP does not confirm that it arrived",
-     "look on the machine with {address} whether it arrives (tcpdump)", ""},
+     "see on the machine with {address} whether the datagram arrives (tcpdump)", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, CONNECTED | DATA_WAITS, 0, 0,
      "{peer} accepts connections, but has not acknowledged all data in time",
      "try again with a longer time (--for)", ""},
@@ -313,14 +317,15 @@ static const struct verdict_rule verdict_rules[] = {
      "that moment, which a NAT rule may have led there",
      "see which refused connections it has (fastnet drops --all-netns)", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, REFUSED | HOME_HERE | MISS_ANY, 0, SAW_DROPS,
-     "refused after {elapsed}, and " NOBODY "; whether a NAT rule leads elsewhere is not known",
+     "refused after {elapsed}, and " NOBODY "; whether a NAT rule leads packets elsewhere is not "
+     "known",
      "start the server, or check the port; run fastnet as root to be sure", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, REFUSED, 0, SAW_DROPS,
-     "refused after {elapsed}, but by whom is not known: dropped packets and resets could not be "
-     "noted",
+     "refused after {elapsed}; who refused is not known, because fastnet could not watch dropped "
+     "packets and resets",
      "run fastnet as root", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, NO_RESULT, 0, SAW_DROPS,
-     "no answer in {elapsed}; whether this machine drops packets is not known",
+     "no answer in {elapsed}; whether this machine dropped the packets is not known",
      "run fastnet as root", ""},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_NONE, 0, 0, 0,
      "not known: what was seen does not prove a cause", "see the steps above", ""},
@@ -379,8 +384,8 @@ void verdict_first_address(const struct evidence *first, const struct evidence *
     verdict->cause = CAUSE_FIRST_ADDRESS;
     verdict->ending = ENDING_ENDS;
     snprintf(verdict->sentence, sizeof verdict->sentence,
-             "%s, an earlier address of %s, does not work, but %s does: %.200s", broken,
+             "the address %s of %s does not work, but %s does: %.200s", broken,
              first->name ? first->name : "the name", works, of_first.sentence);
     snprintf(verdict->advice, sizeof verdict->advice,
-             "remove that address from the name, or mend it: %.300s", of_first.advice);
+             "remove this address from the name, or make it work: %.300s", of_first.advice);
 }

@@ -26,10 +26,10 @@ enum {
     /* The kernel asks for a neighbour three times, once a second, and reports its silence a moment
      * later: then --for=3 has just ended. */
     GRACE_MS = 500,
-    LATE_MS = 1000, /* a busy machine: the child may report its result late */
+    LATE_MS = 1000, /* on a busy machine the child may report its result late */
 };
 
-/* Drops that prove, as soon as they are seen, where the connection ends. */
+/* Each of these facts proves at once where the connection ends. */
 #define PROOFS (RULE_HERE | RULE_THERE | NO_SOCKET)
 
 struct why {
@@ -259,13 +259,12 @@ static int why_look(struct why *why, struct evidence *evidence)
 static int why_look_at_all(struct why *why)
 {
     size_t index = why_next_address(why, &why->tries[0], 0);
-    int status = 0;
 
     why->count = 1;
     if (why->lacks & ATTEMPT_LACKS_NETNS)
         return 0;
     if (index >= why->addresses.count) {
-        why->tried[0] = index = 0;
+        why->tried[0] = 0;
         why_begin_evidence(why, &why->tries[0], 0);
         return why->addresses.count ? why_look(why, &why->tries[0]) : 0;
     }
@@ -282,7 +281,7 @@ static int why_look_at_all(struct why *why)
 
 /* --- The answer ------------------------------------------------------------------------------- */
 
-/* What could not be read, and may decide. */
+/* Sets the summary, and reports what could not be read if it may be the cause. */
 static void why_conclude(struct why *why, const struct evidence *evidence,
                          const struct verdict *verdict)
 {
@@ -331,7 +330,7 @@ static int why_emit(struct why *why, record_fn fn, void *arg)
     return error ? error : steps_emit_answer(&steps, &verdict);
 }
 
-/* Looks from the network namespace of --as, if it names one. */
+/* Explains in the network namespace of this thread, which is that of --as. */
 static int why_explain_here(struct why *why, record_fn fn, void *arg)
 {
     const struct why_options *options = why->options;

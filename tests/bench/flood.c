@@ -132,7 +132,7 @@ static pid_t start(char **command)
     errx(1, "%s does not watch", *command);
 }
 
-/* The socket that packets are sent to, or the listener; what a round does with it. */
+/* The socket that gets the packets, or the listener; and the function of a round. */
 struct flood {
     int socket;
     struct sockaddr_in at; /* of the listener */

@@ -17,18 +17,21 @@
 static void print(const struct addresses *found, size_t index)
 {
     const struct address *address = &found->list[index];
-    char text[INET6_ADDRSTRLEN], name[IF_NAMESIZE];
+    char text[INET6_ADDRSTRLEN];
 
     fputs(inet_ntop(address->family, address->bytes, text, sizeof text), stdout);
-    if (found->interfaces[index])
+    if (found->interfaces[index]) {
+        char name[IF_NAMESIZE];
         printf(" dev %s", if_indextoname(found->interfaces[index], name));
+    }
     putchar('\n');
 }
 
 int main(int argc, char *argv[])
 {
     static struct addresses found;
-    const unsigned milliseconds = argc > 2 ? (unsigned)atoi(argv[2]) : ADDRESSES_WAIT_MS;
+    const unsigned milliseconds =
+        argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : ADDRESSES_WAIT_MS;
     const int family = argc < 4 ? AF_UNSPEC : strcmp(argv[3], "inet") == 0 ? AF_INET : AF_INET6;
 
     if (argc < 2 || addresses_find(&found, argv[1], family, milliseconds) < 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Machines behind a TUN device, which are not namespaces of this machine: fastnet sees no more of
-them than of machines far away. The destination port chooses what such a machine does with TCP.
+"""Machines behind a TUN device, which are not namespaces of this machine: fastnet knows
+only their packets. The destination port chooses what such a machine does with TCP.
 
     beyond.py DEVICE ROUTER4 ROUTER6 PORT=ACTION... [ADDRESS,PORT...]
 

@@ -57,11 +57,11 @@ static const struct made_connects made_connects_usual = {
     .name = 128,
     .parameters = 4};
 
-/* The queue of a socket's errors, and what a message in it says. Returns the queue's type. */
+/* Adds the queue of the errors of a socket, and its messages. Returns the type of the queue. */
 static inline uint32_t made_errors(struct made_btf *made, const struct made_connects *kernel,
                                    uint32_t byte, uint32_t two, uint32_t four, uint32_t net)
 {
-    const uint32_t room = made_array(made, byte, four, 48), bytes = made_pointer(made, byte);
+    const uint32_t room = made_array(made, byte, four, 48), data = made_pointer(made, byte);
     uint32_t skb, error, queue, device;
 
     device = made_struct(made, "net_device", 1);
@@ -69,7 +69,7 @@ static inline uint32_t made_errors(struct made_btf *made, const struct made_conn
     device = made_pointer(made, device);
     skb = made_struct(made, "sk_buff", 5);
     made_member(made, "cb", room, kernel->room * 8);
-    made_member(made, "head", bytes, kernel->head * 8);
+    made_member(made, "head", data, kernel->head * 8);
     made_member(made, "network_header", two, kernel->network * 8);
     made_member(made, "transport_header", two, kernel->transport * 8);
     made_member(made, "dev", device, kernel->device * 8);

@@ -31,23 +31,22 @@ static struct address parsed(const char *text)
 
 static void put(const char *name, const struct address *address)
 {
-    char text[INET6_ADDRSTRLEN];
-
-    if (address->family != AF_UNSPEC)
+    if (address->family != AF_UNSPEC) {
+        char text[INET6_ADDRSTRLEN];
         printf(" %s %s", name, inet_ntop(address->family, address->bytes, text, sizeof text));
+    }
 }
 
 static void put_interface(const char *name, uint32_t index)
 {
-    char text[IF_NAMESIZE] = "?";
-
     if (index) {
+        char text[IF_NAMESIZE] = "?";
         if_indextoname(index, text);
         printf(" %s %s", name, text);
     }
 }
 
-static const char *const ends[] = {
+static const char *const end_names[] = {
     [ROUTING_LEADS] = "leads",         [ROUTING_NONE] = "none",
     [ROUTING_BLACKHOLE] = "blackhole", [ROUTING_UNREACHABLE] = "unreachable",
     [ROUTING_PROHIBIT] = "prohibit",   [ROUTING_NEEDS_INTERFACE] = "needs-interface",
@@ -56,7 +55,7 @@ static const char *const ends[] = {
 
 static void print_answer(const struct routing_answer *answer)
 {
-    fputs(ends[answer->end], stdout);
+    fputs(end_names[answer->end], stdout);
     if (answer->error)
         printf(" errno %d", answer->error);
     if (answer->rule.known)

@@ -65,7 +65,7 @@ address() # NAMESPACE INTERFACE N.M...
     done
 }
 
-# Leaves nothing behind for words that are addresses of the two families: N.M, or N for a network.
+# Turns words N.M (an address) or N (a network) into addresses of the family.
 of_family() # 4|6 WORD...; leaves them in $words
 {
     local each

@@ -16,7 +16,8 @@
 #include "probes/drop/reset_program.h"
 #include "processor.h"
 
-enum { MAP = 7, EVENTS = 4, OBJECT = 256, HEAD = 16, PORT = 80, SYN = TH_SYN, NETNS = 0xf0000001 };
+enum { MAP = 7, EVENTS = 4, OBJECT = 256, HEAD = 16, PORT = 80, SYN = TH_SYN };
+#define NETNS UINT32_C(0xf0000001)
 
 static char bytes[MADE_BTF_MAX];
 static struct drop_table table;

@@ -7,12 +7,12 @@
 
 static void each_reset_reason_has_a_sentence(void **state)
 {
-    const char *name, *meaning;
+    const char *name;
     uint64_t count = 0;
 
     (void)state;
     while ((name = reset_reason_word(count))) {
-        meaning = reset_reason_meaning(as_text(name));
+        const char *meaning = reset_reason_meaning(as_text(name));
         assert_non_null(meaning);
         assert_true(strlen(meaning) > 10);
         assert_true(strlen(name) < RESET_REASON_NAME);

@@ -281,8 +281,8 @@ static void a_next_hop_of_ipv6_is_a_gateway_of_ipv4(void **state)
 {
     struct routed *routed = *state;
     struct {
-        uint16_t family; /* cppcheck-suppress unusedStructMember */
-        uint8_t bytes[16];
+        uint16_t family;   /* cppcheck-suppress unusedStructMember */
+        uint8_t bytes[16]; /* cppcheck-suppress unusedStructMember */
     } via = {AF_INET6, {0xfe, 0x80, [15] = 5}};
 
     routed->route.length = 0;
@@ -384,10 +384,10 @@ static void add_vrf(struct routed *routed)
 {
     struct wire *wire = add_link(routed, RED, "red", IFF_UP);
     const struct {
-        struct nlattr kind; /* cppcheck-suppress unusedStructMember */
-        char name[4];
+        struct nlattr kind;        /* cppcheck-suppress unusedStructMember */
+        char name[4];              /* cppcheck-suppress unusedStructMember */
         struct nlattr data, table; /* cppcheck-suppress unusedStructMember */
-        uint32_t number;
+        uint32_t number;           /* cppcheck-suppress unusedStructMember */
     } info = {{8, IFLA_INFO_KIND}, "vrf", {12, IFLA_INFO_DATA}, {8, IFLA_VRF_TABLE}, TABLE_RED};
 
     wire_attribute(wire, IFLA_LINKINFO, &info, sizeof info);
@@ -437,10 +437,10 @@ static void a_device_of_another_kind_is_no_vrf(void **state)
     struct routing_link link;
     struct wire *wire = add_link(routed, RED, "red", IFF_UP);
     const struct {
-        struct nlattr kind; /* cppcheck-suppress unusedStructMember */
-        char name[8];
+        struct nlattr kind;         /* cppcheck-suppress unusedStructMember */
+        char name[8];               /* cppcheck-suppress unusedStructMember */
         struct nlattr data, number; /* cppcheck-suppress unusedStructMember */
-        uint32_t value;
+        uint32_t value;             /* cppcheck-suppress unusedStructMember */
     } info = {{12, IFLA_INFO_KIND}, "bridge", {12, IFLA_INFO_DATA}, {8, IFLA_VRF_TABLE}, 1};
 
     wire_attribute(wire, IFLA_LINKINFO, &info, sizeof info);

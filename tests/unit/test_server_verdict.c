@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The answer of fastnet why PORT: what is known about the port, and what that proves. */
+/* The answer of fastnet why PORT: the sockets of a port, and the verdict that they prove. */
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static void a_port_without_a_socket_ends(void **state)
 }
 
 /* A rule may lead the packets of clients to another machine or network namespace. */
-static void a_port_without_a_socket_is_not_known_behind_nat(void **state)
+static void a_port_without_a_socket_is_not_known_with_nat(void **state)
 {
     struct evidence evidence = nobody();
 
@@ -224,7 +224,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_port_without_a_socket_ends),
-        cmocka_unit_test(a_port_without_a_socket_is_not_known_behind_nat),
+        cmocka_unit_test(a_port_without_a_socket_is_not_known_with_nat),
         cmocka_unit_test(the_nearest_miss_is_named),
         cmocka_unit_test(a_client_that_knocks_in_vain_is_a_near_miss),
         cmocka_unit_test(a_full_queue_ends),

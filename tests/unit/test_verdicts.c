@@ -250,15 +250,15 @@ TEST(a_link_without_carrier_is_named)
 
 TEST(a_silent_neighbour_is_named)
 {
-    struct evidence looked = quiet(), tried = waiting(), told = answered(3, 1, 1, 3);
+    struct evidence looked = quiet(), tried = waiting(), reported = answered(3, 1, 1, 3);
 
     tried.neighbour.state = NUD_INCOMPLETE;
     check(&tried, CAUSE_NO_NEIGHBOUR, is_6 ? "2001:db8:1::1" : "10.9.1.1");
-    told.neighbour.state = NUD_FAILED;
-    told.offender_is_here = true;
-    check(&told, CAUSE_NO_NEIGHBOUR, "eth0");
-    told.neighbour.state = NUD_REACHABLE; /* then a rule may have sent the message */
-    check(&told, CAUSE_UNKNOWN, "");
+    reported.neighbour.state = NUD_FAILED;
+    reported.offender_is_here = true;
+    check(&reported, CAUSE_NO_NEIGHBOUR, "eth0");
+    reported.neighbour.state = NUD_REACHABLE; /* a rule may have caused the message */
+    check(&reported, CAUSE_UNKNOWN, "");
     looked.neighbour.state = NUD_FAILED;
     looked.neighbour.used_ms = 60000; /* long ago */
     check(&looked, CAUSE_UNKNOWN, "");
@@ -400,13 +400,13 @@ TEST(each_message_of_a_router_has_its_cause)
 
 TEST(a_way_for_small_packets_is_known_by_what_is_lost)
 {
-    struct evidence told = waiting(), large = connected(), learnt, dropped;
+    struct evidence reported = waiting(), large = connected(), learnt, dropped;
 
-    told.route.mtu_is_learnt = told.mtu_is_new = true;
-    told.route.mtu = 600;
-    check(&told, CAUSE_TOO_BIG, "600 bytes");
-    told.mtu_is_new = false; /* learnt before: what is lost now is not known */
-    check(&told, CAUSE_NO_ANSWER, "");
+    reported.route.mtu_is_learnt = reported.mtu_is_new = true;
+    reported.route.mtu = 600;
+    check(&reported, CAUSE_TOO_BIG, "600 bytes");
+    reported.mtu_is_new = false; /* learnt before: it does not prove why packets are lost now */
+    check(&reported, CAUSE_NO_ANSWER, "");
     large.attempt.mss = 1448;
     large.attempt.sent = 5000;
     large.attempt.data_retransmits = 3;
@@ -468,7 +468,7 @@ TEST(a_listener_bound_to_an_interface_needs_proof)
     go_there(&evidence);
     listen_on(&evidence, MISS_INTERFACE, pick("10.9.2.2", "2001:db8:2::2"));
     drop(&evidence, "NO_SOCKET", THERE);
-    check(&evidence, CAUSE_LISTENS_INTERFACE, "bound to another");
+    check(&evidence, CAUSE_LISTENS_INTERFACE, "only on another interface");
     evidence.event_count = 0;
     come_home(&evidence);
     check(&evidence, CAUSE_UNKNOWN, "");
@@ -493,7 +493,8 @@ TEST(a_full_queue_needs_a_listener_that_dropped_the_connection)
     go_there(&evidence);
     listen_on(&evidence, MISS_NONE, pick("10.9.2.2", "2001:db8:2::2"));
     evidence.listener.queue = 129;
-    check(&evidence, CAUSE_UNKNOWN, "which has this address"); /* is this where packets arrive? */
+    check(&evidence, CAUSE_UNKNOWN,
+          "whether packets arrive there"); /* is this where packets arrive? */
     evidence.listener.dropped = 3;
     check(&evidence, CAUSE_ACCEPT_QUEUE, "129 connections wait, and its limit is 128|postgres");
     evidence.listener.queue = 128; /* not yet full */
@@ -520,7 +521,7 @@ TEST(an_answer_from_elsewhere_is_known_only_if_packets_were_noted)
     check(&silent, CAUSE_UNKNOWN, "");
     silent.has_waited = true;
     silent.events_lost = refused.events_lost = 1;
-    check(&refused, CAUSE_UNKNOWN, "by whom is not known");
+    check(&refused, CAUSE_UNKNOWN, "who refused is not known");
     check(&silent, CAUSE_UNKNOWN, "is not known");
     silent.events_lost = refused.events_lost = 0;
     silent.read &= ~(unsigned)EVIDENCE_DROPS;

@@ -62,7 +62,7 @@ struct step_record {
     uint32_t error;      /* errno of the step */
     uint64_t elapsed;    /* duration of the step, nanoseconds */
     struct text result;  /* a sentence without a full stop */
-    struct text cause;   /* name of the cause, as the table in fastnet-why(8) has it */
+    struct text cause;   /* name of the cause, as in the table of fastnet-why(8) */
     struct text advice;  /* what to do */
     struct text command; /* a command line that shows more; may be empty */
     struct text source;  /* the table, file or probe that the step was read from */

@@ -49,7 +49,8 @@ int flow_find(struct netlink *netlink, const char *proc_root, uint8_t protocol,
               struct flow_found *found)
 {
     struct report unreported = {.partial = false};
-    struct record key = {.kind = &kind_flow, .has = FLOW_ORIG};
+    struct record key = {
+        .kind = &kind_flow, .has = FLOW_ORIG, .flow.family = source->address.family};
     struct flow_tuple *tuple = &key.flow.way[WAY_ORIG].tuple;
     struct flow_search search = {tuple, found};
     const struct query query = {.table = &table_flow_one,
@@ -65,7 +66,6 @@ int flow_find(struct netlink *netlink, const char *proc_root, uint8_t protocol,
     /* the request would load the module, which then tracks nothing */
     if (sysctl_number(proc_root, "net/netfilter/nf_conntrack_count", &count) == -ENOENT)
         return 0;
-    key.flow.family = source->address.family;
     *tuple = (struct flow_tuple){.src = source->address,
                                  .dst = destination->address,
                                  .src_port = source->port,

@@ -33,8 +33,8 @@ static struct nlmsghdr *routing_begin(char *buffer, uint16_t type, uint16_t flag
     return message;
 }
 
-/* Sends it, and hands the answer to `fn`. Returns 0; -EAGAIN if the answer may lack something; or
- * another -errno. */
+/* Sends the request, and passes the answer to `fn`. Returns 0; -EAGAIN if the answer may lack
+ * something; or another -errno. */
 static int routing_send(struct netlink *netlink, struct nlmsghdr *request, netlink_fn fn, void *arg)
 {
     struct report report = {.partial = false};
@@ -190,13 +190,13 @@ static int routing_find(const struct routing *routing, unsigned flags, struct ro
     return result < 0 || route->has ? result : -EBADMSG;
 }
 
-/* True for the answers that the kernel gives if it knows no way. */
+/* True for the errors of the kernel that mean: no way leads to the peer. */
 static bool routing_is_end(int error)
 {
     return error == -ENETUNREACH || error == -EHOSTUNREACH || error == -EACCES || error == -EINVAL;
 }
 
-/* Finds the source address that IPv6 chooses if no route is for packets without a source: then
+/* Finds the source address that IPv6 chooses if no route fits packets without a source: then
  * connect(2) searches again, with the best address for the peer (ip6_dst_lookup_tail() of
  * net/ipv6/ip6_output.c). A UDP socket that connects sends nothing. Returns 0, or -errno of
  * connect(2). */
@@ -498,7 +498,7 @@ int routing_ask(struct netlink *netlink, const struct routing_question *question
         routing_explain_end(&routing);
         return 0;
     }
-    routing_find(&routing, RTM_F_FIB_MATCH, &match); /* without it, less is known */
+    routing_find(&routing, RTM_F_FIB_MATCH, &match); /* may fail: then less is known */
     if (is_other_interface(&routing, &route))
         return 0;
     routing_fill(&routing, &route, &match);

@@ -96,7 +96,7 @@ static enum rule_match match_source(const struct policy_rule *rule, const struct
     if (!rule->header.src_len)
         return RULE_MATCHES;
     if (flow->source.family == AF_UNSPEC) /* IPv6 may choose a source in this rule's network */
-        return rule->header.flags & FIB_RULE_FIND_SADDR ? RULE_MAY_MATCH : RULE_DIFFERS;
+        return (rule->header.flags & FIB_RULE_FIND_SADDR) ? RULE_MAY_MATCH : RULE_DIFFERS;
     return match_if(address_is_within(&flow->source, &rule->source, rule->header.src_len));
 }
 
@@ -182,7 +182,7 @@ static int rule_error(uint8_t action)
                                           : 0;
 }
 
-/* The way leads: can this rule have found its route? */
+/* A way leads to the peer: returns whether this rule can have found its route. */
 static enum rule_match rule_leads(const struct rule_search *search, const struct policy_rule *rule,
                                   uint32_t table)
 {
@@ -193,8 +193,8 @@ static enum rule_match rule_leads(const struct rule_search *search, const struct
     return match_if(search->prefix > rule->suppress_prefix);
 }
 
-/* The way ended: can a route have ended it in the table of this rule? If the socket is bound to an
- * interface, IPv6 may skip routes that end ways, because they have the interface lo. */
+/* The way ended: returns whether a route in this table can have ended it. If the socket is bound to
+ * an interface, IPv6 may skip routes that end ways, because they have the interface lo. */
 static enum rule_match table_ends(struct rule_search *search, const struct policy_rule *rule,
                                   uint32_t table)
 {

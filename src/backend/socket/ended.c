@@ -17,16 +17,16 @@ static void ended_set(struct socket_origin *origin, enum socket_ended ended,
     origin->ended_by = (uint8_t)by;
 }
 
-/* Whether ICMP messages have this errno: icmp_err_convert[] of net/ipv4/icmp.c, tab_unreach[] of
- * net/ipv6/icmp.c. */
+/* Returns whether the kernel makes this errno from ICMP messages: icmp_err_convert[] of
+ * net/ipv4/icmp.c, tab_unreach[] of net/ipv6/icmp.c. */
 static bool ended_is_unreachable(uint32_t error)
 {
     return error == EHOSTUNREACH || error == ENETUNREACH || error == EHOSTDOWN || error == ENONET ||
            error == ENOPROTOOPT || error == EACCES;
 }
 
-/* The kernel gives up after a time without any answer; if ICMP messages came, their error says so
- * (tcp_write_err() of net/ipv4/tcp_timer.c). */
+/* The kernel gives up after a time without any answer. `error` is that of the last ICMP message;
+ * without ICMP messages it is ETIMEDOUT (tcp_write_err() of net/ipv4/tcp_timer.c). */
 static void ended_give_up(uint32_t error, struct socket_origin *origin)
 {
     if (error == ETIMEDOUT)
@@ -47,14 +47,13 @@ static void ended_failed(const struct connect_end *end, struct socket_origin *or
         ended_set(origin, ENDED_CLOSED, ENDED_BY_LOCAL);
     else if (end->error)
         ended_give_up(origin->error, origin);
-    else if (ended_is_unreachable(
-                 origin->error)) /* the program closed the socket after the error */
+    else if (ended_is_unreachable(origin->error)) /* the program closed the socket afterwards */
         ended_set(origin, ENDED_UNREACHABLE, ENDED_BY_UNKNOWN);
 }
 
-/* The socket had left all states before it sent the reset: __tcp_close(), tcp_disconnect() of
- * net/ipv4/tcp.c, or data that came for it afterwards. Without a reason (before Linux 6.10) only
- * two states exclude that the kernel had too little memory for a socket without a process. */
+/* The socket sent the reset after it had entered CLOSE: in __tcp_close() or tcp_disconnect() of
+ * net/ipv4/tcp.c, or because data came later. The kernel also resets closed sockets if it lacks
+ * memory. Without a reason (before Linux 6.10) only two states exclude this. */
 static enum socket_ended_by ended_after_close(const struct connect_end *end)
 {
     if (*end->reset_reason)
@@ -64,7 +63,7 @@ static enum socket_ended_by ended_after_close(const struct connect_end *end)
                                                                          : ENDED_BY_UNKNOWN;
 }
 
-/* The socket sent a reset and left its state afterwards: by tcp_abort() of net/ipv4/tcp.c (ss -K,
+/* The socket sent the reset before it entered CLOSE: by tcp_abort() of net/ipv4/tcp.c (ss -K,
  * whose error is ECONNABORTED), or by a timer of net/ipv4/tcp_timer.c. */
 static void ended_before_close(const struct connect_end *end, struct socket_origin *origin)
 {
@@ -84,16 +83,15 @@ static void ended_before_close(const struct connect_end *end, struct socket_orig
         ended_set(origin, ENDED_RESET, ENDED_BY_UNKNOWN);
 }
 
-/* No reset was sent or received. unacked: bytes without acknowledgement, with the FIN.
+/* No reset was sent or received. unacked: sequence numbers of data and FIN that the peer did not
+ * acknowledge; known: `unacked` is known.
  *
  * FIN_WAIT2: the peer has acknowledged the FIN of this end. LAST_ACK: this end sent its FIN after
  * the FIN of the peer. CLOSING: both sent a FIN before the other FIN came. */
 static void ended_quietly(const struct connect_end *end, bool known, uint32_t unacked,
                           struct socket_origin *origin)
 {
-    if (end->error == ECONNABORTED)
-        ended_set(origin, ENDED_CLOSED, ENDED_BY_LOCAL);
-    else if (end->state == TCP_FIN_WAIT2)
+    if (end->error == ECONNABORTED || end->state == TCP_FIN_WAIT2)
         ended_set(origin, ENDED_CLOSED, ENDED_BY_LOCAL);
     else if (known && unacked)
         ended_give_up((uint32_t)end->error, origin);

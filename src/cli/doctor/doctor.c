@@ -293,7 +293,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .layout = &layout,
         .more_metrics = findings_metrics,
         .clock = true,
-        /* the causes of failed connections are searched in all network namespaces */
+        /* finding_explain() reads all network namespaces */
         .rights = RIGHTS_OF_NAMESPACES,
         .another_follows = first,
         .quiet = first,

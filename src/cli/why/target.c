@@ -146,8 +146,8 @@ static int target_take_host(struct target_parser *parser)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* Removes all but host and port from a URL: https://user:password@db.example:8443/path. `data` is
- * also a word with a user only, as ssh(1) takes it. */
+/* Removes all but host and port from a URL: https://user:password@db.example:8443/path. The word
+ * may also have only a user, as for ssh(1): user@db.example. */
 static struct text target_authority(struct target_parser *parser, const char *word)
 {
     const char *slashes = strstr(word, "://"), *at;

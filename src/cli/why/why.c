@@ -34,7 +34,6 @@ struct why_command {
     bool has_mark, probe, udp, ipv4, ipv6, verbose, list;
     struct why_target target;
     struct attempt_as as;
-    struct why *why;
     bool *listed; /* set as soon as all steps were written */
 };
 
@@ -145,9 +144,9 @@ static const char *why_conflict(const struct why_command *command)
            : is_here && sends                ? "--probe needs a host (try localhost:PORT)"
            : is_here && command->as_text     ? "--as needs a host (try localhost:PORT)"
            : is_here && command->has_mark    ? "--mark needs a host (try localhost:PORT)"
+           : sends && !command->milliseconds ? "--for=0 cannot be combined with --probe"
            : command->bytes && !sends        ? "--bytes needs --probe: the server gets the bytes"
            : command->bytes && command->udp  ? "--bytes cannot be combined with --udp"
-           : sends && !command->milliseconds ? "--for=0 cannot be combined with --probe"
            : command->as_text && command->common.netns && command->as.netns
                ? "--netns cannot be combined with this --as, which has a network namespace"
                : NULL;
@@ -233,7 +232,6 @@ static int why_list(struct why_command *command, struct why *why)
         .verbose = command->verbose,
         .width = command_width(common),
     };
-    bool listed = false;
     struct listing_command listing = {
         .common = common,
         .kind = &kind_step,
@@ -248,9 +246,8 @@ static int why_list(struct why_command *command, struct why *why)
         .arg = command,
     };
 
-    command->listed = &listed;
     const int status = command_run(&listing);
-    return why_status(why_summary(why), listed, status);
+    return why_status(why_summary(why), *command->listed, status);
 }
 
 static int why_run_answer(struct why_command *command)
@@ -291,7 +288,8 @@ static int why_run_answer(struct why_command *command)
 
 int why_run(int argc, char *const argv[])
 {
-    struct why_command command = {.word_count = 0};
+    bool listed = false;
+    struct why_command command = {.listed = &listed};
     int status = why_parse(&command, argc, argv);
 
     if (status == PARSED)

@@ -4,8 +4,8 @@
 #include "fastnet/array.h"
 #include "fastnet/drop_reasons.h"
 
-/* In the order of the kernel's list. Without a meaning: the reason is also a reason of drops, and
- * means the same. The reasons of MPTCP are those of RFC 8684, section 3.6. */
+/* In the order of the kernel's list. A reason without a meaning is also a reason for drops, and has
+ * the meaning of that reason. The reasons of MPTCP are those of RFC 8684, section 3.6. */
 static const struct reset_reason {
     const char *name, *meaning;
 } reasons[] = {

@@ -76,7 +76,7 @@ static struct endpoint attempt_end(const struct drop_packet *packet, const uint8
     return (struct endpoint){.address = address_unmapped(&address), .port = ntohs(port)};
 }
 
-/* A reset that answers a packet goes the other way. */
+/* A reset that answers a packet goes in the opposite direction. */
 void attempt_decode(const struct drop_slot *slot, struct attempt_event *event)
 {
     const struct drop_packet *packet = &slot->packet;

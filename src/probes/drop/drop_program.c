@@ -367,7 +367,7 @@ static void drop_program_put_first(struct assembly *to, const struct drop_filter
     assembly_number(to, BPF_SUB, BPF_SECOND, offsetof(struct drop_slot, seen.time));
 }
 
-/* What only the first packet of a key needs. */
+/* Stores the data of the first packet of a key. */
 static void put_first_seen(struct assembly *to, const struct drop_layout *layout,
                            const struct drop_filter *filter)
 {

@@ -38,9 +38,9 @@ struct drop_seen {
     };
 };
 
-/* A filter lets packets of this protocol through that come from this port or go to it. If the
- * protocol is TCP, also all packets with SYN, because NAT changes ports.
- * ICMP errors are let through if the filter lets the packet through that they quote. */
+/* A filter lets packets of `protocol` through whose source or destination port is `port`; of TCP
+ * also all packets with SYN, because NAT changes ports. An ICMP error passes if the packet that it
+ * quotes passes. */
 struct drop_filter {
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP */
     uint16_t port;    /* host byte order */
@@ -58,8 +58,9 @@ struct drop_packet {
 };
 enum {
     PACKET_IPV6 = 1,
-    PACKET_QUOTED = 2,         /* this is the packet that an ICMP error quotes */
-    PACKET_RESET_SENT = 4,     /* a socket, or this packet, was answered with a reset */
+    PACKET_QUOTED = 2, /* this is the packet that an ICMP error quotes */
+    PACKET_RESET_SENT =
+        4, /* the kernel sent a reset to this socket, or as the answer to this packet */
     PACKET_RESET_RECEIVED = 8, /* the ends are those of the socket that got the reset */
     PACKET_OF_SOCKET = 16,     /* source: the local end of a socket */
 };

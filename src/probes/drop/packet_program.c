@@ -14,8 +14,8 @@
 #include "fastnet/bpf_assembly.h"
 #include "probes/drop/drop_parts.h"
 
-/* The most extension headers of IPv6 that are skipped; the byte with the flags in a TCP header; the
- * size of an ICMP header. */
+/* EXTENSIONS: the largest number of IPv6 extension headers that are skipped. FLAGS_AT: offset of
+ * the flags in a TCP header. ICMP_HEADER: its size. */
 enum { EXTENSIONS = 3, FLAGS_AT = 13, ICMP_HEADER = 8 };
 
 static void packet_load(struct assembly *to, unsigned into, int at, uint8_t size)
@@ -117,7 +117,7 @@ static void packet_put_ip(struct assembly *to, int what)
     is_v4 = assembly_skip(to);
     assembly_land(to, is_v6);
     packet_put_number(to, what | PACKET_IPV6, PACKET_AT(what));
-    for (int i = 0; i < 32; i += 8) /* both addresses follow each other here and there */
+    for (int i = 0; i < 32; i += 8) /* in both structs, the destination follows the source */
         packet_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_src) + i, PACKET + i, BPF_DW);
     packet_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), PACKET_AT(protocol), BPF_B);
     assembly_number(to, BPF_ADD, OTHER, sizeof(struct ip6_hdr));
@@ -126,8 +126,8 @@ static void packet_put_ip(struct assembly *to, int what)
     assembly_land(to, is_v4);
 }
 
-/* If the packet is an ICMP message, goes on with the packet that it quotes. Ends the program at
- * messages that are no errors. */
+/* If the packet is an ICMP message, goes on with the packet that it quotes. Ends the program
+ * if the message is not an error. */
 static void packet_put_quoted(struct assembly *to, int what)
 {
     size_t is_icmp, is_icmp6, is_none, is_unreachable, is_exceeded;

@@ -13,7 +13,7 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
-/* BTF has no names of a tracepoint's parameters; their types are different. */
+/* Finds the parameters by their types, because BTF has no names of a tracepoint's parameters. */
 static bool reset_find_parameters(const struct btf *btf, struct reset_layout *layout)
 {
     struct btf_type prototype, type;
@@ -113,7 +113,7 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
                              const struct drop_layout *drops, const struct drop_filter *filter,
                              int what)
 {
-    size_t is_none = 0, is_answer = 0;
+    size_t is_answer = 0;
 
     assembly_store_zeroes(to, PACKET, sizeof(struct drop_packet));
     assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
