@@ -252,7 +252,7 @@ static const struct verdict_rule verdict_rules[] = {
      ANY_DROP | NO_SOCKET | HOME_HERE | HOME_THERE | NEIGHBOUR_SILENT | LINK_DOWN | LISTENER_DROPS |
          UDP,
      "{syns} left by {interface}, and nothing came back in {elapsed}: the packets or the answers "
-     "are lost outside of this machine",
+     "are lost where this machine does not see them",
      "see on the machine with {address}, or on a router on the way, whether packets arrive "
      "(tcpdump, fastnet drops)",
      ""},

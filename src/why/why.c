@@ -270,7 +270,7 @@ static int why_look_at_all(struct why *why)
     }
     do {
         why->tried[why->count - 1] = index;
-        status = why_look(why, &why->tries[why->count - 1]);
+        const int status = why_look(why, &why->tries[why->count - 1]);
         if (status < 0 || !why->options->probe || why->count == TRIES_MAX ||
             why->tries[why->count - 1].attempt.state == ATTEMPT_CONNECTED)
             return status;

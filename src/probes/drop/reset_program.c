@@ -119,7 +119,7 @@ static void reset_put_packet(struct assembly *to, const struct reset_layout *lay
     assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
     if (layout->has_skb) {
         drop_put_argument(to, SKB, layout->skb, drops->of_skb, drops->cast);
-        is_none = assembly_skip_if(to, BPF_JEQ, SKB, 0);
+        const size_t is_none = assembly_skip_if(to, BPF_JEQ, SKB, 0);
         drop_put_packet(to, drops, filter, what);
         drop_put_device(to, drops);
         drop_put_interface(to, drops);
