@@ -93,7 +93,7 @@ static void a_port_without_a_socket_is_not_known_with_nat(void **state)
     struct evidence evidence = nobody();
 
     (void)state;
-    evidence.may_translate = true;
+    evidence.diversions = DIVERSION_NAT;
     expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "nobody listens on TCP port 5432; a NAT rule may lead its packets elsewhere");
     evidence.read = 0;
@@ -140,7 +140,7 @@ static void a_full_queue_ends(void **state)
     struct evidence evidence = port_of(IPPROTO_TCP, "nginx");
 
     (void)state;
-    evidence.may_translate = true;
+    evidence.diversions = DIVERSION_NAT;
     evidence.listener.queue = 129;
     expect(
         &evidence, ENDING_ENDS, CAUSE_ACCEPT_QUEUE,
@@ -182,7 +182,7 @@ static void a_rule_that_drops_is_more_than_a_client_that_connects(void **state)
 
     (void)state;
     evidence.fresh = 1;
-    evidence.may_translate = true;
+    evidence.diversions = DIVERSION_NAT;
     add_drop(&evidence, "NETFILTER_DROP", (struct endpoint){{AF_INET, {10, 9, 2, 2}}, 5432});
     expect(&evidence, ENDING_ENDS, CAUSE_OWN_RULE_DROPS,
            "a rule of this machine's firewall drops the packets");

@@ -771,8 +771,10 @@ static void an_ended_connection_shows_how_it_ended(void **state)
         {"ended", "reset"},
         {"ended_by", "local"},
         {"reset_reason", "TCP_ABORT_ON_CLOSE"},
-        {"reset_meaning", "the\\x20process\\x20closed\\x20the\\x20socket\\x20before\\x20it\\x20had"
-                          "\\x20read\\x20all\\x20data"},
+        {"reset_meaning",
+         "the\\x20process\\x20closed\\x20the\\x20socket\\x20before\\x20it\\x20had"
+         "\\x20read\\x20all\\x20data,\\x20or\\x20ended\\x20an\\x20MPTCP\\x20connection"
+         "\\x20at\\x20once"},
         {"connect_time", "0.001234"},
         {"end", "reset_by_local"},
         {NULL, NULL}};
