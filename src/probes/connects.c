@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -184,7 +185,7 @@ static void connects_read_note(const struct connects *connects, struct connect *
     memcpy(made->name, note->name, sizeof note->name);
     made->name[sizeof made->name - 1] = '\0';
     if (reason && strlen(reason) < sizeof made->end.reset_reason)
-        strcpy(made->end.reset_reason, reason);
+        snprintf(made->end.reset_reason, sizeof made->end.reset_reason, "%s", reason);
 }
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it

@@ -3,7 +3,6 @@
  * directory in /proc, so that they belong to one process even if its pid is used again. */
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -77,6 +76,26 @@ static int as_take_netns(struct attempt_as *as, int fd)
     return 0;
 }
 
+/* Takes the last of the four numbers of a line of PID/status, such as "Uid: 0 0 0 0": sockets get
+ * the user of the file system (proc(5)). line: NULL, if the file lacks it. */
+static bool as_take_id(const char *line, uint32_t *id)
+{
+    enum { WORD = sizeof "\nUid:" - 1, IDS = 4 };
+    unsigned long number = 0;
+    char *end;
+
+    if (!line)
+        return false;
+    line += WORD;
+    for (int i = 0; i < IDS; i++, line = end) {
+        number = strtoul(line, &end, 10);
+        if (end == line)
+            return false;
+    }
+    *id = (uint32_t)number;
+    return true;
+}
+
 /* Takes all from the open directory of a process. Returns 0, or -ESRCH if it has ended. name: its
  * comm. */
 static int as_take_directory(struct attempt_as *as, const struct proc_tree *process,
@@ -94,9 +113,7 @@ static int as_take_directory(struct attempt_as *as, const struct proc_tree *proc
     if (!state || strchr("ZX", state[8])) /* it has no namespace any more */
         return -ESRCH;
     (void)sscanf(status, "Name:\t%15[^\n]", name);
-    /* sockets get the user of the file system, the last of four numbers (proc(5)) */
-    as->has_user = uid && sscanf(uid, " Uid: %*u %*u %*u %" SCNu32, &as->uid) == 1 && gid &&
-                   sscanf(gid, " Gid: %*u %*u %*u %" SCNu32, &as->gid) == 1;
+    as->has_user = as_take_id(uid, &as->uid) && as_take_id(gid, &as->gid);
     as->lacks |= as->has_user ? 0 : ATTEMPT_LACKS_USER;
     rights_raise(RIGHT_NAMESPACE_FILES);
     fd = proc_open(process->fd, "ns/net", O_RDONLY | O_NONBLOCK);

@@ -109,72 +109,73 @@ static void a_port_alone_is_of_this_machine(void **state)
     accept_all(cases, COUNT(cases));
 }
 
+static const struct {
+    const char *line, *message;
+} wrong_words[] = {
+    {"", "a host and a port are missing: type HOST:PORT, or PORT for a port of this machine"},
+    {"_", "a word is empty: type HOST:PORT"},
+    {":", "a word is empty: type HOST:PORT"},
+    {"0", "'0' is not a port: type a number from 1 to 65535"},
+    {"db:0", "'0' is not a port: type a number from 1 to 65535"},
+    {"db:70000", "'70000' is not a port: type a number from 1 to 65535"},
+    {"db 99999999999999999999", "'99999999999999999999' is not a port: type a number from 1 to "
+                                "65535"},
+    {"db:8o", "'8o' is not a port: type a number from 1 to 65535"},
+    {"db:80-90", "'80-90' is more than one port: type one port"},
+    {"db:80,443", "'80,443' is more than one port: type one port"},
+    {"80,443", "'80,443' is more than one port: type one port"},
+    {"53/udp", "'53/udp': type only the port, and -u for UDP"},
+    {"22/tcp", "'22/tcp': type only the port, and -u for UDP"},
+    {"db:nosuch", "'nosuch' is neither a port nor a service of /etc/services"},
+    {"db:snmp", "'snmp' is neither a port nor a service of /etc/services"},
+    {"db", "'db' has no port, and is not a service of /etc/services: type db:PORT"},
+    {"10.9.2.2", "'10.9.2.2' has no port, and is not a service of /etc/services: type "
+                 "10.9.2.2:PORT"},
+    {"db:", "'db' has no port: type db:PORT"},
+    {"[2001:db8::1]", "'2001:db8::1' has no port: type [2001:db8::1]:PORT"},
+    {"2001:db8:1:2:3:4:5:6", "'2001:db8:1:2:3:4:5:6' has no port: type "
+                             "[2001:db8:1:2:3:4:5:6]:PORT"},
+    {"2001:db8::1:443", "'2001:db8::1:443' is an address, or an address with a port: type "
+                        "[2001:db8::1]:443 or [2001:db8::1:443]:PORT"},
+    {"2001:db8::1:70000", "'2001:db8::1:70000' needs brackets: type [2001:db8::1]:70000"},
+    {"[2001:db8::1]80", "'[2001:db8::1]80': type ':' between the address and the port"},
+    {"[db]:80", "'[db]:80' is not an IPv6 address in brackets: type [ADDRESS]:PORT"},
+    {"[2001:db8::1:80", "'[2001:db8::1:80' is not an IPv6 address in brackets: type "
+                        "[ADDRESS]:PORT"},
+    {"a:b:80", "'a:b:80' is not an IPv6 address, and a host has one ':' before its port: type "
+               "HOST:PORT or [ADDRESS]:PORT"},
+    {"db.example/x", "'db.example/x' has a '/': type HOST:PORT, or a URL such as "
+                     "https://db.example/x"},
+    {"10.0.0.0/8:80", "'10.0.0.0/8:80' has a '/': type HOST:PORT, or a URL such as "
+                      "https://db.example/x"},
+    {"gopher9://db/x", "the port of 'gopher9' is not known: type db:PORT"},
+    {"https:///x", "the URL has no host: type HOST:PORT"},
+    {"db:80 web:80", "one host at a time: type HOST:PORT or HOST PORT"},
+    {"db web 80", "one host at a time: type HOST:PORT or HOST PORT"},
+    {"10.9.2.2 10.9.2.3", "one host at a time: type HOST:PORT or HOST PORT"},
+    {"5432 db", "the host comes first: type db:5432"},
+    {"nc db 80", "type only the host and the port, without 'nc'"},
+    {"curl https://db", "type only the host and the port, without 'curl'"},
+    {"10.9.2.256:80", "'10.9.2.256' is not an IPv4 address"},
+    {"d\"b:80", "'d\"b' is not the name of a host: type HOST:PORT"},
+    {"db%eth0:80", "'db%eth0': '%' is for an IPv6 address with an interface, such as "
+                   "[fe80::1%eth0]:80"},
+    {"10.9.2.2%eth0:80", "'10.9.2.2%eth0': '%' is for an IPv6 address with an interface, such "
+                         "as [fe80::1%eth0]:80"},
+    {"[fe80::1%]:80", "'fe80::1%': '%' is for an IPv6 address with an interface, such as "
+                      "[fe80::1%eth0]:80"},
+};
+
 static void a_wrong_word_says_what_to_type(void **state)
 {
-    static const struct {
-        const char *line, *message;
-    } cases[] = {
-        {"", "a host and a port are missing: type HOST:PORT, or PORT for a port of this machine"},
-        {"_", "a word is empty: type HOST:PORT"},
-        {":", "a word is empty: type HOST:PORT"},
-        {"0", "'0' is not a port: type a number from 1 to 65535"},
-        {"db:0", "'0' is not a port: type a number from 1 to 65535"},
-        {"db:70000", "'70000' is not a port: type a number from 1 to 65535"},
-        {"db 99999999999999999999", "'99999999999999999999' is not a port: type a number from 1 to "
-                                    "65535"},
-        {"db:8o", "'8o' is not a port: type a number from 1 to 65535"},
-        {"db:80-90", "'80-90' is more than one port: type one port"},
-        {"db:80,443", "'80,443' is more than one port: type one port"},
-        {"80,443", "'80,443' is more than one port: type one port"},
-        {"53/udp", "'53/udp': type only the port, and -u for UDP"},
-        {"22/tcp", "'22/tcp': type only the port, and -u for UDP"},
-        {"db:nosuch", "'nosuch' is neither a port nor a service of /etc/services"},
-        {"db:snmp", "'snmp' is neither a port nor a service of /etc/services"},
-        {"db", "'db' has no port, and is not a service of /etc/services: type db:PORT"},
-        {"10.9.2.2", "'10.9.2.2' has no port, and is not a service of /etc/services: type "
-                     "10.9.2.2:PORT"},
-        {"db:", "'db' has no port: type db:PORT"},
-        {"[2001:db8::1]", "'2001:db8::1' has no port: type [2001:db8::1]:PORT"},
-        {"2001:db8:1:2:3:4:5:6", "'2001:db8:1:2:3:4:5:6' has no port: type "
-                                 "[2001:db8:1:2:3:4:5:6]:PORT"},
-        {"2001:db8::1:443", "'2001:db8::1:443' is an address, or an address with a port: type "
-                            "[2001:db8::1]:443 or [2001:db8::1:443]:PORT"},
-        {"2001:db8::1:70000", "'2001:db8::1:70000' needs brackets: type [2001:db8::1]:70000"},
-        {"[2001:db8::1]80", "'[2001:db8::1]80': type ':' between the address and the port"},
-        {"[db]:80", "'[db]:80' is not an IPv6 address in brackets: type [ADDRESS]:PORT"},
-        {"[2001:db8::1:80", "'[2001:db8::1:80' is not an IPv6 address in brackets: type "
-                            "[ADDRESS]:PORT"},
-        {"a:b:80", "'a:b:80' is not an IPv6 address, and a host has one ':' before its port: type "
-                   "HOST:PORT or [ADDRESS]:PORT"},
-        {"db.example/x", "'db.example/x' has a '/': type HOST:PORT, or a URL such as "
-                         "https://db.example/x"},
-        {"10.0.0.0/8:80", "'10.0.0.0/8:80' has a '/': type HOST:PORT, or a URL such as "
-                          "https://db.example/x"},
-        {"gopher9://db/x", "the port of 'gopher9' is not known: type db:PORT"},
-        {"https:///x", "the URL has no host: type HOST:PORT"},
-        {"db:80 web:80", "one host at a time: type HOST:PORT or HOST PORT"},
-        {"db web 80", "one host at a time: type HOST:PORT or HOST PORT"},
-        {"10.9.2.2 10.9.2.3", "one host at a time: type HOST:PORT or HOST PORT"},
-        {"5432 db", "the host comes first: type db:5432"},
-        {"nc db 80", "type only the host and the port, without 'nc'"},
-        {"curl https://db", "type only the host and the port, without 'curl'"},
-        {"10.9.2.256:80", "'10.9.2.256' is not an IPv4 address"},
-        {"d\"b:80", "'d\"b' is not the name of a host: type HOST:PORT"},
-        {"db%eth0:80", "'db%eth0': '%' is for an IPv6 address with an interface, such as "
-                       "[fe80::1%eth0]:80"},
-        {"10.9.2.2%eth0:80", "'10.9.2.2%eth0': '%' is for an IPv6 address with an interface, such "
-                             "as [fe80::1%eth0]:80"},
-        {"[fe80::1%]:80", "'fe80::1%': '%' is for an IPv6 address with an interface, such as "
-                          "[fe80::1%eth0]:80"},
-    };
     char wrong[MESSAGE_TEXT_MAX];
 
     (void)state;
-    for (size_t i = 0; i < COUNT(cases); i++) {
+    for (size_t i = 0; i < COUNT(wrong_words); i++) {
         struct why_target target;
         *wrong = '\0';
-        assert_int_equal(parse(&target, cases[i].line, wrong), -EINVAL);
-        assert_string_equal(wrong, cases[i].message);
+        assert_int_equal(parse(&target, wrong_words[i].line, wrong), -EINVAL);
+        assert_string_equal(wrong, wrong_words[i].message);
     }
 }
 
