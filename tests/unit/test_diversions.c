@@ -7,7 +7,9 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kit.h"
 #include "peer.h"
@@ -21,24 +23,25 @@ static bool may_translate(uint8_t family, const char *type, uint32_t hook, int e
     struct peer peer;
     struct wire wire = {.length = 0};
     struct netlink *netlink;
+    char directory[] = "/tmp/fastnet-diversions-XXXXXX";
     unsigned found;
 
+    assert_non_null(mkdtemp(directory)); /* no table of iptables, and no IPVS */
     peer_init(&peer);
     if (type) {
-        const struct {
-            struct nlattr header;
-            uint32_t number;
-        } nested = {{sizeof nested, NFTA_HOOK_HOOKNUM}, htonl(hook)};
+        uint32_t nested[] = {0, htonl(hook)};
+        memcpy(nested, &(struct nlattr){sizeof nested, NFTA_HOOK_HOOKNUM}, sizeof(struct nlattr));
         wire_message(&wire, NEW_CHAIN, NLM_F_MULTI, 1);
         wire_put(&wire, &(struct nfgenmsg){.nfgen_family = family}, sizeof(struct nfgenmsg));
         if (hook != NO_HOOK)
-            wire_attribute(&wire, NFTA_CHAIN_HOOK | NLA_F_NESTED, &nested, sizeof nested);
+            wire_attribute(&wire, NFTA_CHAIN_HOOK | NLA_F_NESTED, nested, sizeof nested);
         wire_attribute(&wire, NFTA_CHAIN_TYPE, type, strlen(type) + 1);
     }
     wire_done(&wire, NLM_F_MULTI, 1, error);
     peer_add_wire(&peer, &wire);
     netlink = netlink_create(&peer.netlink);
-    found = diversions_find(netlink, "/proc");
+    found = diversions_find(netlink, directory);
+    rmdir(directory);
     netlink_destroy(netlink);
     peer_finish(&peer);
     return found & DIVERSION_NAT;
