@@ -83,12 +83,11 @@ static inline bool address_is_loopback(const struct address *address)
 static inline bool address_is_within(const struct address *address, const struct address *network,
                                      unsigned bits)
 {
-    const size_t whole = bits / 8; /* bytes */
+    const size_t full = bits / 8; /* bytes */
 
     return address->family == network->family &&
-           memcmp(address->bytes, network->bytes, whole) == 0 &&
-           (bits % 8 == 0 ||
-            (address->bytes[whole] ^ network->bytes[whole]) >> (8 - bits % 8) == 0);
+           memcmp(address->bytes, network->bytes, full) == 0 &&
+           (bits % 8 == 0 || (address->bytes[full] ^ network->bytes[full]) >> (8 - bits % 8) == 0);
 }
 
 /* Sets *prefix to the number of leading 1 bits of `mask`, which has `size` bytes. Returns false if

@@ -92,7 +92,7 @@ static int server_add_listener(struct server *server, const struct record *recor
                    .netns = sight_row_netns(&server->sight),
                    .pid = pid.type == VALUE_UNKNOWN ? 0 : (uint32_t)pid.number,
                    .queue = socket->recv_q,
-                   .queue_limit = record->has & SOCKET_BACKLOG ? socket->backlog : 0,
+                   .queue_limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : 0,
                    .drops = socket_drops(record)},
         .protocol = (uint8_t)socket->protocol,
         .is_bound_only = socket->protocol == IPPROTO_TCP && socket->state != TCP_LISTEN,
