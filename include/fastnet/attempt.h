@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One connection that fastnet opens and closes (--probe), as another process would. A child process
- * enters the network namespace, control group and user, in this order, gives up all rights, and
- * connects.
+/* With --probe, fastnet opens one connection and closes it. With --as, it does so as another
+ * process would. A child process enters the network namespace, control group and user, in this
+ * order, gives up all rights, and connects.
  *
  * The child reads ICMP messages from the error queue of its socket (IP_RECVERR, IPV6_RECVERR). For
  * UDP every kernel puts them there; for TCP before the handshake ends, Linux 5.8 and later do

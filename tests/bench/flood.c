@@ -135,7 +135,7 @@ static pid_t start(char **command)
 /* The socket that gets the packets, or the listener; and the function of a round. */
 struct flood {
     int socket;
-    struct sockaddr_in at; /* of the listener */
+    struct sockaddr_in at; /* address of the listener */
     bool connects;
     long count;
 };

@@ -6,10 +6,10 @@
  *     attempt [OPTION]... ADDRESS PORT
  *
  *     -a AS      as whom, as --as=AS of fastnet why
- *     -b BYTES   send so many zero bytes
+ *     -b BYTES   send this number of zero bytes
  *     -i INDEX   interface of a link-local address
  *     -m MARK    mark of the socket
- *     -r COUNT   do not wait for more than so many SYNs that are sent again
+ *     -r COUNT   stop when this number of SYNs was sent again
  *     -t TIME    the longest time to wait, ms (default: 5000)
  *     -u         UDP
  *

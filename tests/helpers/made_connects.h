@@ -11,14 +11,14 @@
 
 /* Where members are, in bytes. */
 struct made_connects {
-    uint32_t v4, port, family, v6; /* of struct sock_common */
+    uint32_t v4, port, family, v6; /* members of struct sock_common */
     uint32_t local_v4, local_v6, local_port;
     uint32_t state;
-    uint32_t net, netns; /* of sock_common: its struct net; of struct net: the id */
-    uint32_t error, soft_error, protocol;      /* of struct sock */
-    uint32_t shutdown, queue;                  /* of struct sock; queue: its errors */
-    uint32_t room;                             /* of struct sk_buff: the member cb */
-    uint32_t head, network, transport, device; /* of struct sk_buff */
+    uint32_t net, netns;                       /* struct net in sock_common; the id in struct net */
+    uint32_t error, soft_error, protocol;      /* members of struct sock */
+    uint32_t shutdown, queue;                  /* members of struct sock; queue: sk_error_queue */
+    uint32_t room;                             /* member cb of struct sk_buff */
+    uint32_t head, network, transport, device; /* members of struct sk_buff */
     uint32_t device_net, sport; /* of struct net_device: its struct net; of struct inet_sock */
     uint32_t message_errno, message_origin; /* of struct sock_extended_err in cb */
     uint32_t flags, leader, name;           /* of struct task_struct */
