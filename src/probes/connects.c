@@ -214,34 +214,33 @@ static uint64_t connects_read_slot(struct connect *made, const struct send_slot 
     return __atomic_load_n(&slot->cookie, __ATOMIC_RELAXED) == cookie ? cookie : 0;
 }
 
-bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)
+/* Copies the note of the socket, and removes it if `take`. */
+static bool connects_read(const struct connects *connects, uint64_t cookie, bool take,
+                          struct connect *made)
 {
+    struct send_slot *slot = connects->slots ? &connects->slots[cookie % SEND_SLOTS] : NULL;
     struct connect_note note;
 
-    if (connects->slots) {
-        struct send_slot *slot = &connects->slots[cookie % SEND_SLOTS];
-        if (connects_read_slot(made, slot) == cookie) {
+    if (slot && connects_read_slot(made, slot) == cookie) {
+        if (take)
             slot->cookie = 0;
-            return true;
-        }
+        return true;
     }
-    if (connects->fd[MAP] < 0 || bpf_map_take_one(connects->fd[MAP], &cookie, &note) < 0)
+    if (connects->fd[MAP] < 0 ||
+        (take ? bpf_map_take_one : bpf_map_find_one)(connects->fd[MAP], &cookie, &note) < 0)
         return false;
     connects_read_note(connects, made, &note);
     return true;
 }
 
+bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made)
+{
+    return connects_read(connects, cookie, true, made);
+}
+
 bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made)
 {
-    struct connect_note note;
-
-    if (connects->slots &&
-        connects_read_slot(made, &connects->slots[cookie % SEND_SLOTS]) == cookie)
-        return true;
-    if (connects->fd[MAP] < 0 || bpf_map_find_one(connects->fd[MAP], &cookie, &note) < 0)
-        return false;
-    connects_read_note(connects, made, &note);
-    return true;
+    return connects_read(connects, cookie, false, made);
 }
 
 void connects_each_send(const struct connects *connects,
