@@ -11,6 +11,7 @@
 #include "fastnet/attempt.h"
 #include "fastnet/attempt_probe.h"
 #include "fastnet/diversions.h"
+#include "fastnet/flow_find.h"
 #include "fastnet/routing.h"
 
 /* Bits of evidence.read: the parts that were read as a whole. */
@@ -27,6 +28,7 @@ enum evidence_part {
     EVIDENCE_OTHERS = 1 << 9,    /* attempts of other processes */
     EVIDENCE_DROPS = 1 << 10,    /* dropped packets were noted while an attempt was made */
     EVIDENCE_RESETS = 1 << 11,   /* resets were noted meanwhile */
+    EVIDENCE_ENTRY = 1 << 12,    /* the entry of connection tracking for the attempt, in `here` */
 };
 
 /* A network namespace of this machine. */
@@ -112,6 +114,7 @@ struct evidence {
     struct evidence_neighbour neighbour;
 
     uint64_t flows, flows_max; /* entries of connection tracking, here; flows_max 0: no limit */
+    struct flow_found entry;   /* the entry for the attempt; it may not exist */
     /* A network namespace whose table was full, and dropped packets while the attempt was made. id
      * 0: none. */
     struct evidence_netns flows_full;

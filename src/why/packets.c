@@ -141,6 +141,17 @@ void packets_read(struct packets *packets, struct attempt_probe *probe)
     evidence->events_lost += lost;
 }
 
+void packets_read_entry(struct packets *packets)
+{
+    const struct sight *sight = packets->sight;
+    struct evidence *evidence = packets->evidence;
+
+    if (evidence->attempt.local.port &&
+        flow_find(sight->netlink, sight->options->proc_root, evidence->protocol,
+                  &evidence->attempt.local, &evidence->peer, &evidence->entry) == 0)
+        evidence->read |= EVIDENCE_ENTRY;
+}
+
 /* Asks in the network namespace that this thread is in. */
 static int packets_ask(void *arg)
 {

@@ -34,6 +34,9 @@ struct packets {
  * and sets the target where its packets arrive. Needs evidence->attempt. */
 void packets_read(struct packets *packets, struct attempt_probe *probe);
 
+/* Reads the entry of connection tracking for the attempt, in this thread's network namespace. */
+void packets_read_entry(struct packets *packets);
+
 /* Asks connection tracking of all network namespaces how NAT changes the packets. Returns whether
  * new ends were found: then packets_read() may find more. */
 bool packets_translate(struct packets *packets);

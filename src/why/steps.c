@@ -202,6 +202,11 @@ static bool step_of_tracking(struct step_row *row, const struct steps *steps)
     if (facts_of(evidence) & TABLE_FULL) {
         fputs("; the table is full, so new flows are dropped", row->stream);
         row_other_netns(row, steps, &evidence->flows_full);
+    } else if (evidence->read & EVIDENCE_ENTRY && evidence->entry.translated) {
+        fputs("; NAT leads this connection to ", row->stream);
+        put_endpoint(row->stream, &evidence->entry.destination);
+    } else if (evidence->read & EVIDENCE_ENTRY) {
+        fputs("; no entry in the way", row->stream);
     }
     return evidence->read & EVIDENCE_TRACKING;
 }
@@ -321,7 +326,9 @@ static bool step_of_listener(struct step_row *row, const struct steps *steps)
         else if (listener->miss == MISS_NETNS)
             put_netns(row->stream, &listener->netns);
     }
-    return evidence->read & EVIDENCE_LISTENERS;
+    /* NAT leads to another listener than that of the target */
+    return evidence->read & EVIDENCE_LISTENERS &&
+           !(evidence->is_home_here && evidence->entry.translated);
 }
 
 static bool step_of_queue(struct step_row *row, const struct steps *steps)

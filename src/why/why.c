@@ -164,6 +164,7 @@ static int why_try(struct why *why, struct evidence *evidence)
     attempt_end(attempt);
     why_note_reading(why, evidence);
     (void)why_read_packets(why, &packets);
+    packets_read_entry(&packets);
     while (evidence->attempt.state != ATTEMPT_CONNECTED && why->probe &&
            !facts_event(evidence, ANY_DROP | NO_SOCKET) && packets_translate(&packets))
         (void)why_read_packets(why, &packets);
