@@ -147,8 +147,11 @@ static int doctor_read_netns(struct doctor *doctor, struct report *report)
     examined->entry.is_read = true;
     struct reading *now = &examined->readings[examined->latest];
     reading_finish(now);
-    return reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
-                        needs_of(doctor, examined->entry.cookie), report);
+    const int error = reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
+                                   needs_of(doctor, examined->entry.cookie), report);
+    if (!error && (!before->at || doctor->options->repeats))
+        reading_note_listener(now, doctor->options);
+    return error;
 }
 
 struct doctor_ahead {

@@ -110,7 +110,15 @@ struct refused_process {
     char process[16];
 };
 
+/* A listener of this machine, and how many connections it has dropped since it was made. */
+struct noted_listener {
+    struct endpoint local; /* port 0: none was noted */
+    uint64_t inode;
+    uint32_t drops;
+};
+
 struct sockets_reading {
+    struct noted_listener unanswering; /* gets the SYNs of the worst of NO_ANSWERS */
     struct suspects suspects[SUSPICIONS];
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
     uint64_t connections, half_open_count; /* connections: how many may become suspects */

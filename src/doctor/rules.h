@@ -137,6 +137,10 @@ void finding_explain(struct finding *finding, const struct examination *examinat
                      const struct suspects *waiting, const struct endpoint *peer,
                      const struct attempt_result *attempt);
 
+/* Notes the listener that gets the SYNs without an answer, if it is in another network namespace of
+ * this machine: finding_explain() sees then whether it drops them. verdict.c */
+void reading_note_listener(struct reading *reading, const struct doctor_options *options);
+
 static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 {
     return count == 1 ? loss->one : loss->many;

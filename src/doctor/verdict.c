@@ -116,6 +116,44 @@ static bool verdict_read(struct evidence *evidence, struct sight *sight,
     return sight_read(sight, evidence) == 0;
 }
 
+/* Returns whether the tables of this machine can be asked, not those of a captured tree. */
+static bool verdict_is_live(const struct doctor_options *options)
+{
+    return proc_tree_is_own(options->proc_root) && options->backend == BACKEND_AUTO;
+}
+
+static struct evidence evidence_of(const struct endpoint *peer)
+{
+    const struct endpoint unmapped = {address_unmapped(&peer->address), peer->port};
+
+    return (struct evidence){
+        .peer = unmapped, .target = unmapped, .protocol = IPPROTO_TCP, .is_of_others = true};
+}
+
+void reading_note_listener(struct reading *reading, const struct doctor_options *options)
+{
+    const struct suspects *unanswered = &reading->sockets.suspects[NO_ANSWERS];
+    const struct endpoint *peer = &unanswered->worst[0].remote;
+    const struct why_options how = {
+        .protocol = IPPROTO_TCP, .proc_root = options->proc_root, .owners = OWNERS_PROC};
+    struct evidence evidence;
+    struct sight sight;
+
+    if (!unanswered->kept || !peer->port || !verdict_is_live(options))
+        return;
+    evidence = evidence_of(peer);
+    evidence.here.id = namespace_own_id();
+    if (sight_init(&sight, &how) == 0) {
+        sight_read_route(&sight, &evidence);
+        sight.has_local = local_addresses_read(&sight.local, sight.engine, true) == 0;
+        if (!evidence.is_home_here && sight_read_target(&sight, &evidence) == 0 &&
+            evidence.listener.miss == MISS_NONE)
+            reading->sockets.unanswering =
+                (struct noted_listener){*peer, evidence.listener.inode, evidence.listener.drops};
+    }
+    sight_finish(&sight);
+}
+
 void finding_explain(struct finding *finding, const struct examination *examination,
                      const struct suspects *waiting, const struct endpoint *peer,
                      const struct attempt_result *attempt)
@@ -123,16 +161,19 @@ void finding_explain(struct finding *finding, const struct examination *examinat
     const struct doctor_options *options = examination->options;
     const struct why_options how = {
         .protocol = IPPROTO_TCP, .proc_root = options->proc_root, .owners = options->owners};
-    struct evidence evidence = {.peer = {address_unmapped(&peer->address), peer->port},
-                                .protocol = IPPROTO_TCP,
-                                .is_of_others = true,
-                                .has_waited = true,
-                                .attempt = *attempt};
+    const struct noted_listener *noted = &examination->before->sockets.unanswering;
+    struct evidence evidence = evidence_of(peer);
     struct verdict verdict = {.ending = ENDING_UNKNOWN};
     struct sight sight;
 
-    if (!proc_tree_is_own(options->proc_root) || options->backend != BACKEND_AUTO)
+    if (!verdict_is_live(options))
         return;
+    evidence.has_waited = true;
+    evidence.attempt = *attempt;
+    if (waiting && noted->local.port == peer->port &&
+        address_equal(&noted->local.address, &peer->address))
+        evidence.listener =
+            (struct evidence_listener){.inode = noted->inode, .drops = noted->drops};
     if (sight_init(&sight, &how) == 0 && verdict_read(&evidence, &sight, examination, waiting))
         verdict_find(&evidence, &verdict);
     sight_finish(&sight);

@@ -233,8 +233,8 @@ static const struct verdict_rule verdict_rules[] = {
      LISTENER | MISS_NEAR(MISS_INTERFACE), NOBODY, "start the server, or check the port",
      SHOW_PORT},
     {CAUSE_ACCEPT_QUEUE, ENDING_ENDS, AT_HOME, NOT_ACCEPTED | QUEUE_FULL, 0, 0,
-     "the accept queue of {process} on {listening}{in} is full: {queue} connections wait, and its "
-     "limit is {limit}",
+     "the accept queue of {process} on {listening}{in} is full: {queue} of {limit} connections "
+     "wait to be accepted",
      "let the program accept faster; or raise its backlog (listen(2)) and net.core.somaxconn",
      SHOW_PORT},
     {CAUSE_HALF_OPEN_QUEUE, ENDING_ENDS, AT_HOME, NOT_ACCEPTED | HALF_OPEN_FULL, 0, 0,
@@ -285,6 +285,10 @@ static const struct verdict_rule verdict_rules[] = {
      "nothing seems to be in the way: {process} listens on {listening}; only --probe shows "
      "whether it answers",
      "try it: --probe opens one connection, and closes it", ""},
+    {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | LISTENER | QUEUE_FULL, 0, 0,
+     "the accept queue of {process} on {listening}{in}, which has this address, is full; only "
+     "--probe shows whether packets arrive there",
+     "try it: --probe opens one connection, and closes it", SHOW_PORT},
     {CAUSE_UNKNOWN, ENDING_UNKNOWN, AT_HOME, NO_ATTEMPT | HOME_THERE | LISTENER, 0, 0,
      "nothing seems to be in the way: {process} listens on {listening}{in}, which has this "
      "address; only --probe shows whether packets arrive there",

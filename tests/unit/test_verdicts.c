@@ -496,7 +496,7 @@ TEST(a_full_queue_needs_a_listener_that_dropped_the_connection)
     check(&evidence, CAUSE_UNKNOWN,
           "whether packets arrive there"); /* is this where packets arrive? */
     evidence.listener.dropped = 3;
-    check(&evidence, CAUSE_ACCEPT_QUEUE, "129 connections wait, and its limit is 128|postgres");
+    check(&evidence, CAUSE_ACCEPT_QUEUE, "129 of 128 connections wait to be accepted|postgres");
     evidence.listener.queue = 128; /* not yet full */
     check(&evidence, CAUSE_UNKNOWN, "");
     evidence.listener.has_cookies = false;
