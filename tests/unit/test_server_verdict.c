@@ -144,8 +144,8 @@ static void a_full_queue_ends(void **state)
     evidence.listener.queue = 129;
     expect(
         &evidence, ENDING_ENDS, CAUSE_ACCEPT_QUEUE,
-        "the accept queue of \"nginx\" (pid 812) on 10.9.2.2:5432 is full: 129 connections wait, "
-        "and its limit is 128");
+        "the accept queue of \"nginx\" (pid 812) on 10.9.2.2:5432 is full: 129 of 128 connections "
+        "wait to be accepted");
     evidence.listener.queue = 128; /* the kernel takes one connection more */
     expect(&evidence, ENDING_UNKNOWN, CAUSE_UNKNOWN,
            "\"nginx\" (pid 812) listens on 10.9.2.2:5432; only --for can show whether rules drop "
