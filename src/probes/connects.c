@@ -219,7 +219,7 @@ static bool connects_read(const struct connects *connects, uint64_t cookie, bool
                           struct connect *made)
 {
     struct send_slot *slot = connects->slots ? &connects->slots[cookie % SEND_SLOTS] : NULL;
-    struct connect_note note = { .time = 0 };
+    struct connect_note note = {.time = 0};
 
     if (slot && connects_read_slot(made, slot) == cookie) {
         if (take)
