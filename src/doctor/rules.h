@@ -52,7 +52,7 @@ struct rule_part {
 enum { RULE_PARTS_MAX = 2 };
 struct rule {
     struct doctor_rule text;
-    unsigned needs; /* READS_*: what is read for the rule */
+    unsigned needs; /* READS_*: the readings that the rule uses */
     bool at_once;   /* one reading is enough: nothing is compared with the reading before */
     void (*evaluate)(struct examination *examination);
     const struct rule_growth *growths; /* for rule_growth() */
@@ -92,7 +92,7 @@ struct examination {
     bool lacks_owner;  /* a finding names no process, because its process is not visible */
     bool is_captured;  /* the tree is not this machine's own /proc, so files may be missing */
     bool lacking;      /* a reading or a sysctl is missing, without which no part can be tried */
-    char missing[160]; /* what is missing for the parts of the rule that cannot be tried */
+    char missing[160]; /* names of the data without which parts of the rule cannot be tried */
     struct doctor_summary *summary;
     struct report *report;
     record_fn fn;

@@ -258,6 +258,17 @@ static void rules_have_names_of_their_own_and_all_their_texts(void **state)
     }
 }
 
+static void rules_say_their_thresholds_in_a_few_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < rule_count; i++) {
+        const char *threshold = doctor_rule(i)->threshold;
+        if (!threshold || !*threshold || strlen(threshold) > 60)
+            fail_msg("%s: threshold: %s", doctor_rule(i)->name, threshold);
+        assert_null(strstr(threshold, "  ")); /* it separates the columns of doctor --list */
+    }
+}
+
 static void nothing_is_found_in_readings_without_anything(void **state)
 {
     struct scene *scene = *state;
@@ -1165,6 +1176,7 @@ int main(void)
         TEST(each_part_of_a_rule_lacks_its_own_data),
         TEST(a_gauge_a_limit_and_its_counter_are_tried_by_themselves),
         TEST(losses_without_the_part_that_is_subtracted_are_not_tried),
+        TEST(rules_say_their_thresholds_in_a_few_words),
         TEST(nothing_is_found_in_readings_without_anything),
         TEST(a_percentage_is_exact_and_does_not_overflow),
         TEST(nothing_grows_in_one_reading),
