@@ -133,10 +133,13 @@ static struct examined_netns *find_examined_netns(struct doctor *doctor)
                            doctor->options->all_netns ? namespace_own_cookie() : 0);
 }
 
-/* Takes a reading of this thread's network namespace, which becomes its latest reading. */
-static int doctor_read_netns(struct doctor *doctor, struct report *report)
+/* Takes a reading of this thread's network namespace, which becomes its latest reading. Sets
+ * *found to the element of the namespace: another search may not find it, because it needs a
+ * descriptor. */
+static int doctor_read_netns(struct doctor *doctor, struct examined_netns **found,
+                             struct report *report)
 {
-    struct examined_netns *examined = find_examined_netns(doctor);
+    struct examined_netns *examined = *found = find_examined_netns(doctor);
 
     if (!examined)
         return -ENOMEM;
@@ -163,8 +166,8 @@ static int read_ahead(void *arg)
 {
     const struct doctor_ahead *ahead = arg;
     struct doctor *doctor = ahead->doctor;
-    const int error = ahead->again ? 0 : doctor_read_netns(doctor, ahead->report);
-    struct examined_netns *examined = find_examined_netns(doctor);
+    struct examined_netns *examined = ahead->again ? find_examined_netns(doctor) : NULL;
+    const int error = ahead->again ? 0 : doctor_read_netns(doctor, &examined, ahead->report);
 
     if (!examined || error)
         return examined ? error : -ENOMEM;
@@ -400,17 +403,17 @@ int doctor_examine_first(void *maker, const struct query *query, record_fn fn, v
 {
     struct report unused = {.partial = false}; /* doctor_examine() reports the same problems */
     struct doctor *doctor = maker;
-    struct examined_netns *examined;
+    struct examined_netns *examined = NULL;
 
     (void)query;
     if (!doctor->began)
         doctor_start(doctor);
     doctor->examined_first = true;
     if (!doctor->error)
-        doctor->error = doctor_read_netns(doctor, &doctor->losses);
+        doctor->error = doctor_read_netns(doctor, &examined, &doctor->losses);
     if (doctor->options->progress)
         doctor->options->progress->show(doctor->options->progress, true);
-    examined = doctor->error ? NULL : find_examined_netns(doctor);
+    examined = doctor->error ? NULL : examined;
     doctor->has_leaks |= examined && examined->readings[examined->latest].leaks.count;
     const int error = examined ? doctor_examine_netns(doctor, examined, true, &unused, fn, arg) : 0;
     if (examined)
@@ -423,7 +426,7 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     struct report *report = query->report;
     struct doctor *doctor = maker;
     uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
-    struct examined_netns *examined;
+    struct examined_netns *examined = NULL;
     int error = 0;
 
     if (!doctor->began) {
@@ -436,9 +439,8 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
         report_hand_on(report, &doctor->losses);
     }
     if (!error)
-        error = doctor_read_netns(doctor, report);
-    examined = error ? NULL : find_examined_netns(doctor);
-    if (examined) {
+        error = doctor_read_netns(doctor, &examined, report);
+    if (examined && !error) {
         const uint64_t before = examined->readings[!examined->latest].at;
         error = doctor_examine_netns(doctor, examined, false, report, fn, arg);
         reading_trim(&examined->readings[examined->latest]);
