@@ -21,6 +21,7 @@ struct doctor_rule {
      * In the command, PID is replaced by the process, and options that choose the network namespace
      * are added. */
     const char *advice, *command, *source;
+    const char *threshold; /* from which numbers on it is a finding, in a few words */
 };
 
 /* Returns rule number `i`, from 0; NULL after the last rule. There are at most 64. */

@@ -15,6 +15,7 @@ enum { REPORT_LINES = 16, REPORT_LENGTH = 384 };
 struct report {
     bool partial;    /* rows may be missing: exit status 1 */
     bool unreadable; /* a table that may exist could not be read */
+    bool found;      /* a table was read, all of it or a part */
     /* Network namespaces that the user did not ask for (listing.netns_implied) were not read. */
     bool netns_unread;
     bool ended;       /* a required table is missing: do not run again */

@@ -323,6 +323,7 @@ static void help_put_rule(struct help *help)
             continue;
         help_begin(help, rule->name, "a rule of fastnet doctor", "");
         help_put_text(help, "finds:", rule->help);
+        help_put_text(help, "threshold:", rule->threshold ? rule->threshold : "-");
         help_put_text(help, "to do:", rule->advice ? rule->advice : "see the finding");
         if (rule->command)
             fprintf(help->stream, "  see: %s\n", rule->command);

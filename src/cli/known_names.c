@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/known_names.h"
 
+#include <fnmatch.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +19,14 @@
 struct known_search {
     struct misuse nearest;
     char name[KNOWN_NAME]; /* a copy of the nearest name, to which nearest.meant points */
-    bool found;            /* one of the names is the word */
+    bool found;            /* one of the names is the word, or matches it as fnmatch(3) */
 };
 
 static void known_offer(const char *name, void *arg)
 {
     struct known_search *search = arg;
 
-    search->found |= text_is(search->nearest.typed, name);
+    search->found |= fnmatch(search->nearest.typed.data, name, 0) == 0;
     misuse_offer(&search->nearest, name);
     if (search->nearest.meant.data == name) {
         snprintf(search->name, sizeof search->name, "%s", name);

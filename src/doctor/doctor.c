@@ -133,10 +133,13 @@ static struct examined_netns *find_examined_netns(struct doctor *doctor)
                            doctor->options->all_netns ? namespace_own_cookie() : 0);
 }
 
-/* Takes a reading of this thread's network namespace, which becomes its latest reading. */
-static int doctor_read_netns(struct doctor *doctor, struct report *report)
+/* Takes a reading of this thread's network namespace, which becomes its latest reading. Sets
+ * *found to the element of the namespace: another search may not find it, because it needs a
+ * descriptor. */
+static int doctor_read_netns(struct doctor *doctor, struct examined_netns **found,
+                             struct report *report)
 {
-    struct examined_netns *examined = find_examined_netns(doctor);
+    struct examined_netns *examined = *found = find_examined_netns(doctor);
 
     if (!examined)
         return -ENOMEM;
@@ -166,8 +169,8 @@ static int read_ahead(void *arg)
 {
     const struct doctor_ahead *ahead = arg;
     struct doctor *doctor = ahead->doctor;
-    const int error = ahead->again ? 0 : doctor_read_netns(doctor, ahead->report);
-    struct examined_netns *examined = find_examined_netns(doctor);
+    struct examined_netns *examined = ahead->again ? find_examined_netns(doctor) : NULL;
+    const int error = ahead->again ? 0 : doctor_read_netns(doctor, &examined, ahead->report);
 
     if (!examined || error)
         return examined ? error : -ENOMEM;
@@ -225,36 +228,58 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
 
 /* --- Rules ------------------------------------------------------------------------------------ */
 
-/* Names the rules that lacked a reading, because silence must not look like health. */
-static void report_rules(struct report *report, const char *how, const char *names)
+/* Rules that were not tried, or only partly, for a line of the report. */
+struct rule_names {
+    const char *how; /* "not tried" */
+    char text[REPORT_LENGTH - 80];
+};
+
+/* Names the rules that lacked data, because silence must not look like health. */
+static void rule_names_report(struct rule_names *names, struct report *report)
 {
-    if (*names)
-        report_loss(report, "these rules were %s, because their data is missing: %s", how, names);
+    if (*names->text)
+        report_loss(report, "these rules were %s, because their data is missing: %s", names->how,
+                    names->text);
+    *names->text = '\0';
 }
 
-/* Tries each rule with the readings that exist; an unknown number is not a fault. A captured tree,
- * for example, may have counters, but nothing about single sockets. */
+/* Adds a rule, and what it lacks (""  if it lacks all). Begins a new line if the line is full. */
+static void rule_names_add(struct rule_names *names, const char *rule, const char *missing,
+                           struct report *report)
+{
+    char text[sizeof names->text];
+
+    snprintf(text, sizeof text, *missing ? "%s (%s)" : "%s", rule, missing);
+    if (text_list(names->text, sizeof names->text, ", ", as_text(text)))
+        return;
+    rule_names_report(names, report);
+    (void)text_list(names->text, sizeof names->text, ", ", as_text(text));
+}
+
+/* Tries each part of each rule with the readings that exist; an unknown number is not a fault. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
-    char untried[REPORT_LENGTH - 64] = "", partly[REPORT_LENGTH - 64] = "";
+    struct rule_names untried = {.how = "not tried"}, partly = {.how = "tried only partly"};
+    struct report *report = examination->report;
     uint64_t tried = 0;
 
     for (size_t i = 0; i < rule_count && !examination->error; i++) {
+        const char *name = rules[i].text.name;
         if (!is_chosen(doctor, i, netns) || (examination->is_first && !rules[i].at_once))
             continue;
         examination->rule = &rules[i];
-        examination->lacking = rules[i].needs & ~examination->now->read;
-        const bool in_part = rules[i].alone & examination->now->read;
+        parts_check(examination);
         rules[i].evaluate(examination);
         if (examination->lacking)
-            (void)text_list(in_part ? partly : untried, sizeof untried, ", ",
-                            as_text(rules[i].text.name));
-        tried += in_part || !examination->lacking;
+            rule_names_add(&untried, name, "", report);
+        else if (*examination->missing)
+            rule_names_add(&partly, name, examination->missing, report);
+        tried += !examination->lacking;
     }
     if (tried > examination->summary->rules)
         examination->summary->rules = tried;
-    report_rules(examination->report, "not tried", untried);
-    report_rules(examination->report, "tried only partly", partly);
+    rule_names_report(&untried, report);
+    rule_names_report(&partly, report);
 }
 
 static void doctor_report_owners(const struct examination *examination,
@@ -280,6 +305,7 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .follows_first = doctor->examined_first && !is_first,
         .now = &examined->readings[examined->latest],
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
+        .is_captured = !proc_tree_is_own(doctor->options->proc_root),
         .drops = doctor->drops,
         .failures = doctor->failures,
         .sends = doctor->sends,
@@ -380,17 +406,17 @@ int doctor_examine_first(void *maker, const struct query *query, record_fn fn, v
 {
     struct report unused = {.partial = false}; /* doctor_examine() reports the same problems */
     struct doctor *doctor = maker;
-    struct examined_netns *examined;
+    struct examined_netns *examined = NULL;
 
     (void)query;
     if (!doctor->began)
         doctor_start(doctor);
     doctor->examined_first = true;
     if (!doctor->error)
-        doctor->error = doctor_read_netns(doctor, &doctor->losses);
+        doctor->error = doctor_read_netns(doctor, &examined, &doctor->losses);
     if (doctor->options->progress)
         doctor->options->progress->show(doctor->options->progress, true);
-    examined = doctor->error ? NULL : find_examined_netns(doctor);
+    examined = doctor->error ? NULL : examined;
     doctor->has_leaks |= examined && examined->readings[examined->latest].leaks.count;
     const int error = examined ? doctor_examine_netns(doctor, examined, true, &unused, fn, arg) : 0;
     if (examined)
@@ -403,7 +429,7 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
     struct report *report = query->report;
     struct doctor *doctor = maker;
     uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
-    struct examined_netns *examined;
+    struct examined_netns *examined = NULL;
     int error = 0;
 
     if (!doctor->began) {
@@ -416,9 +442,8 @@ int doctor_examine(void *maker, const struct query *query, record_fn fn, void *a
         report_hand_on(report, &doctor->losses);
     }
     if (!error)
-        error = doctor_read_netns(doctor, report);
-    examined = error ? NULL : find_examined_netns(doctor);
-    if (examined) {
+        error = doctor_read_netns(doctor, &examined, report);
+    if (examined && !error) {
         const uint64_t before = examined->readings[!examined->latest].at;
         error = doctor_examine_netns(doctor, examined, false, report, fn, arg);
         reading_trim(&examined->readings[examined->latest]);

@@ -29,18 +29,23 @@ uint64_t counter_total(const struct examination *examination, enum kernel_number
 }
 
 /* Some files are about the whole machine, and exist only in the first network namespace. In another
- * namespace such a missing file does not set `lacking`. */
-uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
+ * namespace such a file is not missing. */
+bool sysctl_is_missing(const struct examination *examination, enum kernel_number sysctl)
 {
-    const struct reading *now = examination->now;
+    const bool *known = examination->now->counts.known;
     const bool of_machine =
         sysctl == ORPHANS_MAX || (sysctl >= TCP_PAGES_PRESSURE && sysctl <= UDP_PAGES_MAX);
 
-    if (now->counts.known[sysctl])
-        return now->counts.numbers[sysctl];
     /* limits after FILES_MAX are read together with their gauges */
-    examination->lacking |= sysctl <= FILES_MAX && (!of_machine || !now->counts.known[PORT_FIRST]);
-    return UINT64_MAX;
+    return sysctl && !known[sysctl] && sysctl <= FILES_MAX && (!of_machine || !known[PORT_FIRST]);
+}
+
+uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl)
+{
+    const struct reading *now = examination->now;
+
+    examination->lacking |= sysctl_is_missing(examination, sysctl);
+    return now->counts.known[sysctl] ? now->counts.numbers[sysctl] : UINT64_MAX;
 }
 
 double seconds_between(const struct examination *examination)

@@ -372,8 +372,8 @@ static bool reading_may_leak(const struct reading *reading, const struct reading
            counts->numbers[SOCKETS_USED] >= reading->listed + LEAK_LEAST;
 }
 
-/* Each listing has its own report, which is passed on only if rows may be missing. The tables count
- * as read even then, because the rows that came can show a fault. */
+/* Each listing has its own report, which is passed on only if rows may be missing. A table counts
+ * as read even then, if there is one, because the rows that came can show a fault. */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
                  const struct doctor_options *options, unsigned needs, struct report *report)
 {
@@ -398,7 +398,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             continue;
         error = reading_list(&sources[i], reading, before, engine, options, needs, NULL, &losses);
         report_hand_on(report, &losses);
-        reading->read |= sources[i].reads;
+        reading->read |= losses.found || !losses.partial ? sources[i].reads : 0;
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
     if (!error && sees_held && reading_may_leak(reading, before) &&

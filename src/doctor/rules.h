@@ -42,14 +42,23 @@ struct filling {
     bool harmless;                /* nothing is lost when it is full: only a warning */
 };
 
+/* A part of a rule that is tried even if the data of the other parts is missing. */
+struct rule_part {
+    const char *name; /* its data: "backlogs of listeners"; NULL: after the last part */
+    unsigned needs;   /* READS_* */
+    enum kernel_number numbers[2]; /* numbers of files that it needs, or NO_NUMBER */
+};
+
+enum { RULE_PARTS_MAX = 2 };
 struct rule {
     struct doctor_rule text;
-    unsigned needs; /* READS_* */
-    unsigned alone; /* READS_*: any of them is enough for a finding; 0: all are required */
+    unsigned needs; /* READS_*: the readings that the rule uses */
     bool at_once;   /* one reading is enough: nothing is compared with the reading before */
     void (*evaluate)(struct examination *examination);
     const struct rule_growth *growths; /* for rule_growth() */
-    const struct filling *filling;     /* for rule_filling() */
+    const struct filling *filling;     /* for rule_filling(), which has its own parts */
+    /* The parts that are tried by themselves; none: the rule requires all of `needs`. */
+    struct rule_part parts[RULE_PARTS_MAX];
 };
 
 extern const struct rule rules[];
@@ -80,8 +89,10 @@ struct examination {
     bool follows_first;  /* the first examination has tried these rules with `before` */
     bool is_other_netns; /* with all_netns: this is not the own netns */
     bool searched_owners;
-    bool lacks_owner; /* a finding names no process, because its process is not visible */
-    bool lacking;     /* a reading or a sysctl that the rule needs is missing */
+    bool lacks_owner;  /* a finding names no process, because its process is not visible */
+    bool is_captured;  /* the tree is not this machine's own /proc, so files may be missing */
+    bool lacking;      /* a reading or a sysctl is missing, without which no part can be tried */
+    char missing[160]; /* names of the data without which parts of the rule cannot be tried */
     struct doctor_summary *summary;
     struct report *report;
     record_fn fn;
@@ -95,6 +106,8 @@ struct examination {
 uint64_t counter_moved(const struct examination *examination, enum kernel_number counter);
 /* Returns the current value; 0 if it is unknown. */
 uint64_t counter_total(const struct examination *examination, enum kernel_number counter);
+/* Returns whether this network namespace should have the sysctl, but it is unknown. */
+bool sysctl_is_missing(const struct examination *examination, enum kernel_number sysctl);
 /* Returns a sysctl; UINT64_MAX if it is unknown, because nothing reaches such a limit. */
 uint64_t sysctl_of(struct examination *examination, enum kernel_number sysctl);
 /* Returns the seconds between the readings, rounded to few digits. */
@@ -150,6 +163,11 @@ static inline const char *loss_noun(const struct loss *loss, uint64_t count)
 void emit_past(struct examination *examination, uint64_t total, const char *counter,
                const struct loss *loss);
 
+/* --- Parts of rules --------------------------------------------------------------------------- */
+
+/* Finds which parts of the rule lack data. Sets `lacking` and `missing`. parts.c */
+void parts_check(struct examination *examination);
+
 /* --- Names ------------------------------------------------------------------------------------ */
 
 /* Write 0.0.0.0:443 or [::1]:22, or the address alone if the port is 0. Both return `text`. */
@@ -188,7 +206,6 @@ void rule_mtu(struct examination *examination);
 
 void rule_ephemeral_ports(struct examination *examination); /* rules_limits.c */
 void rule_tcp_memory(struct examination *examination);
-void rule_flows(struct examination *examination);
 void rule_flow_races(struct examination *examination);
 void rule_neighbours(struct examination *examination);
 

@@ -30,6 +30,11 @@ static void emit_growth(struct examination *examination, const struct rule_growt
 
 void rule_growth(struct examination *examination)
 {
-    for (const struct rule_growth *growth = examination->rule->growths; growth->counter; growth++)
+    bool known = !examination->is_captured; /* the own kernel may have no such counter */
+
+    for (const struct rule_growth *growth = examination->rule->growths; growth->counter; growth++) {
+        known |= examination->now->counts.known[growth->counter];
         emit_growth(examination, growth);
+    }
+    examination->lacking |= !known;
 }

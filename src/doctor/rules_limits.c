@@ -16,10 +16,19 @@ static uint64_t without(uint64_t number, uint64_t part)
     return number > part ? number - part : 0;
 }
 
-static struct usage usage_of(struct examination *examination, const struct filling *filling)
+/* Returns the limit of the gauge; UINT64_MAX: it has no limit, or the limit is unknown. */
+static uint64_t limit_of(const struct examination *examination, enum kernel_number gauge)
+{
+    const enum kernel_number limit = kernel_numbers[gauge].limit;
+
+    return examination->now->counts.known[limit] ? examination->now->counts.numbers[limit]
+                                                 : UINT64_MAX;
+}
+
+static struct usage usage_of(const struct examination *examination, const struct filling *filling)
 {
     struct usage usage = {.value = counter_total(examination, filling->gauge),
-                          .limit = sysctl_of(examination, kernel_numbers[filling->gauge].limit)};
+                          .limit = limit_of(examination, filling->gauge)};
 
     for (size_t i = 0; i < COUNT(filling->losses); i++) {
         const enum kernel_number loss = filling->losses[i], less = i ? NO_NUMBER : filling->less;
@@ -34,10 +43,11 @@ static void emit_filling(struct examination *examination, const struct filling *
                          struct usage usage)
 {
     const bool nearly = filling->percent && reaches(usage.value, filling->percent, usage.limit);
+    const bool known = examination->now->counts.known[filling->gauge];
     const char *counter =
         filling->counter ? filling->counter : kernel_numbers[filling->losses[0]].name;
     struct finding finding;
-    char of[32] = "";
+    char of[32] = "", now[192] = "";
 
     if (!usage.moved && !nearly) {
         emit_past(examination, usage.total, counter, &filling->loss);
@@ -45,21 +55,24 @@ static void emit_filling(struct examination *examination, const struct filling *
     }
     if (usage.limit != UINT64_MAX) /* there is a limit, and it is known */
         snprintf(of, sizeof of, " of %" PRIu64, usage.limit);
+    if (known)
+        snprintf(now, sizeof now, "; now there are %" PRIu64 "%s %s", usage.value, of,
+                 filling->what);
     finding_begin(&finding, examination,
                   usage.moved && !filling->harmless ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
                   filling->subject);
     if (usage.moved)
-        finding_summary(&finding, "%s: in %.7g s %" PRIu64 " %s %s; now there are %" PRIu64 "%s %s",
-                        filling->subject, seconds_between(examination), usage.moved,
-                        loss_noun(&filling->loss, usage.moved), filling->loss.what, usage.value, of,
-                        filling->what);
+        finding_summary(&finding, "%s: in %.7g s %" PRIu64 " %s %s%s", filling->subject,
+                        seconds_between(examination), usage.moved,
+                        loss_noun(&filling->loss, usage.moved), filling->loss.what, now);
     else
         finding_summary(&finding, "%s: %" PRIu64 "%s %s, %" PRIu64 " %%", filling->subject,
                         usage.value, of, filling->what, usage.value * 100 / usage.limit);
-    finding_evidence(&finding, "%" PRIu64 "%s", usage.value, of);
+    if (known)
+        finding_evidence(&finding, "%" PRIu64 "%s", usage.value, of);
     if (examination->before->at && counter)
         finding_evidence(&finding, "%s grew by %" PRIu64, counter, usage.moved);
-    finding_emit(&finding, examination, usage.value, usage.limit, usage.moved);
+    finding_emit(&finding, examination, known ? usage.value : ABSENT, usage.limit, usage.moved);
 }
 
 void rule_filling(struct examination *examination)
@@ -81,12 +94,6 @@ void rule_tcp_memory(struct examination *examination)
 }
 
 /* --- Flows and neighbours --------------------------------------------------------------------- */
-
-void rule_flows(struct examination *examination)
-{
-    if (examination->now->counts.known[FLOWS_TRACKED])
-        rule_filling(examination);
-}
 
 /* A few packets a second are usual: resolvers send two queries at once, and these race. */
 enum { INSERTIONS_A_SECOND = 2 };

@@ -211,6 +211,7 @@ enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 
  * acknowledged, although nothing was lost. */
 void rule_retransmissions(struct examination *examination)
 {
+    const bool *known = examination->now->counts.known;
     const uint64_t retransmitted = counter_moved(examination, SEGMENTS_RETRANSMITTED);
     const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
     const uint64_t blocks = counter_moved(examination, BLOCKS_DUPLICATED);
@@ -220,6 +221,10 @@ void rule_retransmissions(struct examination *examination)
     const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;
     struct finding finding;
 
+    if (!known[SEGMENTS_RETRANSMITTED] || !known[SYNS_RETRANSMITTED] || !known[BLOCKS_DUPLICATED]) {
+        examination->lacking = true;
+        return;
+    }
     if (all < SEGMENTS_LEAST || again < LOSSES_LEAST || !reaches(again, LOSSES_WARNED, all))
         return;
     finding_begin(&finding, examination,

@@ -272,8 +272,9 @@ void rule_descriptors(struct examination *examination)
     if (missed.unlisted)
         report_loss(report, "%s lacks the descriptors of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
+    examination->lacking |= missed.none;
     if (missed.none)
-        report_loss(report, "%s has no processes: the rule descriptors was not tried", root);
+        report_loss(report, "%s has no processes", root);
     else if (missed.hidden)
         report_loss(report, "descriptors: %s does not list all processes (hidepid? see proc(5))%s",
                     root, rights_advice());

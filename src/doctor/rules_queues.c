@@ -258,13 +258,15 @@ void rule_syn_flood(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->now->sockets;
     const int port = fullest_port(sockets);
-    const bool always = examination->now->counts.numbers[SYNCOOKIES] == 2;
-    const uint64_t cookies = always ? 0 : counter_moved(examination, SYNCOOKIES_SENT);
+    const uint64_t sysctl = counter_total(examination, SYNCOOKIES);
+    const bool known = examination->now->counts.known[SYNCOOKIES];
+    const uint64_t cookies =
+        !known || sysctl == 2 ? 0 : counter_moved(examination, SYNCOOKIES_SENT);
     const uint64_t all = counter_moved(examination, LISTEN_DROPS);
     const uint64_t less = counter_moved(examination, LISTEN_OVERFLOWS);
     uint64_t dropped = counter_moved(examination, REQUESTS_DROPPED);
 
-    if (!dropped && port >= 0 && !examination->now->counts.numbers[SYNCOOKIES] && all > less)
+    if (!dropped && port >= 0 && known && !sysctl && all > less)
         dropped = all - less;
     /* a full accept queue leaves connections half-open: rule_accept_queue() reports them */
     if ((cookies + dropped && !less) ||

@@ -57,9 +57,11 @@ static void emit_refused(struct examination *examination)
     const uint64_t uncounted = examination->before->sockets.uncounted;
     const uint64_t failed = (all > others ? all - others : 0) + uncounted;
     const uint64_t attempts = counter_moved(examination, ATTEMPTS);
+    const bool *known = examination->now->counts.known;
     struct finding finding;
 
-    if (!refused_are_many(failed, attempts))
+    examination->lacking |= !known[ATTEMPTS_FAILED] || !known[ATTEMPTS_FAILED_INCOMING];
+    if (examination->lacking || !refused_are_many(failed, attempts))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "TCP");
     finding_summary(&finding,

@@ -241,7 +241,8 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
  * last segment (net.ipv4.tcp_tw_reuse): always, or only within this machine. */
 static void count_ports(struct reading *reading, const struct socket_record *socket)
 {
-    const uint64_t reuse = reading->counts.numbers[TIME_WAIT_REUSE];
+    const uint64_t reuse =
+        reading->counts.known[TIME_WAIT_REUSE] ? reading->counts.numbers[TIME_WAIT_REUSE] : 1;
 
     if (!is_ephemeral_port(reading, socket->local.port) || !socket->remote.port)
         return;
@@ -280,10 +281,11 @@ static int take_tcp(struct reading *reading, const struct record *record)
 
     if (socket->state == TCP_LISTEN) {
         /* without cookies, a quarter is reserved for known peers: tcp_conn_request() */
-        const uint64_t most =
-            reading->counts.known[SYN_BACKLOG] && !reading->counts.numbers[SYNCOOKIES]
-                ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
-                : UINT64_MAX;
+        const uint64_t most = reading->counts.known[SYN_BACKLOG] &&
+                                      reading->counts.known[SYNCOOKIES] &&
+                                      !reading->counts.numbers[SYNCOOKIES]
+                                  ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
+                                  : UINT64_MAX;
         if (record->has & SOCKET_BACKLOG)
             sockets->half_open[socket->local.port].backlog +=
                 socket->backlog < most ? socket->backlog : (uint32_t)most;

@@ -367,6 +367,7 @@ static int carry_out(struct run *run)
     if (!run->silent)
         sink_end(run->sink);
     run_report_failures(run);
+    run->report->found |= run->found;
     if (run_is_captured(run) && run->listing->table_count && !run->found && !run->report->partial)
         report_nothing_found(run);
     run_report_owners(run);

@@ -137,6 +137,109 @@ static void set_sysctl(struct reading *reading, enum kernel_number sysctl, uint6
     reading->counts.known[sysctl] = true;
 }
 
+/* --- Parts of rules --------------------------------------------------------------------------- */
+
+/* Checks the parts of a rule, and tries it. Returns what is missing: "" if nothing, "all" if no
+ * part can be tried. */
+static const char *missing_for(struct scene *scene, const char *name, unsigned read, bool captured)
+{
+    static struct examination examination;
+    size_t i = 0;
+
+    while (i < rule_count && strcmp(rules[i].text.name, name) != 0)
+        i++;
+    assert_true(i < rule_count);
+    examination = (struct examination){
+        .options = &scene->options,
+        .before = &scene->before,
+        .now = &scene->now,
+        .done = &scene->done,
+        .searched_owners = true,
+        .is_captured = captured,
+        .rule = &rules[i],
+        .summary = &scene->summary,
+        .report = &scene->report,
+        .fn = keep,
+        .arg = scene,
+    };
+    scene->now.read = read;
+    parts_check(&examination);
+    rules[i].evaluate(&examination);
+    return examination.lacking ? "all" : examination.missing;
+}
+
+static void each_part_of_a_rule_lacks_its_own_data(void **state)
+{
+    static const unsigned sockets = READS_TCP | READS_TCP_INFO;
+    struct scene *scene = *state;
+
+    assert_string_equal(missing_for(scene, "accept-queue", sockets | READS_COUNTERS, false), "");
+    assert_string_equal(missing_for(scene, "accept-queue", sockets, false), "no ListenOverflows");
+    assert_string_equal(missing_for(scene, "accept-queue", READS_TCP | READS_COUNTERS, false),
+                        "no backlogs of listeners");
+    assert_string_equal(missing_for(scene, "accept-queue", READS_TCP_INFO, false), "all");
+    /* in a captured tree, a counter that is unknown shows that its file is missing */
+    assert_string_equal(missing_for(scene, "accept-queue", sockets | READS_COUNTERS, true),
+                        "no ListenOverflows");
+    assert_string_equal(missing_for(scene, "accept-queue", READS_COUNTERS, true), "all");
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 0);
+    assert_string_equal(missing_for(scene, "accept-queue", READS_COUNTERS, true),
+                        "no backlogs of listeners");
+    /* a rule without parts requires all of its readings */
+    assert_string_equal(missing_for(scene, "close-wait", READS_TCP, false), "all");
+    assert_string_equal(missing_for(scene, "close-wait", sockets, false), "");
+}
+
+static void a_gauge_a_limit_and_its_counter_are_tried_by_themselves(void **state)
+{
+    const unsigned read = READS_COUNTERS | READS_MACHINE;
+    struct scene *scene = *state;
+
+    set_counter(&scene->before, ABORTS_ON_MEMORY, 1);
+    set_counter(&scene->now, ABORTS_ON_MEMORY, 3);
+    assert_string_equal(missing_for(scene, "orphans", read, true),
+                        "no number of TCP connections without a process");
+    assert_int_equal(scene->count, 1);
+    assert_string_equal(scene->summaries[0], "orphans: in 5 s 2 connections were reset, because "
+                                             "there were too many orphans or no memory");
+    set_counter(&scene->now, TCP_ORPHANS, 900);
+    assert_string_equal(missing_for(scene, "orphans", read, true), "no net.ipv4.tcp_max_orphans");
+    set_sysctl(&scene->now, ORPHANS_MAX, 1000);
+    assert_string_equal(missing_for(scene, "orphans", read, true), "");
+    scene->now.counts.known[ABORTS_ON_MEMORY] = false;
+    scene->count = 0;
+    assert_string_equal(missing_for(scene, "orphans", read, true), "no TCPAbortOnMemory");
+    assert_int_equal(scene->count, 1);
+    scene->now.counts.known[ORPHANS_MAX] = false;
+    assert_string_equal(missing_for(scene, "orphans", read, true), "all");
+}
+
+/* A counter that is subtracted must be known, or its losses would be found. */
+static void losses_without_the_part_that_is_subtracted_are_not_tried(void **state)
+{
+    struct scene *scene = *state;
+
+    set_counter(&scene->before, SEGMENTS_SENT, 1000);
+    set_counter(&scene->now, SEGMENTS_SENT, 2000);
+    set_counter(&scene->before, SEGMENTS_RETRANSMITTED, 0);
+    set_counter(&scene->now, SEGMENTS_RETRANSMITTED, 500);
+    set_counter(&scene->now, BLOCKS_DUPLICATED, 0);
+    assert_string_equal(missing_for(scene, "retransmissions", READS_COUNTERS, false), "all");
+    set_counter(&scene->before, ATTEMPTS, 0);
+    set_counter(&scene->now, ATTEMPTS, 500);
+    set_counter(&scene->before, ATTEMPTS_FAILED, 0);
+    set_counter(&scene->now, ATTEMPTS_FAILED, 500);
+    assert_string_equal(
+        missing_for(scene, "refused", READS_COUNTERS | READS_REFUSED | READS_DROPS, false), "all");
+    assert_int_equal(scene->count, 0);
+    set_counter(&scene->now, SYNS_RETRANSMITTED, 0);
+    set_counter(&scene->now, ATTEMPTS_FAILED_INCOMING, 0);
+    assert_string_equal(missing_for(scene, "retransmissions", READS_COUNTERS, false), "");
+    assert_string_equal(
+        missing_for(scene, "refused", READS_COUNTERS | READS_REFUSED | READS_DROPS, false), "");
+    assert_int_equal(scene->count, 2);
+}
+
 /* --- Rules ------------------------------------------------------------------------------------ */
 
 /* Names are a promise, and the bits of doctor_options. */
@@ -152,6 +255,17 @@ static void rules_have_names_of_their_own_and_all_their_texts(void **state)
         assert_true(rules[i].needs != 0);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(rule->name, doctor_rule(j)->name);
+    }
+}
+
+static void rules_say_their_thresholds_in_a_few_words(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < rule_count; i++) {
+        const char *threshold = doctor_rule(i)->threshold;
+        if (!threshold || !*threshold || strlen(threshold) > 60)
+            fail_msg("%s: threshold: %s", doctor_rule(i)->name, threshold);
+        assert_null(strstr(threshold, "  ")); /* it separates the columns of doctor --list */
     }
 }
 
@@ -226,6 +340,7 @@ static void one_loss_is_reported_in_the_singular(void **state)
                         "so far 2 connections were dropped because an accept queue was full");
     set_counter(&scene->before, TIME_WAIT_OVERFLOW, 8);
     set_counter(&scene->now, TIME_WAIT_OVERFLOW, 9);
+    set_counter(&scene->now, TCP_WAITING, 0);
     assert_int_equal(try_rule(scene, "time-wait"), 1);
     assert_string_equal(
         scene->summaries[0],
@@ -451,6 +566,8 @@ static void cookies_say_nothing_where_all_syns_get_one(void **state)
 
     set_counter(&scene->before, SYNCOOKIES_SENT, 1);
     set_counter(&scene->now, SYNCOOKIES_SENT, 6);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0); /* the sysctl may be 2 */
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
     assert_int_equal(try_rule(scene, "syn-flood"), 1);
     set_sysctl(&scene->now, SYNCOOKIES, 2);
     assert_int_equal(try_rule(scene, "syn-flood"), 0);
@@ -465,6 +582,7 @@ static void cookies_say_nothing_where_an_accept_queue_is_full(void **state)
     set_counter(&scene->now, SYNCOOKIES_SENT, 6);
     set_counter(&scene->before, LISTEN_OVERFLOWS, 1);
     set_counter(&scene->now, LISTEN_OVERFLOWS, 1);
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
     assert_int_equal(try_rule(scene, "syn-flood"), 1);
     set_counter(&scene->now, LISTEN_OVERFLOWS, 2);
     assert_int_equal(try_rule(scene, "syn-flood"), 0);
@@ -933,6 +1051,7 @@ static void half_open_connections_count_for_each_port(void **state)
     assert_string_equal(scene->subject[0], "port 80");
     set_counter(&scene->before, SYNCOOKIES_SENT, 1);
     set_counter(&scene->now, SYNCOOKIES_SENT, 2);
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
     assert_int_equal(try_rule(scene, "syn-flood"), 1);
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
 }
@@ -1054,6 +1173,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(rules_have_names_of_their_own_and_all_their_texts),
+        TEST(each_part_of_a_rule_lacks_its_own_data),
+        TEST(a_gauge_a_limit_and_its_counter_are_tried_by_themselves),
+        TEST(losses_without_the_part_that_is_subtracted_are_not_tried),
+        TEST(rules_say_their_thresholds_in_a_few_words),
         TEST(nothing_is_found_in_readings_without_anything),
         TEST(a_percentage_is_exact_and_does_not_overflow),
         TEST(nothing_grows_in_one_reading),

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/doctor/rule_list.h"
 #include "cli/form.h"
 #include "cli/known_names.h"
 #include "cli/netstat/netstat.h"
@@ -19,12 +20,14 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-enum { FOR_MS = 5000 };
+enum { FOR_MS = 5000, RULE_WORDS_MAX = 8 };
 
 struct doctor_command {
-    struct common common;  /* must be first */
-    uint64_t rules;        /* bit n: doctor_rule(n) is examined */
-    uint64_t named;        /* the rules that words of the command line name; 0: all */
+    struct common common; /* must be first */
+    uint64_t rules;       /* bit n: doctor_rule(n) is examined */
+    uint64_t named;       /* the rules that words of the command line name; 0: all */
+    const char *rule_words[RULE_WORDS_MAX]; /* these words */
+    size_t rule_word_count;
     unsigned milliseconds; /* between the two samples */
     bool list, exposed, nagios, verbose;
 };
@@ -44,8 +47,9 @@ static const char *const groups[] = {"What to check", "How it is shown", "About 
 
 static const struct option options_table[] = {
     FOR_OPTION(WHAT, "time between readings: 60, 5m (default 5; 0: one)", SETS(milliseconds)),
-    LONG(OPTION_ONLY, "only", WHAT, "only these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
-    LONG(OPTION_SKIP, "skip", WHAT, "all but these rules", TAKES("A,B,..."), OF(CHOICES_RULES)),
+    LONG(OPTION_ONLY, "only", WHAT, "only these rules: A or a pattern", TAKES("A,B,..."),
+         OF(CHOICES_RULES)),
+    LONG(OPTION_SKIP, "skip", WHAT, "all rules but these", TAKES("A,B,..."), OF(CHOICES_RULES)),
     LONG(OPTION_LIST, "list", WHAT, "list the rules, not findings", SETS(list)),
     LONG(OPTION_EXPOSED, "exposed", WHAT, "list what other machines can reach, not findings",
          SETS(exposed)),
@@ -91,32 +95,14 @@ const struct grammar doctor_grammar = {
     .in_place = true,
 };
 
-/* The bit of the rule with this name; 0: there is none. */
-static uint64_t rule_bit(struct text name)
-{
-    for (size_t i = 0; doctor_rule(i); i++)
-        if (text_is(name, doctor_rule(i)->name))
-            return UINT64_C(1) << i;
-    return 0;
-}
-
-static int refuse_rule(const struct doctor_command *command, const char *wrong, struct text name)
-{
-    char all[1024] = "";
-
-    for (size_t i = 0; doctor_rule(i); i++)
-        text_list(all, sizeof all, " ", as_text(doctor_rule(i)->name));
-    return common_misuse_of(&command->common, .wrong = wrong, .typed = name, .words = all);
-}
-
 static int take_rules(const struct doctor_command *command, const char *names, uint64_t *rules)
 {
     *rules = 0;
     for (struct text name; form_next(&names, &name);) {
-        const uint64_t bit = rule_bit(name);
-        if (!bit)
-            return refuse_rule(command, "no rule '%s'", name);
-        *rules |= bit;
+        const uint64_t found = rule_list_find(name);
+        if (!found)
+            return rule_list_refuse(&command->common, "no rule '%s'", name);
+        *rules |= found;
     }
     return 0;
 }
@@ -128,12 +114,30 @@ static int doctor_take_word(struct doctor_command *command, const char *word)
     const char *rest = word;
 
     for (struct text name; form_next(&rest, &name);) {
-        if (!rule_bit(name))
+        const uint64_t found = rule_list_find(name);
+        if (!found)
             return OPTIONS_WORD;
-        rules |= rule_bit(name);
+        rules |= found;
     }
     command->named |= rules;
+    if (command->rule_word_count < RULE_WORDS_MAX)
+        command->rule_words[command->rule_word_count++] = word;
     return 0;
+}
+
+/* For each word that names rules, but also a process that runs: says how to type the process. */
+static void report_other_meanings(const struct doctor_command *command)
+{
+    for (size_t i = 0; i < command->rule_word_count && !command->common.proc_root; i++) {
+        const char *word = command->rule_words[i];
+        if (known_process(word))
+            fprintf(stderr,
+                    strpbrk(word, "*?[") ? "%s: '%s' names rules here; for processes type "
+                                           "--where \"process ~ '%s'\"\n"
+                                         : "%s: '%s' names a rule here; for the process type "
+                                           "--process=%s\n",
+                    command->common.program, TYPED(word), TYPED(word));
+    }
 }
 
 /* Refuses words that are neither a rule nor a process that runs: no finding could match. */
@@ -144,9 +148,9 @@ static int check_words(const struct doctor_command *command)
     for (size_t i = 0; i < filters->count && !command->exposed; i++) {
         const char *word = filters->typed[i].text;
         if (filters->typed[i].option == &filters_word && *word != '!' &&
-            words_have_name(&kind_finding, word) && !strpbrk(word, "*,") &&
+            words_have_name(&kind_finding, word) && !strchr(word, ',') &&
             (command->common.proc_root || !known_process(word)))
-            return refuse_rule(command, "no rule and no process '%s'", as_text(word));
+            return rule_list_refuse(&command->common, "no rule and no process '%s'", as_text(word));
     }
     return 0;
 }
@@ -183,7 +187,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     struct common *common = &command->common;
     int status;
 
-    command->rules = UINT64_MAX;
+    command->rules = rule_list_find(as_text("*"));
     command->milliseconds = UINT_MAX; /* replaced below if no option sets it */
     status = common_parse(common, &doctor_grammar, argc, argv, doctor_take_option, command);
     if (status != PARSED)
@@ -191,6 +195,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     status = check_words(command);
     if (status)
         return status;
+    report_other_meanings(command);
     if (command->named)
         command->rules &= command->named;
     if (command->milliseconds == UINT_MAX)
@@ -203,7 +208,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
                            : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != UINT64_MAX
+                           : exposed && command->rules != rule_list_find(as_text("*"))
                                ? "--exposed cannot be combined with --only or --skip"
                            : exposed && command->nagios
                                ? "--exposed cannot be combined with --nagios"
@@ -211,19 +216,6 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                            : !command->rules          ? "--only and --skip leave no rule"
                                                       : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
-}
-
-static int print_rules(const struct doctor_command *command)
-{
-    struct page page;
-    FILE *stream = page_open(&page);
-
-    if (!command->common.no_header)
-        fprintf(stream, "%-18s %s\n", "RULE", "FINDS");
-    for (size_t i = 0; doctor_rule(i); i++)
-        if (command->rules >> i & 1)
-            fprintf(stream, "%-18s %s\n", doctor_rule(i)->name, doctor_rule(i)->help);
-    return page_finish(&page, command->common.program);
 }
 
 static int by_severity(const struct record *a, const struct record *b)
@@ -381,6 +373,6 @@ int doctor_run(int argc, char *const argv[])
     if (status != PARSED)
         return status;
     if (command.list)
-        return print_rules(&command);
+        return rule_list_print(&command.common, command.rules);
     return command.exposed ? list_exposed(&command) : diagnose(&command);
 }
