@@ -214,6 +214,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
             losses.partial) {
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
             memset(now->sockets.failed, 0, sizeof now->sockets.failed);
+            memset(&now->sockets.ended, 0, sizeof now->sockets.ended);
         }
     }
     close(wait.timer);

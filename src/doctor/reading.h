@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "doctor/busiest.h"
+#include "doctor/storms.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/hash_table.h"
@@ -126,6 +127,8 @@ struct sockets_reading {
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
+    struct storms *storms;
+    struct ended_connections ended;
 };
 
 /* --- Sockets that no table lists ---------------------------------------------------------------

@@ -124,6 +124,13 @@ const struct rule rules[] = {
      READS_TCP,
      .at_once = true,
      .evaluate = rule_ephemeral_ports},
+    {{"storm", "a program opens and ends too many connections to a destination",
+      "keep connections open and use them again (a pool, keep-alive); if that is not possible, let "
+      "the other end close first, or widen net.ipv4.ip_local_port_range",
+      "fastnet sockets -t --state time_wait --count-by remote_address,remote_port",
+      "sock_diag: TIME_WAIT with its timer, sockets that are destroyed; BPF: who connected"},
+     READS_TCP | READS_REFUSED,
+     .evaluate = rule_storm},
     {{"close-wait", "a process does not close connections that the other end has closed",
       "fix the program: it has to close(2) a connection when read(2) returns 0",
       "fastnet sockets -t --state close_wait --count-by owners",

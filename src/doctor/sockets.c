@@ -250,9 +250,12 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
         .remote = address_unmapped(&socket->remote.address),
         .port = socket->remote.port,
     };
-    if (socket->state != TCP_TIME_WAIT ||
-        (reuse != 1 && (reuse != 2 || !address_is_loopback(&key.remote))))
-        busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
+    if (socket->state == TCP_TIME_WAIT) {
+        if (reuse == 1 || (reuse == 2 && address_is_loopback(&key.remote)))
+            return;
+        storms_take(reading->sockets.storms, &key, socket->timer_ms);
+    }
+    busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
 }
 
 static int take_connection(struct reading *reading, const struct record *record)
@@ -392,11 +395,13 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     struct refused_process *whose;
     const struct busy *slot;
 
+    if (record->has & SOCKET_ORIGIN)
+        memcpy(&origin, record->socket.origin.data, sizeof origin);
+    if (origin.pid && !origin.error)
+        storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;
-    if (record->has & SOCKET_ORIGIN)
-        memcpy(&origin, record->socket.origin.data, sizeof origin);
     /* nobody refused an attempt that was given up, or that found no port */
     if ((origin.pid && !origin.error) || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED)
         return;
