@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "doctor/accepts.h"
 #include "doctor/busiest.h"
 #include "doctor/storms.h"
 #include "fastnet/connect_failures.h"
@@ -113,6 +114,7 @@ struct refused_process {
 
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
+    struct waiting_listeners waiting;      /* listeners with connections that wait for accept(2) */
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
     uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */

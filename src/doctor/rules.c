@@ -102,6 +102,13 @@ const struct rule rules[] = {
      READS_TCP | READS_TCP_INFO | READS_COUNTERS | READS_DROPS,
      .alone = READS_COUNTERS,
      .evaluate = rule_accept_queue},
+    {{"accept-wait", "connections wait long until a program accepts them",
+      "find out what the program does instead of calling accept(2): it is stopped, or serves one "
+      "connection after another",
+      "fastnet sockets -lt --where 'recv_q > 0'",
+      "sock_diag: Recv-Q of listeners, connections without an inode, last_data of struct tcp_info"},
+     READS_TCP | READS_TCP_INFO,
+     .evaluate = rule_accept_wait},
     {{"unix-backlog", "a program does not accept connections of a unix socket fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
       "its listen(2) and net.core.somaxconn",
