@@ -33,6 +33,7 @@
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */

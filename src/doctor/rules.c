@@ -302,6 +302,12 @@ const struct rule rules[] = {
       "sockets that are destroyed; the tracepoints sys_exit and skb:kfree_skb, by BPF"},
      READS_COUNTERS | READS_REFUSED | READS_DROPS,
      .evaluate = rule_refused},
+    {{"scan", "a machine tries many ports that are closed",
+      "see what this machine is; if it checks services, find out why they do not run; if it should "
+      "not look for open ports, block it in the firewall",
+      "fastnet traffic any --count-by src,dst", "the tracepoint skb:kfree_skb, by BPF"},
+     READS_DROPS | READS_SCANS,
+     .evaluate = rule_scan},
     {{"dns", "a program gets no answers from DNS",
       "check that the server can be reached (/etc/resolv.conf, firewalls) and answers (dig)",
       "fastnet sockets -u --where 'remote_port = 53'",

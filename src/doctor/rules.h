@@ -6,6 +6,7 @@
 #include "doctor/reading.h"
 #include "fastnet/doctor.h"
 #include "fastnet/drop_probe.h"
+#include "fastnet/scan_probe.h"
 #include "why/verdicts.h"
 
 struct examination;
@@ -87,6 +88,8 @@ struct examination {
     record_fn fn;
     void *arg;
     int error;
+    const struct scan *scans; /* of all network namespaces */
+    size_t scan_count;
 };
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
