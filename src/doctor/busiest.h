@@ -27,4 +27,8 @@ enum { BUSIEST_SLOTS = 16384 };
  * another key has that slot. */
 struct busy *busiest_add(struct busy *slots, size_t count, const struct destination *key);
 
+/* Returns the key's slot, or NULL. */
+const struct busy *busiest_find(const struct busy *slots, size_t count,
+                                const struct destination *key);
+
 #endif

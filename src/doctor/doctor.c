@@ -19,6 +19,7 @@
 #include "fastnet/netns_store.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
+#include "fastnet/scan_probe.h"
 
 /* A network namespace, and its readings. */
 struct examined_netns {
@@ -40,6 +41,7 @@ struct doctor {
     int error;                /* first readings: 0 or -errno */
     struct report losses;     /* rows that the first readings lack */
     struct drop_probe *drops; /* NULL: drops are not seen */
+    struct scan_probe *scans; /* NULL: scans are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
     struct doctor_summary summary;
@@ -74,6 +76,7 @@ void doctor_destroy(struct doctor *doctor)
     if (!doctor)
         return;
     netns_store_finish(&doctor->namespaces, examined_netns_finish);
+    scan_probe_destroy(doctor->scans);
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
     connects_destroy(doctor->sends);
@@ -81,9 +84,14 @@ void doctor_destroy(struct doctor *doctor)
     free(doctor);
 }
 
-/* Takes the drops. If that fails, the probe ends, so that no rule says that nothing was dropped. */
+/* Takes drops and scans. If that fails, the probe ends, so that no rule says that nothing was
+ * dropped. */
 static void doctor_take_drops(struct doctor *doctor)
 {
+    if (doctor->scans && scan_probe_take(doctor->scans) < 0) {
+        scan_probe_destroy(doctor->scans);
+        doctor->scans = NULL;
+    }
     if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
         drop_probe_destroy(doctor->drops);
         doctor->drops = NULL;
@@ -220,6 +228,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
             losses.partial) {
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
             memset(now->sockets.failed, 0, sizeof now->sockets.failed);
+            memset(&now->sockets.ended, 0, sizeof now->sockets.ended);
         }
     }
     close(wait.timer);
@@ -307,6 +316,8 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
         .is_captured = !proc_tree_is_own(doctor->options->proc_root),
         .drops = doctor->drops,
+        .scans = doctor->scans ? scan_probe_list(doctor->scans) : NULL,
+        .scan_count = doctor->scans ? scan_probe_count(doctor->scans) : 0,
         .failures = doctor->failures,
         .sends = doctor->sends,
         .summary = &doctor->summary,
@@ -331,10 +342,12 @@ static void doctor_begin_probes(struct doctor *doctor)
 
     if (needs & READS_DROPS)
         doctor->drops = drop_probe_create(NULL);
+    if (needs & READS_SCANS && doctor->drops)
+        doctor->scans = scan_probe_create(doctor->drops);
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
-    if (needs & READS_QUERIES && doctor->options->owners != OWNERS_PROC)
+    if (needs & (READS_QUERIES | READS_SCANS) && doctor->options->owners != OWNERS_PROC)
         doctor->sends = connects_create();
     if (doctor->sends)
         (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);

@@ -385,7 +385,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
-    if (!sockets->half_open || !sockets->busiest)
+    sockets->storms = calloc(1, sizeof *sockets->storms);
+    if (!sockets->half_open || !sockets->busiest || !sockets->storms)
         return -ENOMEM;
     if (needs & (READS_COUNTERS | READS_TCP | READS_PROCESSES))
         read_sysctls(reading, options->proc_root, report);
@@ -406,7 +407,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->lacking |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_LINKS | READS_DROPS | READS_MACHINE);
+                              READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE);
     reading->read |= sees_held ? READS_HELD : 0;
     reading->read &= ~reading->lacking;
     return error;
@@ -430,8 +431,10 @@ void reading_trim(struct reading *reading)
 
     free(sockets->half_open);
     free(sockets->busiest);
+    free(sockets->storms);
     sockets->half_open = NULL;
     sockets->busiest = NULL;
+    sockets->storms = NULL;
 }
 
 void reading_finish(struct reading *reading)

@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "doctor/accepts.h"
 #include "doctor/busiest.h"
+#include "doctor/storms.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/hash_table.h"
@@ -31,6 +33,7 @@
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -120,6 +123,7 @@ struct noted_listener {
 struct sockets_reading {
     struct noted_listener unanswering; /* gets the SYNs of the worst of NO_ANSWERS */
     struct suspects suspects[SUSPICIONS];
+    struct waiting_listeners waiting;      /* listeners with connections that wait for accept(2) */
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
     uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */
@@ -134,6 +138,8 @@ struct sockets_reading {
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
+    struct storms *storms;
+    struct ended_connections ended;
 };
 
 /* --- Sockets that no table lists ---------------------------------------------------------------

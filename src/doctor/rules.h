@@ -6,6 +6,7 @@
 #include "doctor/reading.h"
 #include "fastnet/doctor.h"
 #include "fastnet/drop_probe.h"
+#include "fastnet/scan_probe.h"
 #include "why/verdicts.h"
 
 struct examination;
@@ -98,6 +99,8 @@ struct examination {
     record_fn fn;
     void *arg;
     int error;
+    const struct scan *scans; /* of all network namespaces */
+    size_t scan_count;
 };
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -197,6 +200,16 @@ void rule_syn_flood(struct examination *examination);
 void rule_udp_buffer(struct examination *examination);
 void rule_slow_reader(struct examination *examination);
 
+void rule_accept_wait(struct examination *examination); /* rules_accept.c */
+
+void rule_scan(struct examination *examination); /* rules_scan.c */
+
+void rule_storm(struct examination *examination); /* rules_storm.c */
+/* If the program is known that opened most of the connections to the peer which ended between the
+ * readings, names it as the process of the finding. Writes its name, or "this machine". */
+void storm_add_process(struct finding *finding, const struct examination *examination,
+                       const struct endpoint *peer, char process[PROCESS_TEXT]);
+
 void rule_retransmissions(struct examination *examination); /* rules_peers.c */
 void rule_peer_not_reading(struct examination *examination);
 void rule_peer_gone(struct examination *examination);
@@ -205,6 +218,8 @@ void rule_no_answer(struct examination *examination);
 void rule_mtu(struct examination *examination);
 
 void rule_ephemeral_ports(struct examination *examination); /* rules_limits.c */
+/* Returns the number of local ports for connections to one destination; 0: it is unknown. */
+uint64_t ephemeral_ports(struct examination *examination);
 void rule_tcp_memory(struct examination *examination);
 void rule_flow_races(struct examination *examination);
 void rule_neighbours(struct examination *examination);

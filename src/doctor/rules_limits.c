@@ -145,11 +145,21 @@ void rule_neighbours(struct examination *examination)
 
 /* --- Ports ------------------------------------------------------------------------------------ */
 
+uint64_t ephemeral_ports(struct examination *examination)
+{
+    const uint64_t first = sysctl_of(examination, PORT_FIRST),
+                   last = sysctl_of(examination, PORT_LAST);
+
+    return last == UINT64_MAX || first > last
+               ? 0
+               : without(last - first + 1, examination->now->ports_reserved);
+}
+
 static void emit_ports(struct examination *examination, const struct busy *busy, uint64_t ports)
 {
     const struct endpoint remote = {busy->key.remote, busy->key.port};
     const bool full = busy->count >= ports;
-    char local[ENDPOINT_TEXT], to[ENDPOINT_TEXT];
+    char local[ENDPOINT_TEXT], to[ENDPOINT_TEXT], process[PROCESS_TEXT];
     struct finding finding;
 
     finding_begin(&finding, examination, full ? SEVERITY_FAULT : SEVERITY_WARNING, "%s to %s",
@@ -162,6 +172,7 @@ static void emit_ports(struct examination *examination, const struct busy *busy,
                      "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
                      sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
                      examination->now->ports_reserved);
+    storm_add_process(&finding, examination, &remote, process);
     finding_emit(&finding, examination, busy->count, ports, ABSENT);
 }
 
@@ -186,7 +197,7 @@ void rule_ephemeral_ports(struct examination *examination)
         finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
         return;
     }
-    const uint64_t ports = last - first + 1 - now->ports_reserved;
+    const uint64_t ports = ephemeral_ports(examination);
     for (size_t i = 0; i < BUSIEST_SLOTS; i++)
         if (reaches(busiest[i].count, NEARLY_PERCENT, ports))
             emit_ports(examination, &busiest[i], ports);

@@ -109,6 +109,8 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     const uint32_t drops = socket_drops(record);
     const uint32_t dropped = dropped_since(reading->before, record);
 
+    if (why == ACCEPT_QUEUES && socket->recv_q)
+        accepts_take_listener(&sockets->waiting, record, full, dropped);
     if (!full && !drops)
         return 0;
     suspect.value = full ? socket->recv_q : dropped;
@@ -251,9 +253,28 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
         .remote = address_unmapped(&socket->remote.address),
         .port = socket->remote.port,
     };
-    if (socket->state != TCP_TIME_WAIT ||
-        (reuse != 1 && (reuse != 2 || !address_is_loopback(&key.remote))))
-        busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
+    if (socket->state == TCP_TIME_WAIT) {
+        if (reuse == 1 || (reuse == 2 && address_is_loopback(&key.remote)))
+            return;
+        storms_take(reading->sockets.storms, &key, socket->timer_ms);
+    }
+    busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
+}
+
+/* A bit of a remembered number: the other bits are the time when the connection was first seen. */
+#define UNACCEPTED (UINT64_C(1) << 63)
+
+/* Takes a connection that the listener has not accepted yet. */
+static int take_unaccepted(struct reading *reading, const struct record *record,
+                           struct waiting_listener *listener)
+{
+    const struct remembered_socket *remembered = find_remembered(reading->before, record->identity);
+    const bool waited = remembered && remembered->number & UNACCEPTED;
+    const uint64_t since = waited ? remembered->number & ~UNACCEPTED : reading->at;
+
+    if (waited)
+        accepts_count(listener, accepts_waited(record, reading->at, since));
+    return sockets_remember(&reading->sockets, record->identity, since | UNACCEPTED);
 }
 
 static int take_connection(struct reading *reading, const struct record *record)
@@ -261,9 +282,13 @@ static int take_connection(struct reading *reading, const struct record *record)
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
     const size_t bit = bit_of(&socket->remote.address);
+    struct waiting_listener *listener =
+        socket->state == TCP_ESTABLISHED ? accepts_find(&reading->sockets.waiting, socket) : NULL;
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (listener)
+        return take_unaccepted(reading, record, listener);
     if (socket->timer == TIMER_RETRANSMIT)
         take_unacknowledged(&reading->sockets, record);
     if (socket->timer == TIMER_PROBE)
@@ -277,6 +302,7 @@ static int take_tcp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
+    struct waiting_listener *listener;
     struct kernel_tcp_info info;
 
     if (socket->state == TCP_LISTEN) {
@@ -303,6 +329,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
         take_unanswered(sockets, record);
         return 0;
     case TCP_CLOSE_WAIT: /* closed long ago by the other end, as its last acknowledgement shows */
+        listener = accepts_find(&sockets->waiting, socket);
+        if (listener)
+            return take_unaccepted(reading, record, listener);
         info = tcp_info_of(record);
         return socket->inode && silence_of(&info) > UNCLOSED_MS
                    ? held_sockets_add(&sockets->unclosed, socket)
@@ -394,11 +423,13 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     struct refused_process *whose;
     const struct busy *slot;
 
+    if (record->has & SOCKET_ORIGIN)
+        memcpy(&origin, record->socket.origin.data, sizeof origin);
+    if (origin.pid && !origin.error)
+        storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;
-    if (record->has & SOCKET_ORIGIN)
-        memcpy(&origin, record->socket.origin.data, sizeof origin);
     /* nobody refused an attempt that was given up, or that found no port */
     if ((origin.pid && !origin.error) || origin.error == EADDRNOTAVAIL || origin.error == ECANCELED)
         return;

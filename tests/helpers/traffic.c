@@ -11,6 +11,9 @@
  *     traffic resolve ADDRESS PORT COUNT EVERY          ... of a process that has port 53 itself
  *     traffic answer ADDRESS PORT 0                     answers each datagram
  *     traffic try ADDRESS PORT COUNT EVERY              connects, and closes what is refused
+ *     traffic scan ADDRESS PORT COUNT EVERY             connects to the next COUNT ports, from PORT
+ * on traffic scan-udp ADDRESS PORT COUNT EVERY         sends to them, from port $SOURCE if it is
+ * set
  */
 #include <fcntl.h>
 #include <netinet/tcp.h>
@@ -187,6 +190,48 @@ static void knock(struct end *end)
     }
 }
 
+static void scan_port(struct end *end, int type)
+{
+    const char *source = getenv("SOURCE");
+    const int family = end->place.address.ss_family,
+              fd = socket_new(family, type | SOCK_NONBLOCK, 0);
+    struct pollfd answer = {fd, POLLOUT, 0};
+
+    if (source && type == SOCK_DGRAM) {
+        option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+        bind_to(fd, place_of(family == AF_INET ? "0.0.0.0" : "::",
+                             (uint16_t)strtol(source, NULL, 10), 0));
+    }
+    (void)connect(fd, place_address(&end->place), end->place.size);
+    if (type == SOCK_DGRAM)
+        write_piece(fd, 1);
+    else
+        (void)poll(&answer, 1, 10);
+    close(fd);
+}
+
+/* After 2,000 ports, begins again. */
+static void scan_next(struct end *end, int type)
+{
+    for (long i = 0; i < end->wanted; i++) {
+        struct sockaddr_in *address = (struct sockaddr_in *)&end->place.address;
+        const uint16_t port = ntohs(address->sin_port); /* as in struct sockaddr_in6 */
+        scan_port(end, type);
+        end->bytes = end->bytes == 1999 ? 0 : end->bytes + 1;
+        address->sin_port = htons((uint16_t)(end->bytes ? port + 1 : port - 1999));
+    }
+}
+
+static void scan(struct end *end)
+{
+    scan_next(end, SOCK_STREAM);
+}
+
+static void scan_udp(struct end *end)
+{
+    scan_next(end, SOCK_DGRAM);
+}
+
 static const struct role {
     const char *name;
     int numbers; /* of arguments */
@@ -202,6 +247,8 @@ static const struct role {
     {"answer", 3, begin_answering, answer},
     {"try", 4, NULL, try},
     {"knock", 4, NULL, knock},
+    {"scan", 4, NULL, scan},
+    {"scan-udp", 4, NULL, scan_udp},
 };
 
 static const struct role *role_of(int count, char **words)
@@ -209,7 +256,7 @@ static const struct role *role_of(int count, char **words)
     for (size_t i = 0; i < ARRAY_SIZE(roles); i++)
         if (count == roles[i].numbers + 2 && strcmp(words[1], roles[i].name) == 0)
             return &roles[i];
-    errx(2, "usage: traffic serve|talk|visit|ask|try|knock ...");
+    errx(2, "usage: traffic serve|talk|visit|ask|try|knock|scan ...");
 }
 
 static long number_of(const char *word)

@@ -23,7 +23,7 @@ enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 
 struct drop_probe {
     int map, link; /* descriptors, or -1 */
-    bool knows_receivers;
+    struct drop_layout layout;
     bool has_subsystems; /* `reasons` has reasons of subsystems, too */
     struct drop_names reasons;
     struct drop_head *head; /* head of the drop table, in the map's memory */
@@ -69,6 +69,21 @@ const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
     return i < probe->reasons.count ? probe->reasons.list[i].name : NULL;
 }
 
+const struct drop_layout *drop_probe_layout(const struct drop_probe *probe)
+{
+    return &probe->layout;
+}
+
+uint32_t drop_probe_number(const struct drop_probe *probe, const char *reason)
+{
+    const struct drop_names *names = &probe->reasons;
+
+    for (size_t i = 0; i < names->count; i++)
+        if (strcmp(names->list[i].name, reason) == 0)
+            return names->list[i].number;
+    return 0;
+}
+
 /* The name of the drop's reason, or else its number, in the form that the kernel's own event
  * prints. */
 static struct text drop_probe_name_of(const struct drop_probe *probe, struct drop *drop)
@@ -84,8 +99,9 @@ static struct text drop_probe_name_of(const struct drop_probe *probe, struct dro
 /* --- Start and end ---------------------------------------------------------------------------- */
 
 /* Creates the map and attaches the program, which keeps the map until the link is closed. */
-static int drop_probe_attach(struct drop_probe *probe, const struct drop_layout *layout)
+static int drop_probe_attach(struct drop_probe *probe)
 {
+    const struct drop_layout *const layout = &probe->layout;
     struct bpf_insn code[DROP_PROGRAM_MAX];
 
     probe->map = bpf_map_create(sizeof(struct drop_table), "fastnet_drops");
@@ -102,23 +118,22 @@ static int drop_probe_attach(struct drop_probe *probe, const struct drop_layout 
 
 static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusal)
 {
+    struct drop_layout *const layout = &probe->layout;
     struct kernel_types types;
-    struct drop_layout layout = {.tracepoint = 0};
     int status = bpf_check_rights(refusal, "packets");
 
     if (status < 0)
         return status;
     status = kernel_types_init(&types);
-    const bool has_reasons = status < 0 || drop_layout_init(&layout, &types.btf) == 0;
+    const bool has_reasons = status < 0 || drop_layout_init(layout, &types.btf) == 0;
     if (status == 0 && has_reasons)
-        status = drop_names_add(&probe->reasons, &types.btf, layout.reasons, SKB_DROP_REASONS);
+        status = drop_names_add(&probe->reasons, &types.btf, layout->reasons, SKB_DROP_REASONS);
     kernel_types_finish(&types);
     if (!has_reasons)
         return bpf_refuse(refusal, -ENOTSUP, DROPS_UNREPORTED);
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
-    probe->knows_receivers = layout.has_receiver;
-    status = drop_probe_attach(probe, &layout);
+    status = drop_probe_attach(probe);
     if (status == -EPERM && bpf_check_namespaces(refusal, false) == 0)
         return bpf_refuse(refusal, status, "bpf(2): Operation not permitted (" REFUSED_BY ")");
     return status == -EPERM ? status : bpf_refuse_step(refusal, status, "bpf(2)");
@@ -264,5 +279,5 @@ uint64_t drop_probe_lost(const struct drop_probe *probe)
 
 bool drop_probe_knows_receivers(const struct drop_probe *probe)
 {
-    return probe->knows_receivers;
+    return probe->layout.has_receiver;
 }

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* Connections that wait for accept(2), although the queue of their listener is not full. */
+#ifndef DOCTOR_ACCEPTS_H
+#define DOCTOR_ACCEPTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "fastnet/record.h"
+
+enum { WAITING_LISTENERS = 16 };
+
+/* A listener whose queue is not empty. If several listeners have one address and port, only the one
+ * with the longest queue is kept. */
+struct waiting_listener {
+    struct endpoint local;
+    uint64_t inode;
+    uint32_t queued, backlog;
+    bool full, dropped; /* its queue is full; it dropped connections since the reading before */
+    uint64_t waiting;   /* connections that have waited for ACCEPT_LATE or longer */
+    uint64_t longest;   /* the longest wait of a connection, at least, ns */
+};
+
+/* The listeners with the longest queues. */
+struct waiting_listeners {
+    size_t count;
+    struct waiting_listener list[WAITING_LISTENERS];
+};
+
+/* Takes a listener. Listeners must come before connections. */
+void accepts_take_listener(struct waiting_listeners *listeners, const struct record *record,
+                           bool full, bool dropped);
+
+/* Returns the listener that has not accepted this connection yet. NULL: a process holds the
+ * connection, or no listener with a queue has its address and port. */
+struct waiting_listener *accepts_find(struct waiting_listeners *listeners,
+                                      const struct socket_record *connection);
+
+/* Returns the time in ns for which the connection has waited at least. now: CLOCK_MONOTONIC, ns;
+ * first_seen: the earliest reading with the connection. */
+uint64_t accepts_waited(const struct record *record, uint64_t now, uint64_t first_seen);
+
+/* Counts a connection that was in the reading before, too. */
+void accepts_count(struct waiting_listener *listener, uint64_t waited);
+
+#endif

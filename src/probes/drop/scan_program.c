@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "probes/drop/scan_program.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+
+#include "fastnet/bpf_assembly.h"
+#include "probes/drop/drop_parts.h"
+
+_Static_assert(sizeof(struct scan_key) == 40, "the key has no padding");
+
+enum {
+    SCAN = TRANSPORT - (int)sizeof(struct scan_key),
+    COUNTS = SCAN - (int)sizeof(struct scan_value)
+};
+#define SCAN_AT(member) (SCAN + (int)offsetof(struct scan_key, member))
+
+static void scan_load(struct assembly *to, unsigned into, int at, uint8_t size)
+{
+    assembly_load(to, into, BPF_STACK, (struct kernel_member){.offset = (int16_t)at, .size = size});
+}
+
+static void scan_copy(struct assembly *to, int from, int at, uint8_t size)
+{
+    scan_load(to, BPF_FIRST, from, size);
+    assembly_store(to, BPF_FIRST, at, size);
+}
+
+/* Loads a port at this offset on the stack, in host byte order, into `into`. Loses `high`. */
+static void scan_load_port(struct assembly *to, unsigned into, unsigned high, int at)
+{
+    scan_load(to, high, at, BPF_B);
+    scan_load(to, into, at + 1, BPF_B);
+    assembly_number(to, BPF_LSH, high, 8);
+    assembly_register(to, BPF_OR, into, high);
+}
+
+/* Ends the program if the packet may be a reply, or is neither TCP nor UDP. */
+static void scan_put_protocol(struct assembly *to)
+{
+    size_t is_udp, is_tcp;
+
+    scan_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
+    is_udp = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, IPPROTO_UDP);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, IPPROTO_TCP);
+    drop_put_ports(to, true);
+    scan_load(to, BPF_FIRST, PACKET_AT(flags), BPF_B);
+    assembly_number(to, BPF_AND, BPF_FIRST, TH_ACK | TH_RST);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
+    is_tcp = assembly_skip(to);
+    assembly_land(to, is_udp);
+    drop_put_ports(to, false);
+    scan_load_port(to, BPF_FIRST, BPF_SECOND, PACKET_AT(source_port));
+    assembly_number(to, BPF_ADD, BPF_FIRST, -SCAN_SOURCE_PORT);
+    assembly_end_if(to, BPF_JSLT, BPF_FIRST, 0);
+    scan_load_port(to, BPF_FIRST, BPF_SECOND, PACKET_AT(destination_port));
+    assembly_end_if(to, BPF_JGE, BPF_FIRST, SCAN_UDP_PORTS);
+    assembly_land(to, is_tcp);
+}
+
+static void scan_put_key(struct assembly *to, const struct drop_layout *layout)
+{
+    assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
+    drop_put_device(to, layout);
+    assembly_store_zeroes(to, SCAN, sizeof(struct scan_key));
+    for (int i = 0; i < 32; i += 8) /* in both structs, the destination follows the source */
+        scan_copy(to, PACKET + i, SCAN + i, BPF_DW);
+    scan_copy(to, KEY_AT(netns), SCAN_AT(netns), BPF_W);
+    scan_copy(to, PACKET_AT(protocol), SCAN_AT(protocol), BPF_B);
+    scan_copy(to, PACKET_AT(what), SCAN_AT(what), BPF_B);
+}
+
+static void scan_put_lookup(struct assembly *to, int map)
+{
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, SCAN);
+    assembly_call(to, BPF_FUNC_map_lookup_elem);
+}
+
+/* Sets SKB to the address of the key's counts. */
+static void scan_put_counts(struct assembly *to, int map)
+{
+    size_t is_known;
+
+    scan_put_lookup(to, map);
+    is_known = assembly_skip_if(to, BPF_JNE, BPF_REG_0, 0);
+    assembly_store_zeroes(to, COUNTS, sizeof(struct scan_value));
+    assembly_map(to, BPF_FIRST, map);
+    assembly_address(to, BPF_SECOND, SCAN);
+    assembly_address(to, BPF_THIRD, COUNTS);
+    assembly_number(to, BPF_MOV, BPF_REG_4, BPF_NOEXIST);
+    assembly_call(to, BPF_FUNC_map_update_elem);
+    scan_put_lookup(to, map);
+    assembly_end_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_land(to, is_known);
+    assembly_register(to, BPF_MOV, SKB, BPF_REG_0);
+}
+
+/* Sets the bit of the port. CPUs that set bits at the same time may lose some of them. */
+static void scan_put_bit(struct assembly *to)
+{
+    const struct kernel_member word = {.offset = offsetof(struct scan_value, ports),
+                                       .size = BPF_DW};
+
+    scan_load_port(to, BPF_THIRD, BPF_SECOND, PACKET_AT(destination_port));
+    assembly_store_in(to, SKB, BPF_THIRD, offsetof(struct scan_value, port), BPF_H);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_THIRD);
+    assembly_number(to, BPF_AND, BPF_SECOND, 63);
+    assembly_register(to, BPF_LSH, BPF_FIRST, BPF_SECOND);
+    assembly_number(to, BPF_RSH, BPF_THIRD, 3);
+    assembly_number(to, BPF_AND, BPF_THIRD, (SCAN_PORT_BITS / 8 - 1) & ~7);
+    assembly_register(to, BPF_ADD, BPF_THIRD, SKB);
+    assembly_load(to, BPF_SECOND, BPF_THIRD, word);
+    assembly_register(to, BPF_OR, BPF_SECOND, BPF_FIRST);
+    assembly_store_in(to, BPF_THIRD, BPF_SECOND, word.offset, BPF_DW);
+}
+
+static void scan_load_reason(struct assembly *to, const struct drop_layout *layout)
+{
+    assembly_load(to, BPF_FIRST, CONTEXT, layout->reason);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* the upper half is undefined */
+    assembly_number(to, BPF_RSH, BPF_FIRST, 32);
+}
+
+size_t scan_program_make(const struct drop_layout *layout, const struct scan_reasons *reasons,
+                         int map, struct bpf_insn program[DROP_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+    size_t has_no_socket;
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    scan_load_reason(&to, layout);
+    has_no_socket = assembly_skip_if(&to, BPF_JEQ, BPF_FIRST, (int)reasons->no_socket);
+    assembly_end_if(&to, BPF_JNE, BPF_FIRST, (int)reasons->filtered);
+    assembly_land(&to, has_no_socket);
+    drop_put_argument(&to, SKB, layout->skb, layout->of_skb, layout->cast);
+    assembly_load(&to, BPF_FIRST, SKB, layout->arrival);
+    assembly_end_if(&to, BPF_JEQ, BPF_FIRST, 0); /* this machine sent it */
+    drop_put_addresses(&to, layout, 0);
+    scan_put_protocol(&to);
+    scan_put_key(&to, layout);
+    scan_put_counts(&to, map);
+    scan_put_bit(&to);
+    assembly_count(&to, SKB, offsetof(struct scan_value, packets));
+    scan_load_reason(&to, layout);
+    assembly_end_if(&to, BPF_JNE, BPF_FIRST, (int)reasons->filtered);
+    assembly_count(&to, SKB, offsetof(struct scan_value, filtered));
+    assembly_finish(&to);
+    return to.count;
+}

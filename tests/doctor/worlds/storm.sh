@@ -1,0 +1,84 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Programs that open and end many connections, with 2,000 local ports.
+
+samples+=(storm healthy_storm_of_a_server)
+shows[storm]='7000 +[0-9]+'
+
+short_connections() # NAMESPACE ADDRESS COUNT EVERY
+{
+    start "$1" traffic visit "$2" 7000 "$3" "$4"
+}
+
+waits_at_least() # NAMESPACE CONNECTIONS: in TIME_WAIT
+{
+    [ "$(inside "$1" "$FASTNET" sockets -t --state time_wait --no-header | wc -l)" -ge "$2" ]
+}
+
+world_storm()
+{
+    three
+    set_net c ipv4/ip_local_port_range '20000 21999'
+    start s traffic serve 0.0.0.0 7000 1
+    short_connections c 10.2.0.1 5 100
+    finds c 'storm 10.2.0.1:7000'
+}
+
+world_storm_ipv6()
+{
+    three
+    ip -n c addr add 2001:db8:1::1/64 dev c0 nodad && ip -n r addr add 2001:db8:1::2/64 dev r0 nodad
+    set_net c ipv4/ip_local_port_range '20000 21999'
+    start r traffic serve :: 7000 1
+    short_connections c 2001:db8:1::2 5 100
+    finds c 'storm \[2001:db8:1::2\]:7000'
+}
+
+# Others connect, too, but seldom.
+world_storm_beside_others()
+{
+    three
+    set_net c ipv4/ip_local_port_range '20000 21999'
+    start s traffic serve 0.0.0.0 7000 1
+    start s traffic serve 0.0.0.0 7001 1
+    start c traffic visit 10.2.0.1 7001 1 50
+    short_connections c 10.2.0.1 5 100
+    finds c 'storm 10.2.0.1:7000'
+}
+
+# The server keeps no port.
+world_healthy_storm_of_a_server()
+{
+    three
+    start s traffic serve 0.0.0.0 7000 1
+    short_connections c 10.2.0.1 20 20
+    wait_until waits_at_least c 500
+    finds_nothing s
+}
+
+# A load balancer has as many connections as in world_storm to each of eight servers.
+world_healthy_storm_of_a_balancer()
+{
+    local i
+    three
+    set_net c ipv4/ip_local_port_range '20000 21999'
+    start s traffic serve 0.0.0.0 7000 1
+    for i in {11..18}; do
+        ip -n s addr add "10.2.0.$i/24" dev s0
+        short_connections c "10.2.0.$i" 5 100
+    done
+    wait_until waits_at_least c 4000
+    finds_nothing c
+}
+
+# The kernel takes the ports again.
+world_healthy_storm_with_reuse()
+{
+    three
+    set_net c ipv4/ip_local_port_range '20000 21999'
+    set_net c ipv4/tcp_tw_reuse 1
+    start s traffic serve 0.0.0.0 7000 1
+    short_connections c 10.2.0.1 5 100
+    wait_until waits_at_least c 600
+    finds_nothing c
+}

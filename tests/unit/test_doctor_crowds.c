@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/* The doctor's rules about many connections: accept-wait, storm and scan, over made rows. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/rules.h"
+#include "fastnet/clock.h"
+#include "fastnet/kernel_info.h"
+#include "fastnet/namespace.h"
+#include "fastnet/report.h"
+#include "kit.h"
+
+enum { KEPT = 16, SUMMARY = 512 };
+
+/* Two readings, and the findings of the rule that was tried last. */
+struct scene {
+    struct reading before, now;
+    struct doctor_options options;
+    struct doctor_summary summary;
+    struct report report;
+    uint64_t done;
+    struct scan scans[4];
+    size_t scan_count;
+    size_t count;
+    char summaries[KEPT][SUMMARY], evidence[KEPT][SUMMARY], subject[KEPT][192], process[KEPT][64];
+};
+
+static int keep(const struct record *record, void *arg)
+{
+    const struct finding_record *finding = &record->finding;
+    struct scene *scene = arg;
+    const size_t i = scene->count++;
+
+    assert_true(i < KEPT);
+    snprintf(scene->summaries[i], SUMMARY, "%.*s", (int)finding->summary.length,
+             finding->summary.data);
+    snprintf(scene->evidence[i], SUMMARY, "%.*s", (int)finding->evidence.length,
+             finding->evidence.data);
+    snprintf(scene->subject[i], sizeof scene->subject[i], "%.*s", (int)finding->subject.length,
+             finding->subject.data);
+    snprintf(scene->process[i], sizeof scene->process[i], "%.*s", (int)finding->process.length,
+             finding->process.data);
+    return 0;
+}
+
+/* Returns the number of findings. */
+static size_t try_rule(struct scene *scene, const char *name)
+{
+    size_t i = 0;
+
+    while (i < rule_count && strcmp(rules[i].text.name, name) != 0)
+        i++;
+    assert_true(i < rule_count);
+    struct examination examination = {
+        .options = &scene->options,
+        .before = &scene->before,
+        .now = &scene->now,
+        .done = &scene->done,
+        .scans = scene->scans,
+        .scan_count = scene->scan_count,
+        .searched_owners = true, /* no socket has an owner */
+        .rule = &rules[i],
+        .summary = &scene->summary,
+        .report = &scene->report,
+        .fn = keep,
+        .arg = scene,
+    };
+    scene->count = 0;
+    rules[i].evaluate(&examination);
+    assert_int_equal(examination.error, 0);
+    return scene->count;
+}
+
+static void make_sockets(struct sockets_reading *sockets)
+{
+    sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
+    sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
+    sockets->storms = calloc(1, sizeof *sockets->storms);
+    assert_true(sockets->half_open && sockets->busiest && sockets->storms);
+}
+
+static void set_number(struct reading *reading, enum kernel_number number, uint64_t value)
+{
+    reading->counts.numbers[number] = value;
+    reading->counts.known[number] = true;
+}
+
+static int make_scene(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    make_sockets(&scene->before.sockets);
+    make_sockets(&scene->now.sockets);
+    scene->options.proc_root = "/nonexistent";
+    scene->before.at = CLOCK_SECOND;
+    scene->now.at = 6 * CLOCK_SECOND;
+    scene->now.before = &scene->before;
+    set_number(&scene->now, PORT_FIRST, 40000);
+    set_number(&scene->now, PORT_LAST, 49999);
+    *state = scene;
+    return 0;
+}
+
+static int remove_scene(void **state)
+{
+    struct scene *scene = *state;
+
+    reading_finish(&scene->before);
+    reading_finish(&scene->now);
+    free(scene);
+    return 0;
+}
+
+static struct endpoint end_of(uint8_t last, uint16_t port)
+{
+    return (struct endpoint){{AF_INET, {10, 0, 0, last}}, port};
+}
+
+static struct record row(uint8_t state, uint64_t cookie, struct endpoint local)
+{
+    struct record record;
+
+    record_begin(&record, &kind_socket, sizeof record.socket);
+    record.identity = cookie;
+    record.has = SOCKET_ADDRESSES | SOCKET_STATE | SOCKET_QUEUES;
+    record.socket.protocol = IPPROTO_TCP;
+    record.socket.state = state;
+    record.socket.local = local;
+    record.socket.remote = end_of(200, (uint16_t)(50000 + cookie));
+    return record;
+}
+
+static void take(struct reading *reading, struct record record)
+{
+    assert_int_equal(sockets_take(reading, &record), 0);
+}
+
+/* --- Connections that wait for accept(2) ------------------------------------------------------ */
+
+static void take_listener(struct reading *reading, struct endpoint local, uint32_t queued,
+                          uint32_t backlog)
+{
+    struct record record = row(TCP_LISTEN, 1000U + local.port, local);
+
+    record.has |= SOCKET_BACKLOG;
+    record.socket.recv_q = queued;
+    record.socket.backlog = backlog;
+    record.socket.inode = 77;
+    take(reading, record);
+}
+
+static const struct kernel_tcp_info *silent_for(uint32_t milliseconds)
+{
+    static struct kernel_tcp_info info;
+
+    info = (struct kernel_tcp_info){.last_data_recv = milliseconds, .last_ack_recv = milliseconds};
+    return &info;
+}
+
+static void take_connection(struct reading *reading, uint8_t state, uint64_t cookie,
+                            struct endpoint local, uint32_t milliseconds)
+{
+    struct record record = row(state, cookie, local);
+
+    record.has |= SOCKET_TCP_INFO;
+    record.socket.info =
+        (struct text){(const char *)silent_for(milliseconds), sizeof(struct kernel_tcp_info)};
+    take(reading, record);
+}
+
+static void a_connection_that_waits_in_both_readings_is_found(void **state)
+{
+    const struct endpoint any = {{.family = AF_INET}, 80};
+    struct scene *scene = *state;
+
+    take_listener(&scene->before, any, 2, 128);
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 100);
+    take_listener(&scene->now, any, 2, 128);
+    take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 5300);
+    take_connection(&scene->now, TCP_CLOSE_WAIT, 2, end_of(1, 80), 9000); /* it is new */
+    assert_int_equal(try_rule(scene, "accept-wait"), 1);
+    assert_string_equal(scene->subject[0], "0.0.0.0:80");
+    assert_string_equal(scene->summaries[0], "a process that is not visible lets 1 connection on "
+                                             "0.0.0.0:80 wait for accept(2) for at least 5.3 s");
+}
+
+/* Data that comes later makes the kernel's own time shorter. */
+static void the_time_between_the_readings_is_a_lower_bound(void **state)
+{
+    const struct endpoint local = {{AF_INET6, {[15] = 1}}, 80};
+    struct scene *scene = *state;
+
+    take_listener(&scene->before, local, 1, 128);
+    take_connection(&scene->before, TCP_CLOSE_WAIT, 1, local, 10);
+    take_listener(&scene->now, local, 1, 128);
+    take_connection(&scene->now, TCP_CLOSE_WAIT, 1, local, 10);
+    assert_int_equal(try_rule(scene, "accept-wait"), 1);
+    assert_non_null(strstr(scene->summaries[0], "for at least 5.0 s"));
+}
+
+static void a_queue_with_new_connections_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    take_listener(&scene->before, end_of(1, 80), 10, 128);
+    take_listener(&scene->now, end_of(1, 80), 10, 128);
+    for (uint64_t i = 0; i < 10; i++) {
+        take_connection(&scene->before, TCP_ESTABLISHED, 1 + i, end_of(1, 80), 10);
+        take_connection(&scene->now, TCP_ESTABLISHED, 101 + i, end_of(1, 80), 10);
+    }
+    assert_int_equal(try_rule(scene, "accept-wait"), 0);
+    /* a process holds it; no listener; another port; it waits for a short time only */
+    scene->now.at = scene->before.at + 3 * CLOCK_SECOND;
+    take_connection(&scene->before, TCP_ESTABLISHED, 50, end_of(1, 80), 10);
+    take_connection(&scene->now, TCP_ESTABLISHED, 50, end_of(1, 80), 3010);
+    take_connection(&scene->before, TCP_ESTABLISHED, 51, end_of(1, 81), 10);
+    take_connection(&scene->now, TCP_ESTABLISHED, 51, end_of(1, 81), 9000);
+    take_connection(&scene->before, TCP_ESTABLISHED, 52, end_of(2, 80), 10);
+    take_connection(&scene->now, TCP_ESTABLISHED, 52, end_of(2, 80), 9000);
+    assert_int_equal(try_rule(scene, "accept-wait"), 0);
+}
+
+/* accept-queue reports it. */
+static void a_full_queue_is_no_second_finding(void **state)
+{
+    struct scene *scene = *state;
+
+    take_listener(&scene->before, end_of(1, 80), 3, 2);
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 100);
+    take_listener(&scene->now, end_of(1, 80), 3, 2);
+    take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 5300);
+    assert_int_equal(try_rule(scene, "accept-wait"), 0);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+}
+
+static void the_listeners_with_the_longest_queues_are_kept(void **state)
+{
+    struct scene *scene = *state;
+    struct waiting_listeners *waiting = &scene->now.sockets.waiting;
+
+    for (uint16_t i = 0; i < 100; i++)
+        take_listener(&scene->now, end_of(1, (uint16_t)(1 + i)), 1U + i, 128);
+    take_listener(&scene->now, end_of(1, 100), 120, 128); /* a twin (SO_REUSEPORT) */
+    assert_int_equal(waiting->count, WAITING_LISTENERS);
+    for (size_t i = 0; i < waiting->count; i++) {
+        assert_true(waiting->list[i].queued > 100 - WAITING_LISTENERS);
+        if (waiting->list[i].local.port == 100)
+            assert_int_equal(waiting->list[i].queued, 120);
+    }
+}
+
+/* --- Storms ----------------------------------------------------------------------------------- */
+
+/* Takes `count` connections to 10.0.0.`last`:5432 in TIME_WAIT, which ended in the last
+ * `seconds`. */
+static void take_ended(struct scene *scene, uint8_t last, unsigned count, unsigned seconds)
+{
+    static uint16_t port;
+
+    for (unsigned i = 0; i < count; i++) {
+        struct record record = row(TCP_TIME_WAIT, 0, end_of(1, (uint16_t)(40000 + port++ % 10000)));
+        record.has |= SOCKET_TIMER;
+        record.socket.remote = end_of(last, 5432);
+        record.socket.timer_ms = 60000 - (uint64_t)i * seconds * 1000 / count;
+        take(&scene->now, record);
+    }
+}
+
+static void connections_that_will_use_up_the_ports_are_a_storm(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 2100, 10); /* 21 % of 10,000 ports; 126 % at this rate */
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_string_equal(scene->subject[0], "10.0.0.2:5432");
+    assert_string_equal(scene->summaries[0],
+                        "this machine opens and ends 210 connections a second to 10.0.0.2:5432: "
+                        "21 % of the local ports are in TIME_WAIT, soon no port is left");
+    assert_non_null(strstr(scene->evidence[0], "2100 connections from 10.0.0.1 to 10.0.0.2:5432"));
+}
+
+static void half_of_the_ports_are_a_storm_at_a_lower_rate(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 5000, 60);
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    scene->now.counts.numbers[PORT_LAST] = 50099; /* 49 % */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+}
+
+static void a_storm_that_has_ended_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 5000, 2); /* a benchmark, which has just begun */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+    assert_int_equal(scene->now.sockets.storms->all.ended[0], 5000);
+}
+
+static void few_connections_and_ports_that_are_reused_are_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 1900, 9); /* 19 % */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+    set_number(&scene->now, TIME_WAIT_REUSE, 1);
+    take_ended(scene, 2, 5000, 9);
+    assert_int_equal(try_rule(scene, "storm"), 0);
+}
+
+static void a_load_balancer_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    for (uint8_t i = 0; i < 5; i++)
+        take_ended(scene, (uint8_t)(2 + i), 3000, 10);
+    assert_int_equal(try_rule(scene, "storm"), 0);
+}
+
+/* ephemeral-ports reports them. */
+static void ports_that_are_used_up_are_no_second_finding(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 9000, 40);
+    assert_int_equal(try_rule(scene, "storm"), 0);
+    assert_int_equal(try_rule(scene, "ephemeral-ports"), 1);
+}
+
+static void the_program_with_most_of_the_connections_is_named(void **state)
+{
+    struct socket_origin origin = {.pid = 812, .name = "php-fpm"}, other = {.pid = 9, .name = "nc"};
+    struct record record = row(TCP_CLOSE, 1, end_of(1, 40000));
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 5000, 20);
+    record.has |= SOCKET_ORIGIN;
+    record.socket.remote = end_of(2, 5432);
+    for (unsigned i = 0; i < 100; i++) {
+        const bool is_other = i % 5 == 4;
+        record.socket.origin =
+            (struct text){(const char *)(is_other ? &other : &origin), sizeof origin};
+        sockets_take_destroyed(&scene->before.sockets, &record);
+    }
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_string_equal(scene->process[0], "php-fpm");
+    assert_non_null(strstr(scene->summaries[0], "\"php-fpm\" (pid 812) opens and ends 250 "));
+    /* from now on, no name has most of them */
+    record.socket.origin = (struct text){(const char *)&other, sizeof other};
+    for (unsigned i = 0; i < 40; i++)
+        sockets_take_destroyed(&scene->before.sockets, &record);
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_string_equal(scene->process[0], "");
+}
+
+/* --- Scans ------------------------------------------------------------------------------------ */
+
+static struct scan *add_scan(struct scene *scene, uint8_t protocol, unsigned ports)
+{
+    struct scan *scan = &scene->scans[scene->scan_count++];
+
+    *scan = (struct scan){.source = end_of(9, 0).address,
+                          .destination = end_of(1, 0).address,
+                          .netns = (uint32_t)namespace_own_id(),
+                          .protocol = protocol,
+                          .port = 443,
+                          .packets = ports * 2};
+    for (unsigned i = 0; i < ports; i++)
+        scan->ports[i / 64] |= UINT64_C(1) << i % 64;
+    return scan;
+}
+
+static void twenty_ports_are_a_scan(void **state)
+{
+    struct scene *scene = *state;
+
+    add_scan(scene, IPPROTO_TCP, 20);
+    assert_int_equal(try_rule(scene, "scan"), 1);
+    assert_string_equal(scene->subject[0], "10.0.0.9");
+    assert_string_equal(scene->summaries[0],
+                        "10.0.0.9 tries many ports of 10.0.0.1 that no socket is bound to: at "
+                        "least 20 TCP ports in 5 s, 40 packets were dropped");
+    scene->scans[0].filtered = 30;
+    assert_int_equal(try_rule(scene, "scan"), 1);
+    assert_non_null(strstr(scene->summaries[0], "10.0.0.1 that a firewall protects: "));
+    scene->scan_count = 0;
+    add_scan(scene, IPPROTO_UDP, 19);
+    assert_int_equal(try_rule(scene, "scan"), 0);
+}
+
+static void a_long_examination_needs_a_port_a_second(void **state)
+{
+    struct scene *scene = *state;
+
+    add_scan(scene, IPPROTO_TCP, 60);
+    scene->now.at = scene->before.at + 60 * CLOCK_SECOND;
+    assert_int_equal(try_rule(scene, "scan"), 1);
+    scene->now.at = scene->before.at + 61 * CLOCK_SECOND;
+    assert_int_equal(try_rule(scene, "scan"), 0);
+    scene->scan_count = 0;
+    add_scan(scene, IPPROTO_TCP, 500);
+    scene->now.at = scene->before.at + 3600 * CLOCK_SECOND;
+    assert_int_equal(try_rule(scene, "scan"), 1);
+}
+
+static void scans_of_other_namespaces_are_not_found(void **state)
+{
+    struct scene *scene = *state;
+
+    add_scan(scene, IPPROTO_TCP, 100)->netns++;
+    add_scan(scene, IPPROTO_TCP, 100)->netns = 0;
+    assert_int_equal(try_rule(scene, "scan"), 0);
+}
+
+static void a_source_has_one_finding(void **state)
+{
+    struct scene *scene = *state;
+
+    add_scan(scene, IPPROTO_TCP, 30);
+    add_scan(scene, IPPROTO_UDP, 90);
+    add_scan(scene, IPPROTO_TCP, 60)->destination = end_of(2, 0).address;
+    add_scan(scene, IPPROTO_TCP, 60)->source = end_of(8, 0).address;
+    assert_int_equal(try_rule(scene, "scan"), 2);
+    assert_non_null(strstr(scene->summaries[0], "at least 90 UDP ports"));
+    assert_non_null(strstr(scene->evidence[0], "2 more scans of other addresses or protocols"));
+    assert_string_equal(scene->subject[1], "10.0.0.8");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, make_scene, remove_scene)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_connection_that_waits_in_both_readings_is_found),
+        TEST(the_time_between_the_readings_is_a_lower_bound),
+        TEST(a_queue_with_new_connections_is_healthy),
+        TEST(a_full_queue_is_no_second_finding),
+        TEST(the_listeners_with_the_longest_queues_are_kept),
+        TEST(connections_that_will_use_up_the_ports_are_a_storm),
+        TEST(half_of_the_ports_are_a_storm_at_a_lower_rate),
+        TEST(a_storm_that_has_ended_is_healthy),
+        TEST(few_connections_and_ports_that_are_reused_are_healthy),
+        TEST(a_load_balancer_is_healthy),
+        TEST(ports_that_are_used_up_are_no_second_finding),
+        TEST(the_program_with_most_of_the_connections_is_named),
+        TEST(twenty_ports_are_a_scan),
+        TEST(a_long_examination_needs_a_port_a_second),
+        TEST(scans_of_other_namespaces_are_not_found),
+        TEST(a_source_has_one_finding),
+    };
+
+    return cmocka_run_group_tests_name("doctor_crowds", tests, NULL, NULL);
+}
