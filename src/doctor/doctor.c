@@ -214,7 +214,9 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
             losses.partial) {
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
             memset(now->sockets.failed, 0, sizeof now->sockets.failed);
+            now->sockets.paths.is_wanted = false;
         }
+        now->sockets.paths.knows_ended = now->sockets.paths.is_wanted;
     }
     close(wait.timer);
     clock_wait_shown(until, wait.progress);

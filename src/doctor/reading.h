@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "doctor/busiest.h"
+#include "doctor/paths.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/hash_table.h"
@@ -31,6 +32,7 @@
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -126,6 +128,7 @@ struct sockets_reading {
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
+    struct paths_reading paths;
 };
 
 /* --- Sockets that no table lists ---------------------------------------------------------------

@@ -248,6 +248,21 @@ const struct rule rules[] = {
       "/proc/net/snmp: OutSegs, RetransSegs; netstat: TCPSynRetrans, TCPDSACKRecv"},
      READS_COUNTERS,
      .evaluate = rule_retransmissions},
+    {{"loss", "segments to one peer or network are lost",
+      "check the path to it, because segments to others arrive: cables, ports, queues and rate "
+      "limits on the way (mtr(8)), and the link of the other end",
+      "fastnet sockets -t --where 'total_retrans > 0' --sort -total_retrans --limit 10",
+      "sock_diag: data_segs_out, total_retrans and dsack_dups of struct tcp_info; /proc/net/snmp: "
+      "OutSegs, RetransSegs"},
+     READS_TCP | READS_TCP_INFO | READS_LOSS | READS_REFUSED | READS_COUNTERS,
+     .evaluate = rule_loss},
+    {{"slow-zone", "packets to one peer or network take ten times as long as to others like it",
+      "check the way to it (traceroute(8)): a detour, a full queue, or a tunnel; if it is far away, "
+      "this is normal",
+      "fastnet sockets -t --columns +min_rtt --sort -min_rtt --limit 20",
+      "sock_diag: min_rtt and data_segs_out of struct tcp_info"},
+     READS_TCP | READS_TCP_INFO | READS_LOSS,
+     .evaluate = rule_slow_zone},
     {{"peer-not-reading", "the program at the other end does not read",
       "look at the other end: its program is stopped, or waits for something else",
       "fastnet sockets -t --where 'send_q > 0' --sort -send_q",

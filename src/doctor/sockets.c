@@ -263,6 +263,8 @@ static int take_connection(struct reading *reading, const struct record *record)
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (paths_take(reading, record, &info) < 0)
+        return -ENOMEM;
     if (socket->timer == TIMER_RETRANSMIT)
         take_unacknowledged(&reading->sockets, record);
     if (socket->timer == TIMER_PROBE)
@@ -392,6 +394,8 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     struct refused_process *whose;
     const struct busy *slot;
 
+    if (record->has & SOCKET_TCP_INFO)
+        paths_take_ended(&sockets->paths, record, &info);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;
