@@ -279,8 +279,9 @@ const struct rule rules[] = {
       "check whether small and large packets reach these peers (ping -M do -s 1472, for IPv6 "
       "1452), and whether a firewall or NAT on the way has forgotten the connections; set "
       "TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the program should notice sooner",
-      "fastnet sockets -t --where 'retransmits > 2'",
-      "sock_diag: retransmission timer, backoff and last_ack of struct tcp_info"},
+      "fastnet sockets -t --where 'retransmits > 2 or (timer = keepalive and probes > 1)'",
+      "sock_diag: retransmission and keepalive timer, backoff, probes and last_ack of struct "
+      "tcp_info"},
      READS_TCP | READS_TCP_INFO | READS_DROPS,
      .at_once = true,
      .evaluate = rule_peer_gone},

@@ -16,6 +16,8 @@ enum {
     BACKOFFS = 3,           /* retransmissions without an answer, which take some seconds */
     SILENT_MS = 10000,      /* longer than three retransmissions take at usual round-trip times */
     UNCLOSED_MS = 60000,    /* longer than programs need to finish what they were doing */
+    KEPT_MS = 3000,         /* longer than a program that closes a little late */
+    KEEPALIVES = 2,         /* probes without an answer: not just one lost packet */
     SYNS = 2,               /* SYNs without an answer for 3 s: not just one lost packet */
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
@@ -171,6 +173,17 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
         sockets_add(sockets, LARGE_SEGMENTS, &suspect);
 }
 
+/* Takes a connection whose keepalive probes get no answer. */
+static void take_unprobed(struct sockets_reading *sockets, const struct record *record,
+                          const struct kernel_tcp_info *info)
+{
+    struct suspect suspect = suspect_of(record);
+
+    suspect.retransmits = info->probes;
+    if (info->probes >= KEEPALIVES && silence_of(info) > SILENT_MS)
+        sockets_add(sockets, SILENT_PEERS, &suspect);
+}
+
 /* Takes a connection whose peer has closed the window. The window stays closed if nothing was
  * acknowledged since the reading before. */
 static int take_probing(struct reading *reading, const struct record *record)
@@ -267,6 +280,8 @@ static int take_connection(struct reading *reading, const struct record *record)
         return -ENOMEM;
     if (socket->timer == TIMER_RETRANSMIT)
         take_unacknowledged(&reading->sockets, record);
+    if (socket->timer == TIMER_KEEPALIVE)
+        take_unprobed(&reading->sockets, record, &info);
     if (socket->timer == TIMER_PROBE)
         return take_probing(reading, record);
     if (socket->recv_q && socket->state == TCP_ESTABLISHED)
