@@ -225,8 +225,43 @@ static int held_sockets_add(struct doctor_sockets *held, const struct socket_rec
     struct doctor_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
     if (added)
-        *added = (struct doctor_socket){socket->inode, socket->remote};
+        *added = (struct doctor_socket){.inode = socket->inode, .remote = socket->remote};
     return added ? 0 : -ENOMEM;
+}
+
+/* The remembered number of a connection in CLOSE_WAIT. */
+#define UNCLOSED UINT64_MAX
+
+bool sockets_have_unclosed(const struct sockets_reading *sockets, uint64_t cookie)
+{
+    const struct remembered_socket *remembered =
+        hash_table_find_number(&sockets->remembered, sockets_hash_of(cookie), cookie);
+
+    return remembered && remembered->number == UNCLOSED;
+}
+
+/* Takes a connection that the other end has closed, some time ago, as its last acknowledgement
+ * shows. Young connections are remembered only up to a limit. */
+static int take_unclosed(struct reading *reading, const struct record *record,
+                         const struct kernel_tcp_info *info)
+{
+    struct sockets_reading *sockets = &reading->sockets;
+    const struct socket_record *socket = &record->socket;
+    const bool is_client = sockets->half_open[socket->local.port].backlog;
+    const uint64_t port = is_client ? socket->local.port : socket->remote.port;
+    const bool is_old = silence_of(info) > UNCLOSED_MS;
+
+    if (!socket->inode || (!is_old && sockets->remembered.count == REMEMBERED_MAX))
+        return 0;
+    if (held_sockets_add(&sockets->unclosed, socket) < 0)
+        return -ENOMEM;
+    struct doctor_socket *added = &sockets->unclosed.list[sockets->unclosed.count - 1];
+    added->cookie = record->identity;
+    added->is_old = is_old;
+    added->service = (uint16_t)hash_word(hash_seed(), port << 1 | is_client);
+    added->is_kept = silence_of(info) > KEPT_MS && reading->before &&
+                     sockets_have_unclosed(&reading->before->sockets, record->identity);
+    return sockets_remember(sockets, record->identity, UNCLOSED);
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
@@ -317,11 +352,10 @@ static int take_tcp(struct reading *reading, const struct record *record)
     case TCP_SYN_SENT:
         take_unanswered(sockets, record);
         return 0;
-    case TCP_CLOSE_WAIT: /* closed long ago by the other end, as its last acknowledgement shows */
+    case TCP_CLOSE_WAIT:
         info = tcp_info_of(record);
-        return socket->inode && silence_of(&info) > UNCLOSED_MS
-                   ? held_sockets_add(&sockets->unclosed, socket)
-                   : 0;
+        return paths_take(reading, record, &info) < 0 ? -ENOMEM
+                                                      : take_unclosed(reading, record, &info);
     case TCP_TIME_WAIT:
         return 0;
     default:

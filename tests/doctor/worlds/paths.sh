@@ -68,3 +68,48 @@ world_slow_zone_server()
     finds s 'slow-zone 10.9.2.0/24'
 }
 
+# --- Connections that are not closed ----------------------------------------------------------
+
+has_unclosed() # COUNT: connections at least
+{
+    inside s "$FASTNET" sockets -t --state close_wait --no-header >"$work/rows"
+    [ "$(wc -l <"$work/rows")" -ge "$1" ]
+}
+
+leaving() # EVERY LATE: a connection every EVERY milliseconds, closed LATE connections later
+{
+    shows[close-wait]='ailments +[1-9]'
+    namespace s
+    start s ailments leaving "$1" "$2"
+    wait_until has_unclosed "$2"
+}
+
+world_close_wait_slow()
+{
+    leaving 500 0
+    finds s 'close-wait *ailments*'
+}
+
+world_close_wait_fast()
+{
+    leaving 20 0
+    finds s 'close-wait *ailments*'
+}
+
+world_healthy_close_a_second_late()
+{
+    leaving 10 100
+    finds_nothing s
+}
+
+world_healthy_close_ten_seconds_late()
+{
+    leaving 50 200
+    finds_nothing s
+}
+
+world_healthy_close_wait_constant()
+{
+    namespace s
+    healthy s ailments unclosed 0 60 0
+}
