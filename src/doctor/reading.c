@@ -383,6 +383,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
 
     memset(reading, 0, sizeof *reading); /* a compound literal would take 40 KiB of stack */
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
+    sockets->paths.is_wanted = needs & READS_LOSS;
+    sockets->paths.is_only = !options->milliseconds && !options->repeats;
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
     sockets->storms = calloc(1, sizeof *sockets->storms);
@@ -407,7 +409,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->lacking |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE);
+                              READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_LOSS);
     reading->read |= sees_held ? READS_HELD : 0;
     reading->read &= ~reading->lacking;
     return error;
@@ -435,6 +437,7 @@ void reading_trim(struct reading *reading)
     sockets->half_open = NULL;
     sockets->busiest = NULL;
     sockets->storms = NULL;
+    paths_trim(&sockets->paths);
 }
 
 void reading_finish(struct reading *reading)
@@ -443,6 +446,7 @@ void reading_finish(struct reading *reading)
 
     reading_trim(reading);
     hash_table_finish(&sockets->remembered);
+    paths_finish(&sockets->paths);
     free(sockets->unclosed.list);
     free(sockets->queries.list);
     free(sockets->resolvers.list);

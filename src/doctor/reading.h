@@ -9,6 +9,7 @@
 
 #include "doctor/accepts.h"
 #include "doctor/busiest.h"
+#include "doctor/paths.h"
 #include "doctor/storms.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/descriptors.h"
@@ -33,6 +34,7 @@
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
 #define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
@@ -91,6 +93,12 @@ struct half_open_queue {
 struct doctor_socket {
     uint64_t inode;
     struct endpoint remote;
+    /* In CLOSE_WAIT: */
+    uint64_t cookie;
+    uint16_t service; /* a hash of the port that is used here, or at the other end */
+    bool is_old;      /* the other end has sent nothing for a minute */
+    bool is_kept;     /* it was in CLOSE_WAIT in the reading before, and is silent since then */
+    uint64_t closed;  /* connections of its service that were closed between the readings */
 };
 struct doctor_sockets {
     struct doctor_socket *list;
@@ -128,7 +136,7 @@ struct sockets_reading {
     uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */
     uint64_t heard[HEARD_BITS / 64];       /* bit n: an address with the hash n was heard lately */
-    struct doctor_sockets unclosed;        /* connections that the peer closed long ago */
+    struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
     bool only_queries;                     /* only remember the sockets that ask DNS */
@@ -140,6 +148,7 @@ struct sockets_reading {
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
     struct storms *storms;
     struct ended_connections ended;
+    struct paths_reading paths;
 };
 
 /* --- Sockets that no table lists ---------------------------------------------------------------
@@ -240,6 +249,9 @@ int leaks_take(struct leaks *leaks, const struct leaks *before, struct engine *e
 /* Replaces the sample by a new sample, if the old sample has a process. Returns 0 or -errno. */
 int leaks_take_again(struct leaks *leaks, struct engine *engine,
                      const struct doctor_options *options, struct report *report);
+
+/* Returns whether the reading has the socket in CLOSE_WAIT. */
+bool sockets_have_unclosed(const struct sockets_reading *sockets, uint64_t cookie);
 
 /* Takes a row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
 int sockets_take(struct reading *reading, const struct record *record);

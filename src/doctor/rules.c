@@ -108,7 +108,8 @@ const struct rule rules[] = {
       "find out what the program does instead of calling accept(2): it is stopped, or serves one "
       "connection after another",
       "fastnet sockets -lt --where 'recv_q > 0'",
-      "sock_diag: Recv-Q of listeners, connections without an inode, last_data of struct tcp_info"},
+      "sock_diag: Recv-Q of listeners, connections without an inode, last_data of struct tcp_info",
+      "4 s in both readings, and the queue is not full"},
      READS_TCP | READS_TCP_INFO,
      .evaluate = rule_accept_wait},
     {{"unix-backlog", "a program does not accept connections of a unix socket fast enough",
@@ -144,7 +145,8 @@ const struct rule rules[] = {
       "keep connections open and use them again (a pool, keep-alive); if that is not possible, let "
       "the other end close first, or widen net.ipv4.ip_local_port_range",
       "fastnet sockets -t --state time_wait --count-by remote_address,remote_port",
-      "sock_diag: TIME_WAIT with its timer, sockets that are destroyed; BPF: who connected"},
+      "sock_diag: TIME_WAIT with its timer, sockets that are destroyed; BPF: who connected",
+      "20 % of the ports in TIME_WAIT, at a rate that keeps 66 %"},
      READS_TCP | READS_REFUSED,
      .evaluate = rule_storm},
     {{"close-wait", "a process does not close connections that the other end has closed",
@@ -283,6 +285,24 @@ const struct rule rules[] = {
       "10 segments and 1 %; a fault: 5 %"},
      READS_COUNTERS,
      .evaluate = rule_retransmissions},
+    {{"loss", "segments to one peer or network are lost",
+      "check the path to it, because segments to others arrive: cables, ports, queues and rate "
+      "limits on the way (mtr(8)), and the link of the other end",
+      "fastnet sockets -t --where 'total_retrans > 0' --sort -total_retrans --limit 10",
+      "sock_diag: data_segs_out, total_retrans and dsack_dups of struct tcp_info; /proc/net/snmp: "
+      "OutSegs, RetransSegs",
+      "3 segments and 1 % of a peer or network, a tenth of that elsewhere"},
+     READS_TCP | READS_TCP_INFO | READS_LOSS | READS_REFUSED | READS_COUNTERS,
+     .evaluate = rule_loss},
+    {{"slow-zone", "packets to one peer or network take ten times as long as to others like it",
+      "check the way to it (traceroute(8)): a detour, a full queue, or a tunnel; if it is far "
+      "away, "
+      "this is normal",
+      "fastnet sockets -t --columns +min_rtt --sort -min_rtt --limit 20",
+      "sock_diag: min_rtt and data_segs_out of struct tcp_info",
+      "20 ms, and ten times that of others"},
+     READS_TCP | READS_TCP_INFO | READS_LOSS,
+     .evaluate = rule_slow_zone},
     {{"peer-not-reading", "the program at the other end does not read",
       "look at the other end: its program is stopped, or waits for something else",
       "fastnet sockets -t --where 'send_q > 0' --sort -send_q",
@@ -301,9 +321,10 @@ const struct rule rules[] = {
       "check whether small and large packets reach these peers (ping -M do -s 1472, for IPv6 "
       "1452), and whether a firewall or NAT on the way has forgotten the connections; set "
       "TCP_USER_TIMEOUT or net.ipv4.tcp_retries2 if the program should notice sooner",
-      "fastnet sockets -t --where 'retransmits > 2'",
-      "sock_diag: retransmission timer, backoff and last_ack of struct tcp_info",
-      "3 retransmissions, 10 s, 1 % of the connections"},
+      "fastnet sockets -t --where 'retransmits > 2 or (timer = keepalive and probes > 1)'",
+      "sock_diag: retransmission and keepalive timer, backoff, probes and last_ack of struct "
+      "tcp_info",
+      "3 retransmissions, 10 s, 1 % of the connections; or 3 keepalive probes without an answer"},
      READS_TCP | READS_TCP_INFO | READS_DROPS,
      .at_once = true,
      .evaluate = rule_peer_gone},
@@ -333,7 +354,8 @@ const struct rule rules[] = {
     {{"scan", "a machine tries many ports that are closed",
       "see what this machine is; if it checks services, find out why they do not run; if it should "
       "not look for open ports, block it in the firewall",
-      "fastnet traffic any --count-by src,dst", "the tracepoint skb:kfree_skb, by BPF"},
+      "fastnet traffic any --count-by src,dst", "the tracepoint skb:kfree_skb, by BPF",
+      "20 ports of a destination, and one port a second"},
      READS_DROPS | READS_SCANS,
      .evaluate = rule_scan},
     {{"dns", "a program gets no answers from DNS",

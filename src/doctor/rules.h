@@ -217,6 +217,18 @@ void rule_gateway(struct examination *examination);
 void rule_no_answer(struct examination *examination);
 void rule_mtu(struct examination *examination);
 
+void rule_loss(struct examination *examination); /* rules_paths.c */
+void rule_slow_zone(struct examination *examination);
+/* Returns whether the rule loss reports where this machine's segments are lost. */
+bool loss_is_explained(struct examination *examination);
+
+/* Numbers of segments of the whole network namespace, between the readings. */
+struct segments {
+    uint64_t all;
+    uint64_t retransmitted, needless; /* needless: SYNs, and segments that had arrived before */
+};
+struct segments segments_moved(const struct examination *examination); /* rules_peers.c */
+
 void rule_ephemeral_ports(struct examination *examination); /* rules_limits.c */
 /* Returns the number of local ports for connections to one destination; 0: it is unknown. */
 uint64_t ephemeral_ports(struct examination *examination);

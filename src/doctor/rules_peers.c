@@ -209,35 +209,49 @@ enum { SEGMENTS_LEAST = 100, LOSSES_LEAST = 10, LOSSES_WARNED = 1, LOSSES_RED = 
  * subtracted, because the rule no-answer reports them. Data that the other end already had is
  * subtracted, too (D-SACK, RFC 2883): a tail loss probe retransmits data that a slow reader has not
  * acknowledged, although nothing was lost. */
-void rule_retransmissions(struct examination *examination)
+struct segments segments_moved(const struct examination *examination)
 {
-    const bool *known = examination->now->counts.known;
     const uint64_t retransmitted = counter_moved(examination, SEGMENTS_RETRANSMITTED);
     const uint64_t syns = counter_moved(examination, SYNS_RETRANSMITTED);
     const uint64_t blocks = counter_moved(examination, BLOCKS_DUPLICATED);
     const uint64_t segments = counter_moved(examination, SEGMENTS_DUPLICATED);
     const uint64_t needless = syns + (segments > blocks ? segments : blocks);
-    const uint64_t again = retransmitted > needless ? retransmitted - needless : 0;
-    const uint64_t all = counter_moved(examination, SEGMENTS_SENT) + again;
+
+    return (struct segments){
+        .all = counter_moved(examination, SEGMENTS_SENT) +
+               (retransmitted > needless ? retransmitted - needless : 0),
+        .retransmitted = retransmitted,
+        .needless = needless < retransmitted ? needless : retransmitted,
+    };
+}
+
+/* If all the loss is on the way to some peers, the rule loss names them. */
+void rule_retransmissions(struct examination *examination)
+{
+    const bool *known = examination->now->counts.known;
+    const struct segments moved = segments_moved(examination);
+    const uint64_t again = moved.retransmitted - moved.needless;
     struct finding finding;
 
     if (!known[SEGMENTS_RETRANSMITTED] || !known[SYNS_RETRANSMITTED] || !known[BLOCKS_DUPLICATED]) {
         examination->lacking = true;
         return;
     }
-    if (all < SEGMENTS_LEAST || again < LOSSES_LEAST || !reaches(again, LOSSES_WARNED, all))
+    if (moved.all < SEGMENTS_LEAST || again < LOSSES_LEAST ||
+        !reaches(again, LOSSES_WARNED, moved.all) || loss_is_explained(examination))
         return;
     finding_begin(&finding, examination,
-                  reaches(again, LOSSES_RED, all) ? SEVERITY_FAULT : SEVERITY_WARNING,
+                  reaches(again, LOSSES_RED, moved.all) ? SEVERITY_FAULT : SEVERITY_WARNING,
                   "RetransSegs");
     finding_summary(&finding,
                     "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64
                     " in %.7g s",
-                    100.0 * (double)again / (double)all, again, all, seconds_between(examination));
-    finding_evidence(&finding, "OutSegs grew by %" PRIu64, all - again);
+                    100.0 * (double)again / (double)moved.all, again, moved.all,
+                    seconds_between(examination));
+    finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - again);
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
                      " of them SYNs or segments that had arrived before",
-                     retransmitted, needless);
+                     moved.retransmitted, moved.needless);
     finding_emit(&finding, examination, again, ABSENT, again);
 }

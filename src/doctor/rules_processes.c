@@ -19,15 +19,32 @@
 /* --- Connections that nobody closes ----------------------------------------------------------- */
 
 /* UNCLOSED_MANY connections are no accident. Fewer are reported if they are a large part of the
- * process's descriptors. */
-enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20 };
+ * process's descriptors. Connections that are closed late are no leak: their number grows only until
+ * as many are closed as come. */
+enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20, UNCLOSED_GROWTH = 3 };
 
 /* A process, the number of its sockets in a list, and one of these sockets. */
 struct holder {
     const struct owner_process *process;
     uint64_t count;
     const struct doctor_socket *socket;
+    /* In CLOSE_WAIT, see struct doctor_socket: */
+    uint64_t old, kept;
+    uint64_t closed; /* the largest number of a service */
 };
+
+/* Returns whether connections came, but hardly any was closed. */
+static bool unclosed_grow(const struct holder *holder)
+{
+    return holder->kept >= UNCLOSED_FEW && holder->count >= holder->kept + UNCLOSED_GROWTH &&
+           holder->closed * UNCLOSED_FEW <= holder->kept;
+}
+
+static bool unclosed_are_many(uint64_t count, uint64_t descriptors)
+{
+    return count >= UNCLOSED_MANY ||
+           (count >= UNCLOSED_FEW && reaches(count, UNCLOSED_PERCENT, descriptors));
+}
 
 static void emit_unclosed(struct examination *examination, const struct holder *holder)
 {
@@ -37,21 +54,31 @@ static void emit_unclosed(struct examination *examination, const struct holder *
 
     (void)descriptors_of(doctor_processes(examination->options), holder->process->pid,
                          &descriptors);
-    if (holder->count < UNCLOSED_MANY &&
-        (holder->count < UNCLOSED_FEW ||
-         !reaches(holder->count, UNCLOSED_PERCENT, descriptors.open)))
+    const bool is_old = unclosed_are_many(holder->old, descriptors.open);
+    const uint64_t count = is_old ? holder->old : holder->count;
+    if (!is_old && !(unclosed_grow(holder) && unclosed_are_many(count, descriptors.open)))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
     process_text(process, examination, &finding, holder->socket->inode);
-    finding_summary(&finding,
-                    "%s does not close %" PRIu64 " connections that the other end closed more "
-                    "than a minute ago",
-                    process, holder->count);
+    if (is_old)
+        finding_summary(&finding,
+                        "%s does not close %" PRIu64 " connections that the other end closed more "
+                        "than a minute ago",
+                        process, count);
+    else
+        finding_summary(&finding,
+                        "%s does not close connections that the other end has closed: there are "
+                        "%" PRIu64 ", %" PRIu64 " more than %.3g s ago",
+                        process, count, count - holder->kept, seconds_between(examination));
     finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
-                     holder->count, descriptors.open);
+                     count, descriptors.open);
+    if (!is_old)
+        finding_evidence(&finding, "%" PRIu64 " of them were in CLOSE_WAIT before, %" PRIu64
+                         " others were closed since",
+                         holder->kept, holder->closed);
     if (descriptors.limit)
         finding_evidence(&finding, "its limit is %" PRIu64 " descriptors", descriptors.limit);
-    finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
+    finding_emit(&finding, examination, count, ABSENT, is_old ? ABSENT : count - holder->kept);
 }
 
 static int processes_by_process(const void *one, const void *other)
@@ -78,7 +105,9 @@ static size_t find_holders(struct examination *examination, const struct doctor_
     for (size_t i = 0; holders && i < held->count; i++) {
         const struct owner *owner;
         if (owners_find(owners, held->list[i].inode, &owner))
-            holders[sockets++] = (struct holder){owner->process, 1, &held->list[i]};
+            holders[sockets++] = (struct holder){owner->process, 1, &held->list[i],
+                                                 held->list[i].is_old, held->list[i].is_kept,
+                                                 held->list[i].closed};
     }
     if (what && holders && held->count - sockets >= least)
         report_loss(examination->report, "%s: %zu %s belong to processes that are not visible%s",
@@ -86,26 +115,64 @@ static size_t find_holders(struct examination *examination, const struct doctor_
     if (sockets)
         qsort(holders, sockets, sizeof *holders, processes_by_process);
     for (size_t i = 0; i < sockets; i++) {
-        if (count && holders[count - 1].process->pid == holders[i].process->pid)
+        if (count && holders[count - 1].process->pid == holders[i].process->pid) {
             holders[count - 1].count++;
-        else
+            holders[count - 1].old += holders[i].old;
+            holders[count - 1].kept += holders[i].kept;
+            if (holders[i].closed > holders[count - 1].closed)
+                holders[count - 1].closed = holders[i].closed;
+        } else {
             holders[count++] = holders[i];
+        }
     }
     return count;
 }
 
+/* Sets `closed` of the sockets. Who closed a connection is not known any more, but which port it
+ * used. */
+static void count_closed(struct examination *examination, struct doctor_sockets *unclosed)
+{
+    const struct sockets_reading *now = &examination->now->sockets,
+                                 *before = &examination->before->sockets;
+    uint64_t *closed = calloc(UINT16_MAX + 1, sizeof *closed); /* index: the service */
+
+    if (!closed) {
+        examination->error = -ENOMEM;
+        return;
+    }
+    for (size_t i = 0; i < before->unclosed.count; i++)
+        closed[before->unclosed.list[i].service] +=
+            !sockets_have_unclosed(now, before->unclosed.list[i].cookie);
+    for (size_t i = 0; i < unclosed->count; i++)
+        unclosed->list[i].closed = closed[unclosed->list[i].service];
+    free(closed);
+}
+
 void rule_close_wait(struct examination *examination)
 {
-    const struct doctor_sockets *unclosed = &examination->now->sockets.unclosed;
-    struct holder *holders = NULL;
-    size_t count;
+    const struct doctor_sockets *all = &examination->now->sockets.unclosed;
+    struct doctor_sockets unclosed = {calloc(all->count + 1, sizeof *unclosed.list), 0, 0};
+    struct holder *holders = NULL, sum = {.count = all->count};
+    size_t count = 0;
 
-    if (unclosed->count < UNCLOSED_FEW)
-        return;
-    count = find_holders(examination, unclosed, "connections that are not closed", UNCLOSED_FEW,
-                         &holders);
-    for (size_t i = 0; i < count; i++)
+    if (!unclosed.list)
+        examination->error = -ENOMEM;
+    for (size_t i = 0; i < all->count; i++) {
+        sum.old += all->list[i].is_old;
+        sum.kept += all->list[i].is_kept;
+    }
+    const bool may_grow = unclosed_grow(&sum);
+    for (size_t i = 0; unclosed.list && i < all->count; i++)
+        if (may_grow || all->list[i].is_old)
+            unclosed.list[unclosed.count++] = all->list[i];
+    if (may_grow && unclosed.list)
+        count_closed(examination, &unclosed);
+    if (may_grow || sum.old >= UNCLOSED_FEW)
+        count = find_holders(examination, &unclosed, "connections that are not closed",
+                             UNCLOSED_FEW, &holders);
+    for (size_t i = 0; i < count && !examination->error; i++)
         emit_unclosed(examination, &holders[i]);
+    free(unclosed.list);
     free(holders);
 }
 

@@ -16,6 +16,8 @@ enum {
     BACKOFFS = 3,           /* retransmissions without an answer, which take some seconds */
     SILENT_MS = 10000,      /* longer than three retransmissions take at usual round-trip times */
     UNCLOSED_MS = 60000,    /* longer than programs need to finish what they were doing */
+    KEPT_MS = 3000,         /* longer than a program that closes a little late */
+    KEEPALIVES = 2,         /* probes without an answer: not just one lost packet */
     SYNS = 2,               /* SYNs without an answer for 3 s: not just one lost packet */
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
@@ -173,6 +175,17 @@ static void take_unacknowledged(struct sockets_reading *sockets, const struct re
         sockets_add(sockets, LARGE_SEGMENTS, &suspect);
 }
 
+/* Takes a connection whose keepalive probes get no answer. */
+static void take_unprobed(struct sockets_reading *sockets, const struct record *record,
+                          const struct kernel_tcp_info *info)
+{
+    struct suspect suspect = suspect_of(record);
+
+    suspect.retransmits = info->probes;
+    if (info->probes >= KEEPALIVES && silence_of(info) > SILENT_MS)
+        sockets_add(sockets, SILENT_PEERS, &suspect);
+}
+
 /* Takes a connection whose peer has closed the window. The window stays closed if nothing was
  * acknowledged since the reading before. */
 static int take_probing(struct reading *reading, const struct record *record)
@@ -214,8 +227,43 @@ static int held_sockets_add(struct doctor_sockets *held, const struct socket_rec
     struct doctor_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
     if (added)
-        *added = (struct doctor_socket){socket->inode, socket->remote};
+        *added = (struct doctor_socket){.inode = socket->inode, .remote = socket->remote};
     return added ? 0 : -ENOMEM;
+}
+
+/* The remembered number of a connection in CLOSE_WAIT. */
+#define UNCLOSED UINT64_MAX
+
+bool sockets_have_unclosed(const struct sockets_reading *sockets, uint64_t cookie)
+{
+    const struct remembered_socket *remembered =
+        hash_table_find_number(&sockets->remembered, sockets_hash_of(cookie), cookie);
+
+    return remembered && remembered->number == UNCLOSED;
+}
+
+/* Takes a connection that the other end has closed, some time ago, as its last acknowledgement
+ * shows. Young connections are remembered only up to a limit. */
+static int take_unclosed(struct reading *reading, const struct record *record,
+                         const struct kernel_tcp_info *info)
+{
+    struct sockets_reading *sockets = &reading->sockets;
+    const struct socket_record *socket = &record->socket;
+    const bool is_client = sockets->half_open[socket->local.port].backlog;
+    const uint64_t port = is_client ? socket->local.port : socket->remote.port;
+    const bool is_old = silence_of(info) > UNCLOSED_MS;
+
+    if (!socket->inode || (!is_old && sockets->remembered.count == REMEMBERED_MAX))
+        return 0;
+    if (held_sockets_add(&sockets->unclosed, socket) < 0)
+        return -ENOMEM;
+    struct doctor_socket *added = &sockets->unclosed.list[sockets->unclosed.count - 1];
+    added->cookie = record->identity;
+    added->is_old = is_old;
+    added->service = (uint16_t)hash_word(hash_seed(), port << 1 | is_client);
+    added->is_kept = silence_of(info) > KEPT_MS && reading->before &&
+                     sockets_have_unclosed(&reading->before->sockets, record->identity);
+    return sockets_remember(sockets, record->identity, UNCLOSED);
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
@@ -287,10 +335,14 @@ static int take_connection(struct reading *reading, const struct record *record)
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (paths_take(reading, record, &info) < 0)
+        return -ENOMEM;
     if (listener)
         return take_unaccepted(reading, record, listener);
     if (socket->timer == TIMER_RETRANSMIT)
         take_unacknowledged(&reading->sockets, record);
+    if (socket->timer == TIMER_KEEPALIVE)
+        take_unprobed(&reading->sockets, record, &info);
     if (socket->timer == TIMER_PROBE)
         return take_probing(reading, record);
     if (socket->recv_q && socket->state == TCP_ESTABLISHED)
@@ -328,14 +380,13 @@ static int take_tcp(struct reading *reading, const struct record *record)
     case TCP_SYN_SENT:
         take_unanswered(sockets, record);
         return 0;
-    case TCP_CLOSE_WAIT: /* closed long ago by the other end, as its last acknowledgement shows */
+    case TCP_CLOSE_WAIT:
         listener = accepts_find(&sockets->waiting, socket);
         if (listener)
             return take_unaccepted(reading, record, listener);
         info = tcp_info_of(record);
-        return socket->inode && silence_of(&info) > UNCLOSED_MS
-                   ? held_sockets_add(&sockets->unclosed, socket)
-                   : 0;
+        return paths_take(reading, record, &info) < 0 ? -ENOMEM
+                                                      : take_unclosed(reading, record, &info);
     case TCP_TIME_WAIT:
         return 0;
     default:
@@ -427,6 +478,8 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         memcpy(&origin, record->socket.origin.data, sizeof origin);
     if (origin.pid && !origin.error)
         storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
+    if (record->has & SOCKET_TCP_INFO)
+        paths_take_ended(&sockets->paths, record, &info);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;

@@ -346,6 +346,26 @@ static void begin_unclosed(struct patient *patient)
             err(1, "dup");
 }
 
+static void begin_leaving(struct patient *patient)
+{
+    patient->listener = tcp_listen(here(), 128);
+}
+
+/* Opens a connection that the client closes at once, and the server a number of rounds later, if at
+ * all. */
+static void leave(struct patient *patient)
+{
+    enum { KEPT = 4096 };
+    static int kept[KEPT];
+    const long late = patient->numbers[0], slot = patient->count++ % (late ? late : KEPT);
+    const struct pair pair = pair_open(patient->listener);
+
+    close(pair.client);
+    if (late && kept[slot])
+        close(kept[slot]);
+    kept[slot] = pair.server;
+}
+
 /* The client closes first, so that it waits. */
 static void open_and_close(struct patient *patient)
 {
@@ -474,6 +494,7 @@ static const struct ailment {
     {"bound", "CONNECTIONS", begin_bound, NULL},
     {"pairs", "CONNECTIONS WRITTEN BYTES", begin_pairs, write_to_first},
     {"unclosed", "CONNECTIONS OTHERS", begin_unclosed, NULL},
+    {"leaving", "ROUNDS-UNTIL-CLOSED", begin_leaving, leave},
     {"closed", "CONNECTIONS", begin_closed, open_and_close},
     {"unread", "WRITTEN READ", begin_unread, read_slowly},
     {"exchange", "CONNECTIONS SEGMENTS", begin_pairs, exchange},

@@ -6,6 +6,8 @@
  *     traffic serve ADDRESS PORT ANSWER                 answers each piece with ANSWER bytes
  *     traffic talk ADDRESS PORT COUNT BYTES EVERY       COUNT connections, BYTES on each
  *     traffic visit ADDRESS PORT COUNT EVERY            ... which are opened, used and closed
+ *                       $PEERS: connection i goes to ADDRESS + i % PEERS
+ *                       $SOURCE: connection i comes from SOURCE + i % PEERS
  *     traffic ask ADDRESS PORT COUNT EVERY              a datagram from each of COUNT sockets
  *     traffic lookup ADDRESS PORT COUNT EVERY           ... for a time, then from other sockets
  *     traffic resolve ADDRESS PORT COUNT EVERY          ... of a process that has port 53 itself
@@ -54,11 +56,31 @@ static void write_piece(int fd, long bytes)
     }
 }
 
+/* Returns the place whose address is larger by `more`. Only its last two bytes change. */
+static struct place place_after(struct place place, long more)
+{
+    uint8_t *end = place.address.ss_family == AF_INET
+                       ? (uint8_t *)&((struct sockaddr_in *)&place.address)->sin_addr + 4
+                       : (uint8_t *)&((struct sockaddr_in6 *)&place.address)->sin6_addr + 16;
+    const long last = end[-2] * 256 + end[-1] + more;
+
+    end[-2] = (uint8_t)(last / 256);
+    end[-1] = (uint8_t)last;
+    return place;
+}
+
 static void open_all(struct end *end, int type)
 {
+    const char *peers = getenv("PEERS"), *source = getenv("SOURCE");
+    const long several = peers ? strtol(peers, NULL, 10) : 1;
+
     for (long i = 0; i < end->wanted; i++) {
         const int fd = socket_new(end->place.address.ss_family, type, 0);
-        connect_to(fd, end->place);
+        if (source) {
+            option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+            bind_to(fd, place_after(place_of(source, 0, 0), i % several));
+        }
+        connect_to(fd, place_after(end->place, source ? 0 : i % several));
         add(end, fd);
         if (type == SOCK_STREAM)
             option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
