@@ -145,7 +145,7 @@ void rule_peer_gone(struct examination *examination)
     examination->now = now;
 }
 
-static const char *interface_name(const struct reading *reading, uint32_t index)
+const char *interface_name(const struct reading *reading, uint32_t index)
 {
     for (size_t i = 0; i < reading->interface_count; i++)
         if (reading->interfaces[i].index == index)
