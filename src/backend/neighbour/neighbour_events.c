@@ -7,6 +7,7 @@
 #include <linux/if_addr.h>
 #include <linux/rtnetlink.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "backend/interface/decode.h"
@@ -19,13 +20,11 @@
 /* Room for some 10,000 events, if the user may have it. */
 enum { EVENTS_BUFFER = 4 << 20 };
 
-/* Leaves out entries of bridges (AF_BRIDGE), and states that no entry has when it gets a MAC
- * address: a busy network has many such events. Fields are in the machine's byte order, but the
- * program loads them in network byte order. If the kernel refuses the program, all events come. */
-static void neighbour_events_filter(int fd)
+/* Fields are in the machine's byte order, but the program loads them in network byte order. */
+size_t neighbour_filter_make(struct sock_filter *code)
 {
     enum { FAMILY = NLMSG_HDRLEN, STATE = NLMSG_HDRLEN + offsetof(struct ndmsg, ndm_state) };
-    const struct sock_filter code[] = {
+    const struct sock_filter program[NEIGHBOUR_FILTER_SIZE] = {
         BPF_STMT(BPF_LD | BPF_H | BPF_ABS, offsetof(struct nlmsghdr, nlmsg_type)),
         BPF_JUMP(BPF_JMP | BPF_JEQ, htons(RTM_DELADDR), 6, 0),
         BPF_JUMP(BPF_JMP | BPF_JEQ, htons(RTM_NEWNEIGH), 0, 6),
@@ -37,10 +36,9 @@ static void neighbour_events_filter(int fd)
         BPF_STMT(BPF_RET, UINT32_MAX),
         BPF_STMT(BPF_RET, 0),
     };
-    const struct sock_fprog program = {.len = COUNT(code),
-                                       .filter = (struct sock_filter *)(uintptr_t)code};
 
-    (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+    memcpy(code, program, sizeof program);
+    return COUNT(program);
 }
 
 int neighbour_events_open(struct netlink *netlink)
@@ -50,10 +48,13 @@ int neighbour_events_open(struct netlink *netlink)
         .groups = 1u << (RTNLGRP_NEIGH - 1) | 1u << (RTNLGRP_IPV4_IFADDR - 1),
         .buffer_size = EVENTS_BUFFER,
     };
+    struct sock_filter code[NEIGHBOUR_FILTER_SIZE];
+    const struct sock_fprog program = {.len = (unsigned short)neighbour_filter_make(code),
+                                       .filter = code};
     const int fd = netlink_join(netlink, &listening);
 
-    if (fd >= 0)
-        neighbour_events_filter(fd);
+    if (fd >= 0) /* if the kernel refuses the program, all events come */
+        (void)setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
     return fd;
 }
 
