@@ -15,7 +15,7 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
-/* Only traffic reads packets, only why connects as another process, and only ss reads BPF maps. */
+/* Only traffic and doctor read packets, only why connects as another process, and only ss reads BPF maps. */
 #define SOCKET_RIGHTS                                                                              \
     (RIGHTS_OF_NAMESPACES | (RIGHTS_ALL & ~(1u << RIGHT_PACKETS | RIGHTS_OF_ATTEMPTS)))
 #define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS))
@@ -33,7 +33,7 @@ static const struct personality {
     {"ss", ss_run, &ss_grammar, SOCKET_RIGHTS},
     {"sockets", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"s", sockets_run, &sockets_grammar, LISTING_RIGHTS},
-    {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS},
+    {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
     {"why", why_run, &why_grammar, LISTING_RIGHTS | RIGHTS_OF_ATTEMPTS},
     {"drops", drops_run, &drops_grammar, LISTING_RIGHTS},
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},

@@ -27,6 +27,7 @@ struct examined_netns {
     struct reading readings[2];
     unsigned latest; /* index of the reading that was taken last */
     uint64_t done;   /* bit n: doctor_examine_first() passed on findings of rules[n] */
+    struct neighbour_watch *watch; /* NULL: neighbours are not watched */
 };
 
 struct doctor {
@@ -44,6 +45,7 @@ struct doctor {
     struct scan_probe *scans; /* NULL: scans are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
+    struct neighbour_watcher *watcher; /* NULL: neighbours are not watched */
     struct doctor_summary summary;
 };
 
@@ -69,6 +71,7 @@ static void examined_netns_finish(void *entry)
 
     reading_finish(&examined->readings[0]);
     reading_finish(&examined->readings[1]);
+    neighbour_watch_destroy(examined->watch);
 }
 
 void doctor_destroy(struct doctor *doctor)
@@ -80,6 +83,7 @@ void doctor_destroy(struct doctor *doctor)
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
     connects_destroy(doctor->sends);
+    neighbour_watcher_destroy(doctor->watcher);
     engine_destroy(doctor->engine);
     free(doctor);
 }
@@ -158,8 +162,11 @@ static int doctor_read_netns(struct doctor *doctor, struct examined_netns **foun
     examined->entry.is_read = true;
     struct reading *now = &examined->readings[examined->latest];
     reading_finish(now);
-    const int error = reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
-                                   needs_of(doctor, examined->entry.cookie), report);
+    if (doctor->watcher && !examined->watch)
+        examined->watch = neighbour_watch_create(doctor->watcher);
+    const int error =
+        reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
+                     needs_of(doctor, examined->entry.cookie), examined->watch, report);
     if (!error && (!before->at || doctor->options->repeats))
         reading_note_listener(now, doctor->options);
     return error;
@@ -208,6 +215,23 @@ static int read_all_netns(struct doctor *doctor, unsigned again, struct report *
                                       : read_ahead(&ahead);
 }
 
+/* Waits. Reads events of neighbours now and then, so that no socket overflows. */
+static void doctor_wait_quietly(struct doctor *doctor, uint64_t until)
+{
+    const uint64_t pause = 10 * CLOCK_SECOND;
+    uint64_t now;
+
+    while (!clock_interrupted() && (now = clock_nanoseconds(CLOCK_MONOTONIC)) + pause < until) {
+        clock_wait_shown(now + pause, doctor->options->progress);
+        for (size_t i = 0; i < doctor->namespaces.count; i++) {
+            const struct examined_netns *examined = netns_store_at(&doctor->namespaces, i);
+            if (examined->watch)
+                neighbour_watch_drain(examined->watch);
+        }
+    }
+    clock_wait_shown(until, doctor->options->progress);
+}
+
 /* Waits. Meanwhile reads events of refused connections, if there is only one network namespace. If
  * the kernel loses events, all are discarded: lost events may be of the worst address. */
 static void doctor_wait(struct doctor *doctor, uint64_t until)
@@ -219,7 +243,8 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
     struct examined_netns *examined = listens ? find_examined_netns(doctor) : NULL;
     const struct reading_wait wait = {
         .timer = examined ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1,
-        .progress = doctor->options->progress};
+        .progress = doctor->options->progress,
+        .watch = examined ? examined->watch : NULL};
     struct report losses = {.partial = false};
 
     if (wait.timer >= 0 && timerfd_settime(wait.timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
@@ -234,7 +259,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
         now->sockets.paths.knows_ended = now->sockets.paths.is_wanted;
     }
     close(wait.timer);
-    clock_wait_shown(until, wait.progress);
+    doctor_wait_quietly(doctor, until);
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -349,7 +374,9 @@ static void doctor_begin_probes(struct doctor *doctor)
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
-    if (needs & (READS_QUERIES | READS_SCANS) && doctor->options->owners != OWNERS_PROC)
+    if (needs & READS_ARP)
+        doctor->watcher = neighbour_watcher_create();
+    if (needs & (READS_QUERIES | READS_SCANS | READS_ARP) && doctor->options->owners != OWNERS_PROC)
         doctor->sends = connects_create();
     if (doctor->sends)
         (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/if_addr.h>
+#include <linux/if_arp.h>
 #include <linux/neighbour.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
@@ -127,7 +128,11 @@ static int reading_take_interface(struct reading *reading, const struct record *
     };
     snprintf(taken->name, sizeof taken->name, "%.*s", (int)interface->name.length,
              interface->name.data);
-    return 0;
+    if (interface->type == ARPHRD_ETHER && interface->lladdr_length == MAC_SIZE)
+        memcpy(taken->mac, interface->lladdr, MAC_SIZE);
+    return (record->has & INTERFACE_ADDRESSES)
+               ? neighbours_take_interface(&reading->neighbours, interface)
+               : 0;
 }
 
 /* --- The way to other machines ---------------------------------------------------------------- */
@@ -136,6 +141,10 @@ static int reading_take_interface(struct reading *reading, const struct record *
  * neighbour once a second (net.ipv4.neigh.default.retrans_time_ms), so ASKED_MS after the first
  * packet it has asked twice. */
 enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
+
+/* A new entry counts as confirmed twice the time base_reachable_time_ms ago, whose default is 30 s
+ * (___neigh_create() of the kernel's net/core/neighbour.c). */
+enum { CONFIRMED_MS = 55000 };
 
 /* Returns since when the kernel asks for the neighbour in vain. Each packet that waits for the
  * neighbour begins a new round of three seconds, so the reading before knows more than the
@@ -159,6 +168,8 @@ static int take_neighbour(struct reading *reading, const struct record *record)
 
     if (!(record->has & NEIGHBOUR_STATE))
         return 0; /* a proxy entry */
+    const enum neighbour_past past =
+        reading->watch ? neighbour_watch_learn(reading->watch, record) : NEIGHBOUR_HAD_MAC;
     if (!(record->has & NEIGHBOUR_CACHEINFO))
         reading->lacking |= READS_ROUTES;
     else if (failed || neighbour->state == NUD_INCOMPLETE) {
@@ -170,6 +181,8 @@ static int take_neighbour(struct reading *reading, const struct record *record)
             .interface = neighbour->interface,
             .used_ms = neighbour->used_ms,
             .since = failed ? 0 : asked_since(reading, neighbour),
+            .is_new = past == NEIGHBOUR_IS_NEW,
+            .is_unknown = past != NEIGHBOUR_HAD_MAC && neighbour->confirmed_ms >= CONFIRMED_MS,
         };
     }
     return 0;
@@ -273,7 +286,7 @@ static const struct reading_source sources[] = {
     {READS_INTERFACES,
      {&table_interfaces},
      INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_ADDRESSES |
-         INTERFACE_QUEUE_DROPS,
+         INTERFACE_QUEUE_DROPS | INTERFACE_FLAGS | INTERFACE_TYPE | INTERFACE_LLADDR,
      0},
     {READS_TCP,
      {&table_tcp, &table_tcp6},
@@ -289,7 +302,8 @@ static const struct reading_source sources[] = {
     {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
     {READS_ROUTES,
      {&table_neighbours},
-     NEIGHBOUR_INTERFACE | NEIGHBOUR_STATE | NEIGHBOUR_CACHEINFO,
+     NEIGHBOUR_INTERFACE | NEIGHBOUR_STATE | NEIGHBOUR_CACHEINFO | NEIGHBOUR_LLADDR |
+         NEIGHBOUR_FLAGS,
      0},
     {READS_ROUTES,
      {&table_route, &table_route6},
@@ -310,6 +324,8 @@ static void reading_pause(void *arg, struct report *report)
     const struct reading_wait *wait = arg;
 
     (void)report;
+    if (wait->watch)
+        neighbour_watch_drain(wait->watch);
     if (clock_interrupted())
         timerfd_settime(wait->timer, 0, &(struct itimerspec){.it_value.tv_nsec = 1}, NULL);
     else if (wait->progress)
@@ -375,7 +391,8 @@ static bool reading_may_leak(const struct reading *reading, const struct reading
 /* Each listing has its own report, which is passed on only if rows may be missing. A table counts
  * as read even then, if there is one, because the rows that came can show a fault. */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
-                 const struct doctor_options *options, unsigned needs, struct report *report)
+                 const struct doctor_options *options, unsigned needs,
+                 struct neighbour_watch *watch, struct report *report)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const bool sees_held = needs & READS_HELD && proc_tree_is_own(options->proc_root);
@@ -385,6 +402,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->paths.is_wanted = needs & READS_LOSS;
     sockets->paths.is_only = !options->milliseconds && !options->repeats;
+    reading->watch = needs & READS_ARP ? watch : NULL;
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
     sockets->storms = calloc(1, sizeof *sockets->storms);
@@ -399,7 +417,14 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]) ||
             (sources[i].reads == READS_HELD && !(sees_held && reading_may_leak(reading, before))))
             continue;
+        const bool watches = reading->watch && sources[i].tables[0] == &table_neighbours;
+        if (watches) {
+            neighbour_watch_open(reading->watch, &reading->neighbours);
+            neighbour_watch_begin_table(reading->watch, &reading->neighbours);
+        }
         error = reading_list(&sources[i], reading, before, engine, options, needs, NULL, &losses);
+        if (watches)
+            neighbour_watch_end_table(reading->watch);
         report_hand_on(report, &losses);
         reading->read |= losses.found || !losses.partial ? sources[i].reads : 0;
         reading->cut |= losses.partial ? sources[i].reads : 0;
@@ -411,6 +436,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
                               READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_LOSS);
     reading->read |= sees_held ? READS_HELD : 0;
+    if (watch ? neighbour_watch_is_whole(watch) : proc_tree_is_own(options->proc_root))
+        reading->read |= needs & READS_ARP;
     reading->read &= ~reading->lacking;
     return error;
 }
@@ -452,6 +479,7 @@ void reading_finish(struct reading *reading)
     free(sockets->resolvers.list);
     free(reading->interfaces);
     free(reading->silent);
+    free(reading->neighbours.own);
     free(reading->leaks.list);
     memset(reading, 0, sizeof *reading);
 }

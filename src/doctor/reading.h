@@ -9,6 +9,7 @@
 
 #include "doctor/accepts.h"
 #include "doctor/busiest.h"
+#include "doctor/neighbours.h"
 #include "doctor/paths.h"
 #include "doctor/storms.h"
 #include "fastnet/connect_failures.h"
@@ -36,6 +37,7 @@
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
 #define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
 #define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
+#define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -105,7 +107,13 @@ struct doctor_sockets {
     size_t count, capacity;
 };
 
-enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_PORT = 53, DNS_CLIENTS = 256 };
+enum {
+    HEARD_BITS = 65536,
+    REFUSED_SLOTS = 16,
+    DNS_PORT = 53,
+    DNS_CLIENTS = 256,
+    CONNECTING_SLOTS = 64
+};
 
 /* An address that sends DNS queries, as connection tracking sees it. */
 struct dns_client {
@@ -139,9 +147,10 @@ struct sockets_reading {
     struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
-    bool only_queries;                     /* only remember the sockets that ask DNS */
-    struct busy *busiest;                  /* destinations that use most ports: BUSIEST_SLOTS */
-    struct busy refused[REFUSED_SLOTS];    /* addresses that refuse most since this reading */
+    struct doctor_socket connecting[CONNECTING_SLOTS]; /* SYN_SENT, by hash of the peer */
+    bool only_queries;                                 /* only remember the sockets that ask DNS */
+    struct busy *busiest;               /* destinations that use most ports: BUSIEST_SLOTS */
+    struct busy refused[REFUSED_SLOTS]; /* addresses that refuse most since this reading */
     struct refused_process refused_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
@@ -180,6 +189,7 @@ struct interface_reading {
     uint64_t broken;         /* packets with errors, received or sent */
     uint32_t queue_drops;    /* packets that the queue for sending dropped */
     bool has_queue_drops;
+    uint8_t mac[MAC_SIZE];    /* zeroes: none, or not of Ethernet */
     struct network duplicate; /* an address that another machine has, too; AF_UNSPEC: none */
 };
 
@@ -189,6 +199,8 @@ struct silent_neighbour {
     uint32_t interface;         /* index */
     uint64_t used_ms;           /* milliseconds since the last packet for it */
     uint64_t since;             /* CLOCK_MONOTONIC, ns: when the kernel first asked; 0: FAILED */
+    bool is_new;                /* it had no entry in the reading before */
+    bool is_unknown;            /* no machine has answered for it in the last minute, at least */
     bool is_gateway;            /* a route leads through it */
     struct network destination; /* the destination of the first such route */
 };
@@ -209,6 +221,8 @@ struct reading {
     struct interface_reading *interfaces;
     size_t silent_count, silent_capacity;
     struct silent_neighbour *silent;
+    struct neighbour_watch *watch; /* between the readings; NULL: nothing is watched */
+    struct neighbours_reading neighbours;
     struct network route; /* the route that came last, and its metric */
     uint32_t metric;
 };
@@ -220,15 +234,18 @@ struct clock_progress;
 struct engine;
 struct report;
 
-/* Reads the tables that `needs` names (READS_*). before: the reading before this, or NULL. Reports
- * tables that cannot be read. Returns 0 or -errno. */
+/* Reads the tables that `needs` names (READS_*). before: the reading before this, or NULL. watch:
+ * events of neighbours since then, or NULL. Reports tables that cannot be read. Returns 0 or
+ * -errno. */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
-                 const struct doctor_options *options, unsigned needs, struct report *report);
+                 const struct doctor_options *options, unsigned needs,
+                 struct neighbour_watch *watch, struct report *report);
 
 /* A wait, which ctrl-C ends. */
 struct reading_wait {
     int timer;                             /* a timerfd(2): can be read when the wait is over */
     const struct clock_progress *progress; /* or NULL */
+    struct neighbour_watch *watch;         /* is drained meanwhile; or NULL */
 };
 
 /* Adds to an older reading. READS_UDP: the sockets that ask DNS now, because few resolvers wait for

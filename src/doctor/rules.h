@@ -177,6 +177,9 @@ void parts_check(struct examination *examination);
 const char *endpoint_text(char text[ENDPOINT_TEXT], const struct endpoint *endpoint);
 const char *address_text(char text[ENDPOINT_TEXT], const struct address *address);
 
+/* Returns the name of an interface, or words that say that it is unknown. rules_peers.c */
+const char *interface_name(const struct reading *reading, uint32_t index);
+
 /* Writes the process that holds the socket, in quotes, or "a process that is not visible". A
  * visible process becomes the process of the finding. */
 void process_text(char text[PROCESS_TEXT], struct examination *examination, struct finding *finding,
@@ -240,6 +243,8 @@ void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);
 void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
+
+void rule_neighbour_flap(struct examination *examination); /* rules_neighbours.c */
 
 void rule_refused(struct examination *examination); /* rules_refused.c */
 

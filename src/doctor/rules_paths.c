@@ -24,7 +24,7 @@ static struct network network_of(const struct address *address, uint8_t prefix)
     struct network network = {*address, prefix};
 
     for (size_t i = prefix / 8; i < sizeof address->bytes; i++)
-        network.address.bytes[i] &= i == prefix / 8 ? (uint8_t)~(0xff >> prefix % 8) : 0;
+        network.address.bytes[i] &= i == prefix / 8 ? (uint8_t) ~(0xff >> prefix % 8) : 0;
     return network;
 }
 
@@ -90,14 +90,14 @@ static const char *network_text(char text[TEXT_NETWORK_MAX + 1], const struct ne
 
 /* Percentages of the segments with data. Less than one percent is usual for a line that is busy. */
 enum {
-    LOSS_PERCENT = 1,      /* now and before */
-    LOSS_LEAST = 3,        /* segments lost between the readings ... */
-    LOSS_BEFORE = 10,      /* ... and before */
-    LOSS_SUDDEN = 20,      /* lost between the readings, but not before */
+    LOSS_PERCENT = 1, /* now and before */
+    LOSS_LEAST = 3,   /* segments lost between the readings ... */
+    LOSS_BEFORE = 10, /* ... and before */
+    LOSS_SUDDEN = 20, /* lost between the readings, but not before */
     LOSS_SUDDEN_PERCENT = 2,
-    LOSS_CONNECTIONS = 5,  /* which did not lose all of it at one time */
-    LOSS_CLEANER = 10,     /* elsewhere the percentage is at most a tenth */
-    LOSS_SHARE = 5,        /* a network is lossy if a fifth is not lost by its worst peer */
+    LOSS_CONNECTIONS = 5, /* which did not lose all of it at one time */
+    LOSS_CLEANER = 10,    /* elsewhere the percentage is at most a tenth */
+    LOSS_SHARE = 5,       /* a network is lossy if a fifth is not lost by its worst peer */
     LOSSES_KEPT = 4,
 };
 
@@ -215,7 +215,8 @@ static bool losses_stand_out(const struct losses *losses, const struct segments 
     const double rest_lost = again > here ? (double)(again - here) : 0;
 
     return losses->total.lost && rest >= (double)losses->total.sent &&
-           rest_lost * (double)losses->total.sent * LOSS_CLEANER <= (double)losses->total.lost * rest;
+           rest_lost * (double)losses->total.sent * LOSS_CLEANER <=
+               (double)losses->total.lost * rest;
 }
 
 static uint64_t lost_by(const struct hash_table *paths)

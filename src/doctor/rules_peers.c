@@ -145,7 +145,7 @@ void rule_peer_gone(struct examination *examination)
     examination->now = now;
 }
 
-static const char *interface_name(const struct reading *reading, uint32_t index)
+const char *interface_name(const struct reading *reading, uint32_t index)
 {
     for (size_t i = 0; i < reading->interface_count; i++)
         if (reading->interfaces[i].index == index)
@@ -243,11 +243,10 @@ void rule_retransmissions(struct examination *examination)
     finding_begin(&finding, examination,
                   reaches(again, LOSSES_RED, moved.all) ? SEVERITY_FAULT : SEVERITY_WARNING,
                   "RetransSegs");
-    finding_summary(&finding,
-                    "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64
-                    " in %.7g s",
-                    100.0 * (double)again / (double)moved.all, again, moved.all,
-                    seconds_between(examination));
+    finding_summary(
+        &finding,
+        "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64 " in %.7g s",
+        100.0 * (double)again / (double)moved.all, again, moved.all, seconds_between(examination));
     finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - again);
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64

@@ -276,6 +276,8 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
     const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
     struct suspect suspect = suspect_of(record);
 
+    sockets->connecting[bit_of(to) % CONNECTING_SLOTS] =
+        (struct doctor_socket){socket->inode, socket->remote};
     suspect.value =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
     if (suspect.value < SYNS)

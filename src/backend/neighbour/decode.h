@@ -11,6 +11,7 @@
 #include "fastnet/query.h"
 
 struct line;
+struct sock_filter;
 struct stat_file;
 struct stat_values;
 
@@ -38,6 +39,12 @@ void neighbour_usage_add(const struct stat_values *values, struct record *record
 /* Fills counters that netlink does not have, from the family's file in PROC_ROOT/net/stat. The
  * kernel shows this file in the first network namespace only: elsewhere they stay unknown. */
 void neighbour_usage_complete(const struct query *query, struct record *record);
+
+/* Writes the classic BPF program of sockets for neighbour_events_open(), and returns the number of its
+ * instructions. It leaves out entries of bridges (AF_BRIDGE), and states that no entry has when it
+ * gets a MAC address: a busy network has many such events. */
+enum { NEIGHBOUR_FILTER_SIZE = 10 };
+size_t neighbour_filter_make(struct sock_filter *code);
 
 /* The identity (record.identity) of a neighbour: its address, its interface, and whether it is a
  * proxy. The kernel has only one entry with these three (net/core/neighbour.c). For IPv4 they fit

@@ -285,8 +285,8 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .layout = &layout,
         .more_metrics = findings_metrics,
         .clock = true,
-        /* finding_explain() reads all network namespaces */
-        .rights = RIGHTS_OF_NAMESPACES,
+        /* finding_explain() reads all network namespaces; others watch ARP and neighbours */
+        .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_PACKETS | 1u << RIGHT_BUFFERS,
         .another_follows = first,
         .quiet = first,
     };

@@ -10,6 +10,7 @@
 enum {
     RULE_NAME_MAX = 64,
     COMMAND_MAX = 1024,
+    ADVICE_MAX = 512,
     TEXT_MAX = 768,
     SUMMARY_MAX = 512,
     LINE_MAX_BYTES = 256 + ESCAPE_FACTOR * SUMMARY_MAX
@@ -18,14 +19,15 @@ enum {
 struct findings_sink {
     struct sink sink;
     struct findings_layout layout;
-    char rule[RULE_NAME_MAX], command[COMMAND_MAX]; /* rule and command of the last finding */
+    /* of the last finding */
+    char rule[RULE_NAME_MAX], command[COMMAND_MAX], advice[ADVICE_MAX];
 };
 
 static void findings_begin(struct sink *sink)
 {
     struct findings_sink *findings = (struct findings_sink *)sink;
 
-    *findings->rule = *findings->command = '\0';
+    *findings->rule = *findings->command = *findings->advice = '\0';
 }
 
 enum { INDENT = sizeof "    evidence: " - 1 };
@@ -62,14 +64,14 @@ static char *findings_put_part(char *dst, const struct findings_sink *findings, 
     return put_wrapped(dst, findings, INDENT, text);
 }
 
-/* Writes advice and source only for the first of several findings of one rule, and a command only
- * if it differs from the last command. Commands are not wrapped, because users copy them. */
+/* Writes the source only for the first of several findings of one rule, advice and a command only if
+ * they differ from those of the last finding. Commands are not wrapped, because users copy them. */
 static char *findings_put_help(char *dst, struct findings_sink *findings,
                                const struct finding_record *finding)
 {
     const bool same = text_is(finding->rule, findings->rule);
 
-    if (!same)
+    if (!same || !text_is(finding->advice, findings->advice))
         dst = findings_put_part(dst, findings, "to do: ", finding->advice);
     if (finding->command.length && !text_is(finding->command, findings->command))
         dst = PUT(escape_text(PUT(dst, "    see:      "), finding->command.data,
@@ -77,6 +79,8 @@ static char *findings_put_help(char *dst, struct findings_sink *findings,
                   "\n");
     snprintf(findings->rule, sizeof findings->rule, "%.*s", (int)finding->rule.length,
              finding->rule.data);
+    snprintf(findings->advice, sizeof findings->advice, "%.*s", (int)finding->advice.length,
+             finding->advice.data);
     snprintf(findings->command, sizeof findings->command, "%.*s", (int)finding->command.length,
              finding->command.data);
     dst = findings_put_part(dst, findings, "evidence: ", finding->evidence);

@@ -1,0 +1,229 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Worlds of neighbours: two machines with one address, and machines that look similar but are
+# healthy.
+
+samples+=(neighbour_of_two_machines neighbour_own_address healthy_neighbour_vrrp)
+# shellcheck disable=SC2154 # check-worlds declares it
+shows[neighbour-flap]='10\.3\.0\.9|2001:db8::9|[acn]0 '
+
+mac_a=06:11:11:11:11:0a
+mac_b=06:22:22:22:22:0b
+
+# A switch, and machines at its ports: 10.3.0.1 and 2001:db8::1, 10.3.0.2 ...
+lan() # NAME...
+{
+    local name number=0
+    ip netns add lan && ip -n lan link add br0 type bridge && ip -n lan link set br0 up
+    for name; do
+        number=$((number + 1))
+        namespace "$name"
+        set_net "$name" ipv6/conf/default/accept_dad 0
+        cable "$name" "${name}0" lan "port-$name" && ip -n lan link set "port-$name" master br0
+        ip -n "$name" addr add "10.3.0.$number/24" dev "${name}0"
+        ip -n "$name" addr add "2001:db8::$number/64" dev "${name}0" nodad
+    done
+}
+
+knows() # NAMESPACE ADDRESS
+{
+    ip -n "$1" neigh show "$2" | grep -q lladdr
+}
+
+# The neighbour has an entry, which it keeps while others announce it.
+neighbour_is_known() # NAMESPACE ADDRESS
+{
+    start "$1" traffic ask "$2" 9 1 200
+    wait_until knows "$1" "$2"
+}
+
+# --- Faults -----------------------------------------------------------------------------------
+
+# Two machines have 10.3.0.9, and both often ask for others.
+two_machines()
+{
+    lan c a b
+    ip -n a link set a0 address "$mac_a" && ip -n b link set b0 address "$mac_b"
+    ip -n a addr add 10.3.0.9/24 dev a0 && ip -n b addr add 10.3.0.9/24 dev b0
+    neighbour_is_known c 10.3.0.9
+    start a announce claim a0 300 10.3.0.9 "$mac_a"
+    start b announce claim b0 310 10.3.0.9 "$mac_b"
+}
+
+world_neighbour_of_two_machines()
+{
+    two_machines
+    finds c 'neighbour-flap 10.3.0.9'
+}
+
+world_neighbour_own_address()
+{
+    two_machines
+    finds a 'neighbour-flap 10.3.0.9'
+    explains a neighbour-flap "$mac_b"
+}
+
+world_neighbour_of_three_machines()
+{
+    lan c a
+    neighbour_is_known c 10.3.0.2
+    start a announce claim a0 100 10.3.0.9 "$mac_a" "$mac_b" 06:33:33:33:33:0c
+    neighbour_is_known c 10.3.0.9
+    finds c 'neighbour-flap 10.3.0.9'
+}
+
+world_neighbour_ipv6()
+{
+    lan c a
+    start a announce claim a0 100 2001:db8::9 "$mac_a" "$mac_b"
+    neighbour_is_known c 2001:db8::9
+    finds c 'neighbour-flap 2001:db8::9'
+}
+
+# A process asks for all addresses of its network, which no machine has.
+world_neighbour_scan()
+{
+    lan c a
+    start c announce knock c0 5 10.3.0.3 250
+    finds c 'neighbour-flap c0'
+    explains c neighbour-flap announce
+}
+
+world_neighbour_scan_ipv6()
+{
+    lan c a
+    start c announce scan c0 5 2001:db8::1000 100000
+    finds c 'neighbour-flap c0'
+}
+
+# --- Healthy ----------------------------------------------------------------------------------
+
+# The address goes from one router to another again and again, with the MAC address of VRRP.
+world_healthy_neighbour_vrrp()
+{
+    trouble
+    lan c a b
+    start a announce claim a0 300 10.3.0.9 00:00:5e:00:01:07
+    start b announce claim b0 310 10.3.0.9 00:00:5e:00:01:07
+    neighbour_is_known c 10.3.0.9
+    finds_nothing c
+}
+
+# A router without MAC address of VRRP, or a bond: another machine or port has the address from now
+# on, and says so five times.
+world_healthy_neighbour_failover()
+{
+    trouble
+    lan c a b
+    ip -n a addr add 10.3.0.9/24 dev a0
+    neighbour_is_known c 10.3.0.9
+    {
+        sleep 1.2
+        ip -n a addr del 10.3.0.9/24 dev a0
+        ip -n b link set b0 address "$mac_b"
+        ip -n b addr add 10.3.0.9/24 dev b0
+        start b announce claim b0 100 10.3.0.9 "$mac_b"
+    } &
+    finds_nothing c
+    wait $!
+    finds_nothing a
+    finds_nothing b
+}
+
+# A station keeps its MAC address when it goes to another access point.
+world_healthy_neighbour_roams()
+{
+    trouble
+    lan c a
+    ip -n lan link add br1 type bridge && ip -n lan link set br1 up
+    ip -n lan link add up0 type veth peer name up1
+    ip -n lan link set up0 up master br0 && ip -n lan link set up1 up master br1
+    neighbour_is_known c 10.3.0.2
+    {
+        sleep 1
+        ip -n lan link set port-a master br1
+    } &
+    finds_nothing c
+    wait $!
+}
+
+# A router answers for all machines behind it.
+world_healthy_neighbour_proxy_arp()
+{
+    local i
+    trouble
+    lan c r
+    cable r r1 s s0 2>/dev/null || { namespace s && cable r r1 s s0; }
+    set_net r ipv4/conf/r0/proxy_arp 1
+    set_net r ipv4/ip_forward 1
+    ip -n r addr add 10.3.0.129/25 dev r1
+    ip -n s addr add 10.3.0.130/24 dev s0
+    for i in 131 132 133; do
+        ip -n s addr add "10.3.0.$i/24" dev s0
+        neighbour_is_known c "10.3.0.$i"
+    done
+    finds_nothing c
+    finds_nothing r
+}
+
+# Another machine asks whether an address is free, also one that is not.
+world_healthy_neighbour_probes()
+{
+    trouble
+    lan c a
+    start a announce probe a0 100 10.3.0.77 "$mac_a"
+    start a announce probe a0 100 10.3.0.1 "$mac_a"
+    finds_nothing c
+}
+
+# Two interfaces of this machine are in one network, and both answer for its addresses.
+world_healthy_neighbour_two_interfaces()
+{
+    trouble
+    lan c a
+    cable c c1 lan port-c1 && ip -n lan link set port-c1 master br0
+    ip -n c addr add 10.3.0.8/24 dev c1
+    ip -n c link add m0 link c0 type macvlan mode bridge
+    ip -n c link set m0 up && ip -n c addr add 10.3.0.7/24 dev m0
+    start a traffic ask 10.3.0.1 9 1 100
+    start a traffic ask 10.3.0.8 9 1 100
+    {
+        while sleep 0.1; do
+            ip -n a neigh flush dev a0
+            ip -n c neigh flush dev c0
+            inside c "$HELPERS/traffic" ask 10.3.0.2 9 1 100 </dev/null >/dev/null
+        done
+    } 2>/dev/null &
+    finds_nothing c
+    finds_nothing a
+    kill $!
+}
+
+# A busy network: each second some of 500 machines come, and others go.
+world_healthy_neighbour_many()
+{
+    trouble
+    lan c a
+    start a announce many a0 1 10.3.1.0 500
+    ip -n c addr add 10.3.9.1/16 dev c0
+    set_net c ipv4/conf/c0/arp_accept 1
+    wait_until knows c 10.3.1.200
+    {
+        while ip -n c neigh flush dev c0; do
+            sleep 0.3
+        done
+    } 2>/dev/null &
+    finds_nothing c
+    kill $!
+}
+
+# Entries go from REACHABLE to STALE and back, with the same MAC address.
+world_healthy_neighbour_states()
+{
+    trouble
+    lan c a
+    set_net c ipv4/neigh/c0/base_reachable_time_ms 100
+    set_net c ipv4/neigh/c0/delay_first_probe_time 0
+    neighbour_is_known c 10.3.0.2
+    finds_nothing c
+}
