@@ -277,6 +277,7 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .follows_first = doctor->examined_first && !is_first,
         .now = &examined->readings[examined->latest],
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
+        .engine = doctor->engine,
         .drops = doctor->drops,
         .failures = doctor->failures,
         .sends = doctor->sends,

@@ -218,6 +218,14 @@ const struct rule rules[] = {
      READS_INTERFACES | READS_LINKS,
      .at_once = true,
      .evaluate = rule_duplicate_address},
+    {{"multicast-missing", "a program waits for a multicast group that its interface has not joined",
+      "let the program join the group on the interface at which the packets arrive: "
+      "IP_ADD_MEMBERSHIP with an address or the index of this interface, or IPV6_JOIN_GROUP with "
+      "its index (fastnet netstat -g lists the groups of each interface)",
+      "fastnet netstat -g",
+      "the tracepoint skb:kfree_skb, by BPF; /proc/net/igmp, igmp6; sock_diag: UDP sockets"},
+     READS_DROPS,
+     .evaluate = rule_multicast},
     {{"fragments", "fragments of packets cannot be put together",
       "see which machines send fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
       "fastnet netstat -s --where 'name ~ *Reasm* and value > 0'",

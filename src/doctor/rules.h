@@ -70,6 +70,7 @@ struct examination {
     const struct reading *before; /* at is 0 if there is only one reading */
     const struct reading *now;
     const struct rule *rule;           /* the rule that is tried */
+    struct engine *engine;             /* for rules that read a table themselves; or NULL */
     const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends; /* who sends on UDP sockets, in all network namespaces; or NULL */
@@ -201,6 +202,8 @@ void rule_drops(struct examination *examination); /* rules_drops.c */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
 /* Adds evidence to a finding: dropped packets that the finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);
+
+void rule_multicast(struct examination *examination); /* rules_multicast.c */
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
 void rule_dns(struct examination *examination);
