@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/if_addr.h>
 #include <linux/neighbour.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -229,7 +230,7 @@ static int reading_take_row(const struct record *record, void *arg)
     else if (record->kind == &kind_socket)
         return sockets_take(reading, record);
     else if (record->kind == &kind_flow)
-        return sockets_take_query(reading, record);
+        return reading->takes_nat ? nat_take(reading, record) : sockets_take_query(reading, record);
     else if (record->kind == &kind_counter)
         reading->cpus += kernel_counts_take(&reading->counts, &record->counter) == SOFTNET_DROPPED;
     else if (record->kind == &kind_flow_usage)
@@ -295,6 +296,11 @@ static const struct reading_source sources[] = {
      {&table_route, &table_route6},
      ROUTE_GATEWAY | ROUTE_INTERFACE | ROUTE_METRIC | ROUTE_FURTHER_HOPS,
      0},
+    {READS_NAT,
+     {&table_flows},
+     FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_TIMEOUT | FLOW_ID | FLOW_ORIG_COUNTERS |
+         FLOW_REPLY_COUNTERS,
+     0},
     /* to be counted as listed: only if there seem to be many unlisted sockets */
     {READS_HELD, {&table_unix}, SOCKET_STATE | SOCKET_INODE, ~(UINT64_C(1) << TCP_LISTEN)},
 };
@@ -349,6 +355,10 @@ static int reading_list(const struct reading_source *source, struct reading *rea
         want(&where, predicate_number(field_named(&kind_flow, "protocol_number"), IPPROTO_UDP));
         want(&where, predicate_number(field_named(&kind_flow, "orig_dport"), DNS_PORT));
     }
+    if (source->reads == READS_NAT)
+        want(&where,
+             predicate_masked(field_named(&kind_flow, "status"), IPS_DST_NAT, IPS_DST_NAT));
+    reading->takes_nat = source->reads == READS_NAT;
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){
             .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
@@ -370,6 +380,14 @@ static bool reading_may_leak(const struct reading *reading, const struct reading
 
     return !counts->known[SOCKETS_USED] || (before && before->leaks.count) ||
            counts->numbers[SOCKETS_USED] >= reading->listed + LEAK_LEAST;
+}
+
+/* Returns whether NAT may lead flows to a neighbour that does not answer. */
+static bool reading_may_have_nat(const struct reading *reading)
+{
+    const uint64_t tracked = reading->counts.numbers[FLOWS_TRACKED];
+
+    return reading->silent_count && tracked && tracked <= NAT_TRACKED_MAX;
 }
 
 /* Each listing has its own report, which is passed on only if rows may be missing. The tables count
@@ -394,6 +412,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         if (!(sources[i].reads & needs & ~READS_REFUSED) ||
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]) ||
+            (sources[i].reads == READS_NAT && !reading_may_have_nat(reading)) ||
             (sources[i].reads == READS_HELD && !(sees_held && reading_may_leak(reading, before))))
             continue;
         error = reading_list(&sources[i], reading, before, engine, options, needs, NULL, &losses);
@@ -406,7 +425,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->lacking |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_LINKS | READS_DROPS | READS_MACHINE);
+                              READS_NAT | READS_LINKS | READS_DROPS | READS_MACHINE);
     reading->read |= sees_held ? READS_HELD : 0;
     reading->read &= ~reading->lacking;
     return error;
@@ -445,6 +464,7 @@ void reading_finish(struct reading *reading)
     free(sockets->resolvers.list);
     free(reading->interfaces);
     free(reading->silent);
+    free(reading->nat.list);
     free(reading->leaks.list);
     memset(reading, 0, sizeof *reading);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "doctor/busiest.h"
+#include "doctor/nat.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/hash_table.h"
@@ -31,6 +32,7 @@
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -186,6 +188,8 @@ struct reading {
     struct interface_reading *interfaces;
     size_t silent_count, silent_capacity;
     struct silent_neighbour *silent;
+    struct nat_flows nat;
+    bool takes_nat;       /* the flows that come are for `nat` */
     struct network route; /* the route that came last, and its metric */
     uint32_t metric;
 };
@@ -232,6 +236,10 @@ int sockets_take(struct reading *reading, const struct record *record);
 
 /* Takes a flow to port 53. Returns 0 or -ENOMEM. */
 int sockets_take_query(struct reading *reading, const struct record *record);
+
+/* Takes a flow whose destination NAT replaces by a neighbour that does not answer (rules_nat.c).
+ * Returns 0 or -ENOMEM. */
+int nat_take(struct reading *reading, const struct record *record);
 
 /* Takes a TCP socket that was destroyed. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);

@@ -183,6 +183,20 @@ const struct rule rules[] = {
       "fastnet conntrack -S", "ctnetlink: insert_failed"},
      READS_FLOWS,
      .evaluate = rule_flow_races},
+    {{"stale-nat", "NAT leads UDP flows to an address that does not answer or exist",
+      "delete these flows, so that their next packets get a target that exists, and find out why "
+      "they were left when the target went",
+      "fastnet conntrack -L -p udp --dst-nat",
+      "ctnetlink: UDP flows with DST_NAT; rtnetlink: neighbours, routes; the tracepoint "
+      "skb:kfree_skb, by BPF"},
+     READS_FLOWS | READS_NAT | READS_ROUTES | READS_DROPS,
+     .evaluate = rule_stale_nat},
+    {{"tracking-off", "connections are not tracked any more",
+      "find out who removed the rules of the firewall or of NAT, and load them again (nft list "
+      "ruleset; systemctl status nftables)",
+      "fastnet conntrack --usage", "ctnetlink: entries; nfnetlink_hook"},
+     READS_FLOWS,
+     .evaluate = rule_tracking_off},
     {{"neighbour-table", "the table of neighbours has no room for new entries",
       "raise gc_thresh1, gc_thresh2 and gc_thresh3 of net.ipv4.neigh.default and of "
       "net.ipv6.neigh.default",

@@ -80,6 +80,7 @@ struct examination {
     bool is_first;       /* only rules for which one reading is enough are tried */
     bool follows_first;  /* the first examination has tried these rules with `before` */
     bool is_other_netns; /* with all_netns: this is not the own netns */
+    uint64_t explained; /* packets without a route (IP_INNOROUTES) that a rule has reported */
     bool searched_owners;
     bool lacks_owner; /* a finding names no process, because its process is not visible */
     bool lacking;     /* a reading or a sysctl that the rule needs is missing */
@@ -188,6 +189,9 @@ void rule_tcp_memory(struct examination *examination);
 void rule_flows(struct examination *examination);
 void rule_flow_races(struct examination *examination);
 void rule_neighbours(struct examination *examination);
+
+void rule_stale_nat(struct examination *examination); /* rules_nat.c */
+void rule_tracking_off(struct examination *examination);
 
 void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);
