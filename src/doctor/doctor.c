@@ -20,6 +20,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 #include "fastnet/scan_probe.h"
+#include "fastnet/tracking.h"
 
 /* A network namespace, and its readings. */
 struct examined_netns {
@@ -292,6 +293,35 @@ static void rule_names_add(struct rule_names *names, const char *rule, const cha
     (void)text_list(names->text, sizeof names->text, ", ", as_text(text));
 }
 
+/* If only rules about flows are tried, but no flow is tracked, says why: then silence is no sign of
+ * health. */
+static void report_untracked(const struct doctor *doctor, const struct examination *examination,
+                             uint64_t netns)
+{
+    const struct kernel_counts *counts = &examination->now->counts;
+    char names[REPORT_LENGTH - 128] = "";
+    struct netlink *netlink;
+    enum tracking tracking;
+
+    for (size_t i = 0; i < rule_count; i++)
+        if (is_chosen(doctor, i, netns)) {
+            if (!(rules[i].needs & READS_FLOWS) || rules[i].parts[0].name)
+                return;
+            (void)text_list(names, sizeof names, ", ", as_text(rules[i].text.name));
+        }
+    if (!counts->known[FLOWS_TRACKED] || counts->numbers[FLOWS_TRACKED] || examination->is_first ||
+        !proc_tree_is_own(doctor->options->proc_root))
+        return;
+    netlink = netlink_create(NULL);
+    tracking = netlink ? tracking_find(netlink, doctor->options->proc_root) : TRACKING_USED;
+    netlink_destroy(netlink);
+    if (tracking != TRACKING_USED)
+        report_note(examination->report,
+                    "%s: no flow is tracked, %s no rule of this network namespace uses connection "
+                    "tracking",
+                    names, tracking == TRACKING_UNUSED ? "because" : "maybe because");
+}
+
 /* Tries each part of each rule with the readings that exist; an unknown number is not a fault. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
@@ -316,6 +346,7 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
         examination->summary->rules = tried;
     rule_names_report(&untried, report);
     rule_names_report(&partly, report);
+    report_untracked(doctor, examination, netns);
 }
 
 static void doctor_report_owners(const struct examination *examination,
@@ -342,6 +373,7 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .now = &examined->readings[examined->latest],
         .is_other_netns = examined->entry.cookie != doctor->own_netns,
         .is_captured = !proc_tree_is_own(doctor->options->proc_root),
+        .engine = doctor->engine,
         .drops = doctor->drops,
         .scans = doctor->scans ? scan_probe_list(doctor->scans) : NULL,
         .scan_count = doctor->scans ? scan_probe_count(doctor->scans) : 0,

@@ -5,6 +5,7 @@
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nfnetlink_conntrack.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -242,7 +243,7 @@ static int reading_take_row(const struct record *record, void *arg)
     else if (record->kind == &kind_socket)
         return sockets_take(reading, record);
     else if (record->kind == &kind_flow)
-        return sockets_take_query(reading, record);
+        return reading->takes_nat ? nat_take(reading, record) : sockets_take_query(reading, record);
     else if (record->kind == &kind_counter)
         reading->cpus += kernel_counts_take(&reading->counts, &record->counter) == SOFTNET_DROPPED;
     else if (record->kind == &kind_flow_usage)
@@ -309,6 +310,11 @@ static const struct reading_source sources[] = {
      {&table_route, &table_route6},
      ROUTE_GATEWAY | ROUTE_INTERFACE | ROUTE_METRIC | ROUTE_FURTHER_HOPS,
      0},
+    {READS_NAT,
+     {&table_flows},
+     FLOW_ORIG | FLOW_REPLY | FLOW_STATUS | FLOW_TIMEOUT | FLOW_ID | FLOW_ORIG_COUNTERS |
+         FLOW_REPLY_COUNTERS,
+     0},
     /* to be counted as listed: only if there seem to be many unlisted sockets */
     {READS_HELD, {&table_unix}, SOCKET_STATE | SOCKET_INODE, ~(UINT64_C(1) << TCP_LISTEN)},
 };
@@ -365,6 +371,9 @@ static int reading_list(const struct reading_source *source, struct reading *rea
         want(&where, predicate_number(field_named(&kind_flow, "protocol_number"), IPPROTO_UDP));
         want(&where, predicate_number(field_named(&kind_flow, "orig_dport"), DNS_PORT));
     }
+    if (source->reads == READS_NAT)
+        want(&where, predicate_masked(field_named(&kind_flow, "status"), IPS_DST_NAT, IPS_DST_NAT));
+    reading->takes_nat = source->reads == READS_NAT;
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){
             .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
@@ -386,6 +395,14 @@ static bool reading_may_leak(const struct reading *reading, const struct reading
 
     return !counts->known[SOCKETS_USED] || (before && before->leaks.count) ||
            counts->numbers[SOCKETS_USED] >= reading->listed + LEAK_LEAST;
+}
+
+/* Returns whether NAT may lead flows to a neighbour that does not answer. */
+static bool reading_may_have_nat(const struct reading *reading)
+{
+    const uint64_t tracked = reading->counts.numbers[FLOWS_TRACKED];
+
+    return reading->silent_count && tracked && tracked <= NAT_TRACKED_MAX;
 }
 
 /* Each listing has its own report, which is passed on only if rows may be missing. A table counts
@@ -415,6 +432,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         if (!(sources[i].reads & needs & ~READS_REFUSED) ||
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]) ||
+            (sources[i].reads == READS_NAT && !reading_may_have_nat(reading)) ||
             (sources[i].reads == READS_HELD && !(sees_held && reading_may_leak(reading, before))))
             continue;
         const bool watches = reading->watch && sources[i].tables[0] == &table_neighbours;
@@ -433,8 +451,9 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         leaks_take(&reading->leaks, before ? &before->leaks : NULL, engine, options, report) < 0)
         reading->lacking |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
-    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_LOSS);
+    reading->read |=
+        needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_NAT |
+                 READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_LOSS);
     reading->read |= sees_held ? READS_HELD : 0;
     if (watch ? neighbour_watch_is_whole(watch) : proc_tree_is_own(options->proc_root))
         reading->read |= needs & READS_ARP;
@@ -480,6 +499,7 @@ void reading_finish(struct reading *reading)
     free(reading->interfaces);
     free(reading->silent);
     free(reading->neighbours.own);
+    free(reading->nat.list);
     free(reading->leaks.list);
     memset(reading, 0, sizeof *reading);
 }

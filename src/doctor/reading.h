@@ -9,6 +9,7 @@
 
 #include "doctor/accepts.h"
 #include "doctor/busiest.h"
+#include "doctor/nat.h"
 #include "doctor/neighbours.h"
 #include "doctor/paths.h"
 #include "doctor/storms.h"
@@ -38,6 +39,7 @@
 #define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
 #define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
+#define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -223,6 +225,8 @@ struct reading {
     struct silent_neighbour *silent;
     struct neighbour_watch *watch; /* between the readings; NULL: nothing is watched */
     struct neighbours_reading neighbours;
+    struct nat_flows nat;
+    bool takes_nat;       /* the flows that come are for `nat` */
     struct network route; /* the route that came last, and its metric */
     uint32_t metric;
 };
@@ -275,6 +279,10 @@ int sockets_take(struct reading *reading, const struct record *record);
 
 /* Takes a flow to port 53. Returns 0 or -ENOMEM. */
 int sockets_take_query(struct reading *reading, const struct record *record);
+
+/* Takes a flow whose destination NAT replaces by a neighbour that does not answer (rules_nat.c).
+ * Returns 0 or -ENOMEM. */
+int nat_take(struct reading *reading, const struct record *record);
 
 /* Takes a TCP socket that was destroyed. */
 void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);

@@ -216,6 +216,22 @@ const struct rule rules[] = {
       "fastnet conntrack -S", "ctnetlink: insert_failed", "insert_failed grows by 2 a second"},
      READS_FLOWS,
      .evaluate = rule_flow_races},
+    {{"stale-nat", "NAT leads UDP flows to an address that does not answer or exist",
+      "delete these flows, so that their next packets get a target that exists, and find out why "
+      "they were left when the target went",
+      "fastnet conntrack -L -p udp --dst-nat",
+      "ctnetlink: UDP flows with DST_NAT; rtnetlink: neighbours, routes; the tracepoint "
+      "skb:kfree_skb, by BPF",
+      "no answer between the readings, or 3 dropped packets"},
+     READS_FLOWS | READS_NAT | READS_ROUTES | READS_DROPS,
+     .evaluate = rule_stale_nat},
+    {{"tracking-off", "connections are not tracked any more",
+      "find out who removed the rules of the firewall or of NAT, and load them again (nft list "
+      "ruleset; systemctl status nftables)",
+      "fastnet conntrack --usage", "ctnetlink: entries; nfnetlink_hook",
+      "10 tracked connections, then none"},
+     READS_FLOWS,
+     .evaluate = rule_tracking_off},
     {{"neighbour-table", "the table of neighbours has no room for new entries",
       "raise gc_thresh1, gc_thresh2 and gc_thresh3 of net.ipv4.neigh.default and of "
       "net.ipv6.neigh.default",
@@ -264,6 +280,16 @@ const struct rule rules[] = {
      .evaluate = rule_neighbour_flap,
      .parts = {{"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
                {"events and ARP packets", READS_ARP, {NO_NUMBER}}}},
+    {{"multicast-missing",
+      "a program waits for a multicast group that its interface has not joined",
+      "let the program join the group on the interface at which the packets arrive: "
+      "IP_ADD_MEMBERSHIP with an address or the index of this interface, or IPV6_JOIN_GROUP with "
+      "its index (fastnet netstat -g lists the groups of each interface)",
+      "fastnet netstat -g",
+      "the tracepoint skb:kfree_skb, by BPF; /proc/net/igmp, igmp6; sock_diag: UDP sockets",
+      "3 dropped packets"},
+     READS_DROPS,
+     .evaluate = rule_multicast},
     {{"fragments", "fragments of packets cannot be put together",
       "see which machines send fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
       "fastnet netstat -s --where 'name ~ *Reasm* and value > 0'",

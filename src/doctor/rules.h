@@ -80,6 +80,7 @@ struct examination {
     const struct reading *before; /* at is 0 if there is only one reading */
     const struct reading *now;
     const struct rule *rule;           /* the rule that is tried */
+    struct engine *engine;             /* for rules that read a table themselves; or NULL */
     const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends; /* who sends on UDP sockets, in all network namespaces; or NULL */
@@ -89,6 +90,7 @@ struct examination {
     bool is_first;       /* only rules for which one reading is enough are tried */
     bool follows_first;  /* the first examination has tried these rules with `before` */
     bool is_other_netns; /* with all_netns: this is not the own netns */
+    uint64_t explained;  /* packets without a route (IP_INNOROUTES) that a rule has reported */
     bool searched_owners;
     bool lacks_owner;  /* a finding names no process, because its process is not visible */
     bool is_captured;  /* the tree is not this machine's own /proc, so files may be missing */
@@ -239,6 +241,9 @@ void rule_tcp_memory(struct examination *examination);
 void rule_flow_races(struct examination *examination);
 void rule_neighbours(struct examination *examination);
 
+void rule_stale_nat(struct examination *examination); /* rules_nat.c */
+void rule_tracking_off(struct examination *examination);
+
 void rule_softnet(struct examination *examination); /* rules_interfaces.c */
 void rule_interfaces(struct examination *examination);
 void rule_queue_drops(struct examination *examination);
@@ -254,6 +259,8 @@ void rule_drops(struct examination *examination); /* rules_drops.c */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
 /* Adds evidence to a finding: dropped packets that the finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);
+
+void rule_multicast(struct examination *examination); /* rules_multicast.c */
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
 void rule_dns(struct examination *examination);

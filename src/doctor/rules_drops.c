@@ -120,7 +120,9 @@ void rule_drops(struct examination *examination)
         for (size_t j = 0; j < i && !skip; j++)
             skip = drop_probe_at(probe, j)->netns == own &&
                    text_is(drop_probe_at(probe, j)->record.drop.reason, reason->name);
-        const uint64_t packets = skip ? 0 : drops_of(examination, reason->name, NULL);
+        uint64_t packets = skip ? 0 : drops_of(examination, reason->name, NULL);
+        if (text_is(name, "IP_INNOROUTES"))
+            packets -= packets < examination->explained ? packets : examination->explained;
         if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
             packets >= EVERY_SECOND)
             emit_drops(examination, drop, reason, packets);

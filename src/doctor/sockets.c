@@ -277,7 +277,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
     struct suspect suspect = suspect_of(record);
 
     sockets->connecting[bit_of(to) % CONNECTING_SLOTS] =
-        (struct doctor_socket){socket->inode, socket->remote};
+        (struct doctor_socket){.inode = socket->inode, .remote = socket->remote};
     suspect.value =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
     if (suspect.value < SYNS)

@@ -111,6 +111,7 @@ static void without_a_reason_the_function_explains_the_drop(void **state)
         {"tun_queue_purge", DROP_IS_HARMLESS},
         {"inet_csk_destroy_sock", DROP_IS_HARMLESS},
         {"ip6_mc_input", DROP_IS_HARMLESS},
+        {"ip_rcv_finish_core", DROP_IS_POLICY},
         {"dst_discard", DROP_IS_POLICY},
         {"ip_error", DROP_IS_POLICY},
         {"do_xdp_generic", DROP_IS_POLICY},

@@ -171,6 +171,9 @@ static const struct drop_reason functions[] = {
     POLICY("dst_discard_out", "the route is a black hole"),
     POLICY("do_xdp_generic", "an XDP program dropped it"),
     POLICY("bpf_prog_run_generic_xdp", "an XDP program dropped it"),
+    POLICY("ip_rcv_finish_core",
+           "it is not for this machine: its interface has not joined the multicast group, or an "
+           "address is not valid"),
     HARMLESS("ip6_mc_input", "this machine has not joined its multicast group"),
     HARMLESS("netlink_release", QUEUE "netlink"),
     HARMLESS("netlink_sock_destruct", QUEUE "netlink"),

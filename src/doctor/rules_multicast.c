@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Multicast packets of a group that a program wants, but that no interface has joined. */
+#include "doctor/multicast.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/sock_diag.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdio.h>
+
+#include "doctor/rules.h"
+#include "fastnet/array.h"
+#include "fastnet/drop_reasons.h"
+#include "fastnet/engine.h"
+#include "fastnet/kernel_info.h"
+#include "fastnet/namespace.h"
+#include "fastnet/report.h"
+
+/* The index of lo in each network namespace (LOOPBACK_IFINDEX of the kernel). */
+enum { LO = 1 };
+
+/* Fewer packets may have come before a program joined the group, soon after bind(2). */
+enum { MULTICAST_LEAST = 3 };
+
+static bool is_multicast(const struct address *address)
+{
+    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
+                                      : address->bytes[0] == 0xff;
+}
+
+/* The kernel gives no reason for packets of groups that the interface has not joined. A newer
+ * kernel may give a reason that this program does not know. Packets on lo come from this machine,
+ * from programs that send by all interfaces. */
+void multicast_take_drop(struct multicast_arrivals *arrivals, const struct record *record)
+{
+    const uint64_t known = DROP_PORTS | DROP_PROTOCOL | DROP_INTERFACE;
+    const struct drop_record *drop = &record->drop;
+    struct multicast_arrival *arrival = arrivals->list;
+
+    if ((record->has & known) != known || !drop->received || drop->protocol != IPPROTO_UDP ||
+        drop->interface == LO || !is_multicast(&drop->local.address) ||
+        (!text_is(drop->reason, "NOT_SPECIFIED") && drop_reason_find(drop->reason, as_text(NULL))))
+        return;
+    while (arrival < arrivals->list + arrivals->count &&
+           (arrival->interface != drop->interface || arrival->group.port != drop->local.port ||
+            !address_equal(&arrival->group.address, &drop->local.address)))
+        arrival++;
+    if (arrival == arrivals->list + MULTICAST_ARRIVALS)
+        return;
+    if (arrival == arrivals->list + arrivals->count) {
+        *arrival = (struct multicast_arrival){
+            .group = drop->local, .sender = drop->remote, .interface = drop->interface};
+        arrivals->count++;
+    }
+    arrival->packets += drop->drops;
+}
+
+void multicast_take_group(struct multicast_arrivals *arrivals, const struct record *record)
+{
+    const struct group_record *group = &record->group;
+
+    for (size_t i = 0; i < arrivals->count; i++) {
+        struct multicast_arrival *arrival = &arrivals->list[i];
+        if (!address_equal(&arrival->group.address, &group->address))
+            continue;
+        arrival->joined_here |= group->index == arrival->interface;
+        arrival->joined_on_lo |= group->index == LO;
+        if (group->index != LO && group->index != arrival->interface)
+            arrival->elsewhere = group->index;
+    }
+}
+
+/* Returns whether the socket has never received anything. Received data leaves memory reserved,
+ * even after it was read (udp_rmem_release()). */
+static bool has_received_nothing(const struct record *record)
+{
+    return record->has & SOCKET_MEMORY && record->has & SOCKET_DROPS && !record->socket.recv_q &&
+           !socket_drops(record) && !socket_memory(record, SK_MEMINFO_FWD_ALLOC);
+}
+
+/* A socket that is bound to an interface, or connected to a peer, gets no packets of others. */
+void multicast_take_socket(struct multicast_arrivals *arrivals, const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+    const struct address local = address_unmapped(&socket->local.address);
+
+    for (size_t i = 0; i < arrivals->count && socket->inode; i++) {
+        struct multicast_arrival *arrival = &arrivals->list[i];
+        const bool is_bound = address_equal(&local, &arrival->group.address);
+        if (socket->local.port != arrival->group.port || socket->remote.port ||
+            (socket->interface && socket->interface != arrival->interface))
+            continue;
+        if (is_bound)
+            arrival->bound = socket->inode;
+        if (is_bound && has_received_nothing(record))
+            arrival->starved = socket->inode;
+        if (address_is_unspecified(&local) && (local.family == arrival->group.address.family ||
+                                               arrival->group.address.family == AF_INET))
+            arrival->wildcard = socket->inode;
+    }
+}
+
+uint64_t multicast_waiting(const struct multicast_arrival *arrival)
+{
+    if (arrival->joined_here || arrival->packets < MULTICAST_LEAST)
+        return 0;
+    if (arrival->elsewhere)
+        return arrival->starved;
+    return arrival->bound ? arrival->bound : arrival->joined_on_lo ? arrival->wildcard : 0;
+}
+
+/* --- The rule --------------------------------------------------------------------------------- */
+
+static int rule_multicast_take(const struct record *record, void *arg)
+{
+    if (record->kind == &kind_group)
+        multicast_take_group(arg, record);
+    else if (record->kind == &kind_socket)
+        multicast_take_socket(arg, record);
+    return 0;
+}
+
+/* Reads the groups, then the UDP sockets that are bound to one of the ports. */
+static int multicast_read(struct multicast_arrivals *arrivals,
+                          const struct examination *examination)
+{
+    const struct field *port = field_named(&kind_socket, "local_port");
+    struct predicate_tree where = {.whole.operation = PREDICATE_OR};
+    struct listing_table groups[] = {{.table = &table_groups, .unnamed = true},
+                                     {.table = &table_groups6, .unnamed = true}};
+    struct listing_table sockets[] = {{.table = &table_udp, .unnamed = true},
+                                      {.table = &table_udp6, .unnamed = true}};
+    struct listing listing = {
+        .needs.fields = GROUP_INTERFACE | GROUP_ADDRESS,
+        .proc_root = examination->options->proc_root,
+        .tables = groups,
+        .table_count = COUNT(groups),
+    };
+    struct report losses = {.partial = false};
+    const int error =
+        engine_gather(examination->engine, &listing, rule_multicast_take, arrivals, &losses);
+
+    if (error || losses.partial)
+        return error ? error : -ENODATA;
+    for (size_t i = 0; i < arrivals->count; i++)
+        predicate_tree_add(&where, &where.whole,
+                           predicate_number(port, arrivals->list[i].group.port));
+    listing.needs.fields = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_INTERFACE | SOCKET_QUEUES |
+                           SOCKET_MEMORY | SOCKET_DROPS;
+    listing.tables = sockets;
+    listing.where = predicate_of(&where);
+    return engine_gather(examination->engine, &listing, rule_multicast_take, arrivals, &losses);
+}
+
+static const char *multicast_interface(char name[IF_NAMESIZE], uint32_t index)
+{
+    if (!if_indextoname(index, name))
+        snprintf(name, IF_NAMESIZE, "%" PRIu32, index);
+    return name;
+}
+
+static void emit_multicast(struct examination *examination, const struct multicast_arrival *arrival)
+{
+    char group[ENDPOINT_TEXT], other[ENDPOINT_TEXT], process[PROCESS_TEXT], command[96];
+    char here[IF_NAMESIZE], elsewhere[IF_NAMESIZE];
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
+                  endpoint_text(group, &arrival->group));
+    process_text(process, examination, &finding, multicast_waiting(arrival));
+    multicast_interface(here, arrival->interface);
+    finding_summary(&finding,
+                    "%s waits for packets of the multicast group %s, but interface %s, at which "
+                    "they arrive, has not joined the group: in %.7g s %" PRIu64 " were dropped",
+                    process, address_text(other, &arrival->group.address), here,
+                    seconds_between(examination), arrival->packets);
+    if (arrival->elsewhere)
+        finding_evidence(&finding, "interface %s has joined it, but the socket received nothing",
+                         multicast_interface(elsewhere, arrival->elsewhere));
+    else
+        finding_evidence(&finding, "%s",
+                         arrival->joined_on_lo ? "only lo has joined it" : "no interface has");
+    finding_evidence(&finding, "some packets came from %s",
+                     address_text(other, &arrival->sender.address));
+    snprintf(command, sizeof command, "fastnet sockets -u --where 'local_port = %" PRIu16 "'",
+             arrival->group.port);
+    finding.record.finding.command = as_text(command);
+    finding_emit(&finding, examination, ABSENT, ABSENT, arrival->packets);
+}
+
+void rule_multicast(struct examination *examination)
+{
+    const struct drop_probe *probe = examination->drops;
+    const uint64_t own = namespace_own_id();
+    struct multicast_arrivals arrivals = {.count = 0};
+
+    for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++)
+        if (drop_probe_at(probe, i)->netns == own)
+            multicast_take_drop(&arrivals, &drop_probe_at(probe, i)->record);
+    if (!arrivals.count || !examination->engine || multicast_read(&arrivals, examination) < 0)
+        return;
+    for (size_t i = 0; i < arrivals.count; i++)
+        if (multicast_waiting(&arrivals.list[i]))
+            emit_multicast(examination, &arrivals.list[i]);
+}
