@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "doctor/busiest.h"
+#include "doctor/nic_queues.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/hash_table.h"
@@ -31,6 +32,7 @@
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_QUEUES     (1u << 24) /* queues of network cards */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -110,6 +112,13 @@ struct refused_process {
     char process[16];
 };
 
+/* A TCP connection that has received many segments. */
+enum { RECEIVERS = 4 };
+struct busy_receiver {
+    uint64_t cookie;
+    uint32_t segments;
+};
+
 struct sockets_reading {
     struct suspects suspects[SUSPICIONS];
     struct hash_table remembered;          /* suspects, and sockets that may become suspects */
@@ -120,8 +129,9 @@ struct sockets_reading {
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
     bool only_queries;                     /* only remember the sockets that ask DNS */
-    struct busy *busiest;                  /* destinations that use most ports: BUSIEST_SLOTS */
-    struct busy refused[REFUSED_SLOTS];    /* addresses that refuse most since this reading */
+    struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */
+    struct busy *busiest;                      /* destinations that use most ports: BUSIEST_SLOTS */
+    struct busy refused[REFUSED_SLOTS];        /* addresses that refuse most since this reading */
     struct refused_process refused_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
@@ -184,6 +194,8 @@ struct reading {
     size_t cpus; /* online CPUs: those with counters in softnet_stat */
     size_t interface_count, interface_capacity;
     struct interface_reading *interfaces;
+    bool may_have_cards; /* there are other interfaces than loopback and veth */
+    struct nic_queues queues;
     size_t silent_count, silent_capacity;
     struct silent_neighbour *silent;
     struct network route; /* the route that came last, and its metric */

@@ -195,6 +195,14 @@ const struct rule rules[] = {
       "cat /proc/net/softnet_stat", "/proc/net/softnet_stat: columns 2 and 3"},
      READS_SOFTNET | READS_MACHINE | READS_DROPS,
      .evaluate = rule_softnet},
+    {{"nic-queue", "a receive queue of a network card drops packets, or gets nearly all of them",
+      "give the card larger rings (ethtool -G), and spread its packets over more queues and CPUs "
+      "(ethtool -l, -x, and /proc/irq/IRQ/smp_affinity_list)",
+      "fastnet netstat -i --queues --where 'direction = rx'",
+      "generic netlink, the family netdev: counters of queues; /proc/net/softnet_stat"},
+     READS_QUEUES | READS_INTERFACES | READS_SOFTNET | READS_TCP | READS_TCP_INFO,
+     .alone = READS_QUEUES,
+     .evaluate = rule_nic_queue},
     {{"interface-errors", "an interface loses packets or has errors",
       "for errors, check cable, optics and duplex; for missed packets, check the size of the "
       "rings (ethtool -G)",

@@ -193,6 +193,8 @@ void rule_interfaces(struct examination *examination);
 void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
 
+void rule_nic_queue(struct examination *examination); /* rules_nic_queues.c */
+
 void rule_refused(struct examination *examination); /* rules_refused.c */
 
 void rule_drops(struct examination *examination); /* rules_drops.c */

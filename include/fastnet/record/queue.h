@@ -23,6 +23,7 @@ enum queue_counter {
     QUEUE_HW_DROP_OVERRUNS,
     QUEUE_HW_DROP_ERRORS,
     QUEUE_HW_DROP_RATELIMITS,
+    QUEUE_STOP, /* sent: the queue was full */
     QUEUE_CSUM_COMPLETE,
     QUEUE_CSUM_UNNECESSARY,
     QUEUE_CSUM_NONE,
@@ -36,7 +37,6 @@ enum queue_counter {
     QUEUE_HW_GSO_BYTES,
     QUEUE_HW_GSO_WIRE_PACKETS,
     QUEUE_HW_GSO_WIRE_BYTES,
-    QUEUE_STOP,
     QUEUE_WAKE,
     QUEUE_COUNTERS,
 };
