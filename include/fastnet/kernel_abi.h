@@ -26,6 +26,49 @@
 /* include/uapi/linux/neighbour.h: an enumerator, Linux 5.16 */
 #define NDA_FLAGS_EXT 15
 
+/* include/uapi/linux/netdev.h, which old headers lack: commands and attributes of the generic
+ * netlink family "netdev", Linux 6.9 */
+#define NETDEV_FAMILY_NAME        "netdev"
+#define NETDEV_COMMAND_QUEUE_GET  10
+#define NETDEV_COMMAND_NAPI_GET   11
+#define NETDEV_COMMAND_QSTATS_GET 12
+#define NETDEV_SCOPE_QUEUE        1
+enum kernel_napi_attribute { NAPI_ID = 2, NAPI_IRQ = 3 };
+enum kernel_queue_attribute { NIC_QUEUE_ID = 1, NIC_QUEUE_IFINDEX, NIC_QUEUE_TYPE, NIC_QUEUE_NAPI };
+enum kernel_qstats_attribute {
+    QSTATS_IFINDEX = 1,
+    QSTATS_QUEUE_TYPE,
+    QSTATS_QUEUE_ID,
+    QSTATS_SCOPE,
+    QSTATS_RX_PACKETS = 8,
+    QSTATS_RX_BYTES,
+    QSTATS_TX_PACKETS,
+    QSTATS_TX_BYTES,
+    QSTATS_RX_ALLOC_FAIL,
+    QSTATS_RX_HW_DROPS,
+    QSTATS_RX_HW_DROP_OVERRUNS,
+    QSTATS_RX_CSUM_COMPLETE,
+    QSTATS_RX_CSUM_UNNECESSARY,
+    QSTATS_RX_CSUM_NONE,
+    QSTATS_RX_CSUM_BAD,
+    QSTATS_RX_HW_GRO_PACKETS,
+    QSTATS_RX_HW_GRO_BYTES,
+    QSTATS_RX_HW_GRO_WIRE_PACKETS,
+    QSTATS_RX_HW_GRO_WIRE_BYTES,
+    QSTATS_RX_HW_DROP_RATELIMITS,
+    QSTATS_TX_HW_DROPS,
+    QSTATS_TX_HW_DROP_ERRORS,
+    QSTATS_TX_CSUM_NONE,
+    QSTATS_TX_NEEDS_CSUM,
+    QSTATS_TX_HW_GSO_PACKETS,
+    QSTATS_TX_HW_GSO_BYTES,
+    QSTATS_TX_HW_GSO_WIRE_PACKETS,
+    QSTATS_TX_HW_GSO_WIRE_BYTES,
+    QSTATS_TX_HW_DROP_RATELIMITS,
+    QSTATS_TX_STOP,
+    QSTATS_TX_WAKE,
+};
+
 /* include/uapi/linux/fib_rules.h: enumerators, Linux 6.13 and 6.15 */
 #define FRA_DSCP       25
 #define FRA_SPORT_MASK 28

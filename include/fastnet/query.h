@@ -100,6 +100,9 @@ extern const struct table table_sockstat;
 extern const struct table table_route, table_route6, table_route_cache, table_route6_cache,
     table_interfaces;
 
+/* Queues of network cards, with the counters of their drivers, and queueing disciplines (tc(8)). */
+extern const struct table table_queues, table_qdiscs;
+
 /* The route that the kernel takes to the destination in query.key. */
 extern const struct table table_route_taken, table_route6_taken;
 /* Addresses of this machine: routes of the types local, broadcast and anycast. */
@@ -268,7 +271,7 @@ extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, b
     backend_proc_softnet, backend_proc_igmp, backend_route, backend_proc_route, backend_link,
     backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states, backend_made,
     backend_drops, backend_traffic, backend_why, backend_summary, backend_proc_summary,
-    backend_socket_pass, backend_references, backend_held_sockets;
+    backend_socket_pass, backend_references, backend_held_sockets, backend_queues, backend_qdiscs;
 
 /* Passes every interface to `fn`, not as a row, but to complete rows. Makes one netlink dump
  * (RTM_GETLINK, rtnetlink(7)). Returns 0, -errno, or fn's negative value. */

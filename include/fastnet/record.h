@@ -16,6 +16,7 @@
 #include "fastnet/record/group.h"
 #include "fastnet/record/interface.h"
 #include "fastnet/record/neighbour.h"
+#include "fastnet/record/queue.h"
 #include "fastnet/record/route.h"
 #include "fastnet/record/socket.h"
 #include "fastnet/record/step.h"
@@ -58,6 +59,8 @@ struct record {
         struct group_record group;
         struct route_record route;
         struct interface_record interface;
+        struct queue_record queue;
+        struct qdisc_record qdisc;
         struct count_record count;
         struct finding_record finding;
         struct drop_record drop;

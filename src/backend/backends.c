@@ -23,6 +23,8 @@ const struct backend *const backends[] = {
     &backend_proc_route,
     &backend_link,
     &backend_proc_dev,
+    &backend_queues,
+    &backend_qdiscs,
     &backend_diag_file,
     &backend_socket_events,
     &backend_socket_states,

@@ -2,6 +2,7 @@
 #include "doctor/reading.h"
 
 #include <errno.h>
+#include <linux/if.h>
 #include <linux/if_addr.h>
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
@@ -117,6 +118,8 @@ static int reading_take_interface(struct reading *reading, const struct record *
     if (!taken)
         return -ENOMEM;
     reading->lacking |= (record->has & INTERFACE_ADDRESSES) ? 0 : READS_LINKS;
+    reading->may_have_cards |= !(interface->flags & IFF_LOOPBACK) &&
+                               !(record->has & INTERFACE_KIND && text_is(interface->kind, "veth"));
     *taken = (struct interface_reading){
         .index = interface->index,
         .received = counters[RX_PACKETS],
@@ -258,6 +261,8 @@ static int reading_take_row(const struct record *record, void *arg)
         reading_take_route(reading, &record->route);
     else if (record->kind == &kind_interface && record->has & INTERFACE_COUNTERS)
         return reading_take_interface(reading, record);
+    else if (record->kind == &kind_queue)
+        return nic_queues_take(&reading->queues, record);
     return 0;
 }
 
@@ -276,7 +281,6 @@ static const struct reading_source sources[] = {
      {&table_counters, &table_counters6, &table_sockstat},
      COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE,
      0},
-    {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
     {READS_FLOWS, {&table_flow_usage}, USAGE_ENTRIES | USAGE_MAXIMUM, 0},
     {READS_FLOWS, {&table_flow_statistics}, STATISTICS, 0},
     {READS_QUERIES, {&table_flows}, FLOW_ORIG | FLOW_STATUS | FLOW_ID, 0},
@@ -289,6 +293,8 @@ static const struct reading_source sources[] = {
      INTERFACE_INDEX | INTERFACE_COUNTERS | INTERFACE_DETAILS | INTERFACE_ADDRESSES |
          INTERFACE_QUEUE_DROPS | INTERFACE_FLAGS | INTERFACE_TYPE | INTERFACE_LLADDR,
      0},
+    {READS_QUEUES, {&table_queues}, QUEUE_COUNTER(QUEUE_PACKETS), 0},
+    {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
     {READS_TCP,
      {&table_tcp, &table_tcp6},
      ENDS | SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS,
@@ -413,6 +419,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
 {
     struct sockets_reading *sockets = &reading->sockets;
     const bool sees_held = needs & READS_HELD && proc_tree_is_own(options->proc_root);
+    const bool lists_queues = needs & READS_QUEUES && proc_tree_is_own(options->proc_root) &&
+                              options->backend != BACKEND_PROC;
     int error = 0;
 
     memset(reading, 0, sizeof *reading); /* a compound literal would take 40 KiB of stack */
@@ -431,6 +439,9 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         struct report losses = {.partial = false};
         if (!(sources[i].reads & needs & ~READS_REFUSED) ||
             (sources[i].tables[0] == &table_route && !reading->silent_count) ||
+            (sources[i].reads == READS_QUEUES && !(lists_queues && reading->may_have_cards)) ||
+            (sources[i].reads == READS_SOFTNET && !(needs & READS_MACHINE) &&
+             !reading->queues.count) ||
             (sources[i].reads == READS_QUERIES && !reading->counts.numbers[FLOWS_TRACKED]) ||
             (sources[i].reads == READS_NAT && !reading_may_have_nat(reading)) ||
             (sources[i].reads == READS_HELD && !(sees_held && reading_may_leak(reading, before))))
@@ -457,6 +468,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->read |= sees_held ? READS_HELD : 0;
     if (watch ? neighbour_watch_is_whole(watch) : proc_tree_is_own(options->proc_root))
         reading->read |= needs & READS_ARP;
+    reading->read |= lists_queues ? READS_QUEUES | (needs & READS_SOFTNET) : 0;
     reading->read &= ~reading->lacking;
     return error;
 }
@@ -500,6 +512,7 @@ void reading_finish(struct reading *reading)
     free(reading->silent);
     free(reading->neighbours.own);
     free(reading->nat.list);
+    free(reading->queues.list);
     free(reading->leaks.list);
     memset(reading, 0, sizeof *reading);
 }

@@ -11,6 +11,7 @@
 #include "doctor/busiest.h"
 #include "doctor/nat.h"
 #include "doctor/neighbours.h"
+#include "doctor/nic_queues.h"
 #include "doctor/paths.h"
 #include "doctor/storms.h"
 #include "fastnet/connect_failures.h"
@@ -40,6 +41,7 @@
 #define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
 #define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
+#define READS_QUEUES     (1u << 24) /* queues of network cards */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -138,6 +140,13 @@ struct noted_listener {
     uint32_t drops;
 };
 
+/* A TCP connection that has received many segments. */
+enum { RECEIVERS = 4 };
+struct busy_receiver {
+    uint64_t cookie;
+    uint32_t segments;
+};
+
 struct sockets_reading {
     struct noted_listener unanswering; /* gets the SYNs of the worst of NO_ANSWERS */
     struct suspects suspects[SUSPICIONS];
@@ -151,8 +160,9 @@ struct sockets_reading {
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
     struct doctor_socket connecting[CONNECTING_SLOTS]; /* SYN_SENT, by hash of the peer */
     bool only_queries;                                 /* only remember the sockets that ask DNS */
-    struct busy *busiest;               /* destinations that use most ports: BUSIEST_SLOTS */
-    struct busy refused[REFUSED_SLOTS]; /* addresses that refuse most since this reading */
+    struct busy *busiest;                      /* destinations that use most ports: BUSIEST_SLOTS */
+    struct busy refused[REFUSED_SLOTS];        /* addresses that refuse most since this reading */
+    struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */
     struct refused_process refused_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
@@ -221,6 +231,8 @@ struct reading {
     size_t cpus; /* online CPUs: those with counters in softnet_stat */
     size_t interface_count, interface_capacity;
     struct interface_reading *interfaces;
+    bool may_have_cards; /* there are other interfaces than loopback and veth */
+    struct nic_queues queues;
     size_t silent_count, silent_capacity;
     struct silent_neighbour *silent;
     struct neighbour_watch *watch; /* between the readings; NULL: nothing is watched */

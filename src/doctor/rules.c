@@ -246,6 +246,15 @@ const struct rule rules[] = {
       "1 drop, or 100 and 1 % of the packets late"},
      READS_SOFTNET | READS_MACHINE | READS_DROPS,
      .evaluate = rule_softnet},
+    {{"nic-queue", "a receive queue of a network card drops packets, or gets nearly all of them",
+      "give the card larger rings (ethtool -G), and spread its packets over more queues and CPUs "
+      "(ethtool -l, -x, and /proc/irq/IRQ/smp_affinity_list)",
+      "fastnet netstat -i --queues --where 'direction = rx'",
+      "generic netlink, the family netdev: counters of queues; /proc/net/softnet_stat",
+      "10 packets and 0.1 or 1 % lost; 90 % of 10,000 packets/s in one of 4 queues"},
+     READS_QUEUES | READS_INTERFACES | READS_SOFTNET | READS_TCP | READS_TCP_INFO,
+     .evaluate = rule_nic_queue,
+     .parts = {{"queues of network cards", READS_QUEUES, {NO_NUMBER}}}},
     {{"interface-errors", "an interface loses packets or has errors",
       "for errors, check cable, optics and duplex; for missed packets, check the size of the "
       "rings (ethtool -G)",

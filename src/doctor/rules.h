@@ -250,6 +250,7 @@ void rule_queue_drops(struct examination *examination);
 void rule_duplicate_address(struct examination *examination);
 
 void rule_neighbour_flap(struct examination *examination); /* rules_neighbours.c */
+void rule_nic_queue(struct examination *examination);      /* rules_nic_queues.c */
 
 void rule_refused(struct examination *examination); /* rules_refused.c */
 

@@ -40,6 +40,7 @@ void rule_softnet(struct examination *examination)
                      "dropped grew by %" PRIu64 ", time_squeeze by %" PRIu64 ", of %" PRIu64
                      " packets",
                      dropped, squeezed, processed);
+    nic_queues_add_busiest(&finding, examination);
     finding_emit(&finding, examination, dropped ? dropped : squeezed, ABSENT,
                  dropped ? dropped : squeezed);
 }
@@ -91,6 +92,7 @@ static void emit_interface(struct examination *examination, const struct interfa
                     seconds_between(examination));
     finding_evidence(&finding, "missed or overrun grew by %" PRIu64, lost);
     finding_evidence(&finding, "errors of receiving and sending grew by %" PRIu64, broken);
+    nic_queues_add_drops(&finding, examination, now->index);
     finding_emit(&finding, examination, lost + broken, ABSENT, lost + broken);
 }
 
@@ -118,6 +120,7 @@ static void emit_queue(struct examination *examination, const struct interface_r
                     now->name, dropped, packets, seconds_between(examination));
     finding_evidence(&finding, "tx_queue_drops grew by %" PRIu64, dropped);
     finding_evidence(&finding, "tx_packets grew by %" PRIu64, now->sent - before->sent);
+    nic_queues_add_stops(&finding, examination, now->index);
     finding_emit(&finding, examination, dropped, ABSENT, dropped);
 }
 

@@ -327,6 +327,19 @@ static int take_unaccepted(struct reading *reading, const struct record *record,
     return sockets_remember(&reading->sockets, record->identity, since | UNACCEPTED);
 }
 
+/* Keeps the connections that received most segments, in no order. */
+static void take_receiver(struct busy_receiver receivers[RECEIVERS], uint64_t cookie,
+                          uint32_t segments)
+{
+    struct busy_receiver *least = receivers;
+
+    for (size_t i = 1; i < RECEIVERS; i++)
+        if (receivers[i].segments < least->segments)
+            least = &receivers[i];
+    if (segments > least->segments)
+        *least = (struct busy_receiver){cookie, segments};
+}
+
 static int take_connection(struct reading *reading, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
@@ -337,6 +350,8 @@ static int take_connection(struct reading *reading, const struct record *record)
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (record->has & SOCKET_TCP_INFO)
+        take_receiver(reading->sockets.receivers, record->identity, info.segs_in);
     if (paths_take(reading, record, &info) < 0)
         return -ENOMEM;
     if (listener)

@@ -5,6 +5,7 @@
  * stays.
  */
 #include <endian.h>
+#include <linux/genetlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
@@ -16,6 +17,9 @@
 #include "kit.h"
 
 enum { HEADER = -1 };
+
+/* The number of the family "netdev" in the recorded dumps. */
+enum { RECORDED_NETDEV = 20 };
 
 /*
  * What a header behind struct nlmsghdr, or an attribute, consists of: how many bytes (b), and
@@ -40,6 +44,17 @@ static const struct form {
     {RTM_NEWNEIGH, AF_UNSPEC, NDA_CACHEINFO, "4w"},
     {RTM_NEWNEIGH, AF_UNSPEC, NDA_PROBES, "1w"},
     {RTM_NEWNEIGH, AF_UNSPEC, NDA_FLAGS_EXT, "1w"},
+    {RTM_NEWQDISC, AF_UNSPEC, HEADER, "4b4w"},
+    {RTM_NEWQDISC, AF_UNSPEC, TCA_STATS2, "2h1q2w2h5w"}, /* with the headers of two attributes */
+    {GENL_ID_CTRL, AF_UNSPEC, CTRL_ATTR_FAMILY_ID, "1h"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_IFINDEX, "1w"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_QUEUE_TYPE, "1w"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_QUEUE_ID, "1w"},
+    {RECORDED_NETDEV, AF_UNSPEC, NIC_QUEUE_NAPI, "1w"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_RX_PACKETS, "1w"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_RX_BYTES, "1q"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_TX_PACKETS, "1w"},
+    {RECORDED_NETDEV, AF_UNSPEC, QSTATS_TX_BYTES, "1w"},
     {NFNL_SUBSYS_CTNETLINK << 8 | IPCTNL_MSG_CT_NEW, AF_UNSPEC, CTA_LABELS, "2q"},
 };
 

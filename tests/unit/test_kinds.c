@@ -49,6 +49,8 @@ static const struct {
     {&kind_group, RECORD_SIZE(group)},
     {&kind_route, RECORD_SIZE(route)},
     {&kind_interface, RECORD_SIZE(interface)},
+    {&kind_queue, RECORD_SIZE(queue)},
+    {&kind_qdisc, RECORD_SIZE(qdisc)},
     {&kind_count, RECORD_SIZE(count)},
 };
 
@@ -111,6 +113,7 @@ static const struct {
     {&kind_interface, offsetof(struct record, interface.name), 0},
     {&kind_interface, offsetof(struct record, interface.kind), 0},
     {&kind_interface, offsetof(struct record, interface.alias), 0},
+    {&kind_qdisc, offsetof(struct record, qdisc.kind), 0},
     {&kind_summary, offsetof(struct record, summary.subject), 0},
     {&kind_summary, offsetof(struct record, summary.name), 0},
     {&kind_summary, offsetof(struct record, summary.sysctl), SUMMARY_SYSCTL},

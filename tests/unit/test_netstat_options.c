@@ -240,7 +240,7 @@ static void mistakes_are_reported_in_one_line_and_exit_3(void **state)
     static const struct {
         const char *word, *said;
     } mistakes[] = {
-        {"-q", "invalid option -- 'q'"},
+        {"-Q", "invalid option -- 'Q'"},
         {"-aA", "option requires an argument -- 'A'"},
         {"--bogus", "unrecognized option '--bogus'"},
         {"--tcp=1", "option '--tcp' doesn't allow an argument"},
@@ -531,7 +531,7 @@ static void every_abbreviation_means_what_it_means_to_netstat(void **state)
 
 static void make_word(char *word, size_t size)
 {
-    static const char *const pieces[] = {"junk", "5", "-", "-Ainet", "-A", "inet6", "-q", "-tc"};
+    static const char *const pieces[] = {"junk", "5", "-", "-Ainet", "-A", "inet6", "-Q", "-tc"};
     const char *name = options_of_netstat[(size_t)rand() % COUNT(options_of_netstat)].name;
     const char *plain = "aelnoptuvwxU46WNSCFd";
 

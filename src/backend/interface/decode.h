@@ -17,16 +17,6 @@ int link_decode(const struct nlmsghdr *message, struct record *record);
 /* As link_decode(), for an RTM_NEWADDR. -EAFNOSUPPORT: the address is neither IPv4 nor IPv6. */
 int address_decode(const struct nlmsghdr *message, struct interface_address *address);
 
-/* Packets that the queueing discipline of an interface dropped (tc(8)). */
-struct interface_queue {
-    uint64_t interface; /* index of the interface, key of the hash table */
-    uint32_t drops;     /* packets; includes the drops of all disciplines below */
-};
-
-/* Decodes an RTM_NEWQDISC (struct gnet_stats_queue of linux/gen_stats.h). Returns 0; -ENOENT if the
- * discipline is not the root of an interface, or lacks the number of drops; or -EBADMSG. */
-int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue);
-
 /* Fills the record from one line of PROC_ROOT/net/dev (dev_seq_printf_stats() of the kernel's
  * net/core/net-procfs.c): a name, which borrows from the line, and its counters. Returns 0, or
  * -EBADMSG if the line does not have that form; do not use the record then. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <libmnl/libmnl.h>
 #include <linux/if_addr.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 
 #include "backend/interface/decode.h"
 #include "backend/netlink/netlink.h"
+#include "backend/queue/decode.h"
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
@@ -19,6 +21,12 @@
 #include "fastnet/report.h"
 
 const struct table table_interfaces = {.name = "dev", .file = "dev", .kind = &kind_interface};
+
+/* Packets that the queueing discipline of an interface dropped (tc(8)). */
+struct interface_queue {
+    uint64_t interface; /* index of the interface, key of the hash table */
+    uint32_t drops;     /* packets */
+};
 
 struct link_reading {
     const struct query *query;
@@ -34,7 +42,7 @@ struct link_request {
     _Alignas(struct nlmsghdr) char bytes[40]; /* at most two headers and an attribute */
 };
 
-/* Makes a dump request: RTM_GETLINK, RTM_GETADDR or RTM_GETQDISC. size: bytes of its header. */
+/* Makes a dump request: RTM_GETLINK or RTM_GETADDR. size: bytes of its header. */
 static struct nlmsghdr *link_put_request(struct link_request *request, uint16_t type, size_t size)
 {
     struct nlmsghdr *message = mnl_nlmsg_put_header(request->bytes);
@@ -107,21 +115,24 @@ static void set_addresses(struct link_reading *reading)
 
 /* --- Queues ----------------------------------------------------------------------------------- */
 
+/* Takes the drops of the root. A queueing discipline includes the drops of all disciplines below,
+ * so the root has all drops of the interface. */
 static int take_queue(const struct nlmsghdr *message, void *arg)
 {
     struct link_reading *reading = arg;
-    struct interface_queue queue, *added;
-    int result;
+    const struct qdisc_record *qdisc = &reading->record.qdisc;
+    struct interface_queue *added;
 
     if (message->nlmsg_type != RTM_NEWQDISC)
         return 0;
-    result = queue_decode(message, &queue);
-    if (result < 0)
-        return result == -EBADMSG ? report_malformed(reading->query) : 0;
-    added = hash_table_add(&reading->queues, hash_word(0, queue.interface), sizeof *added);
+    if (qdisc_decode(message, &reading->record) < 0)
+        return report_malformed(reading->query);
+    if (qdisc->parent_handle != TC_H_ROOT || !(reading->record.has & QDISC_QUEUE))
+        return 0;
+    added = hash_table_add(&reading->queues, hash_word(0, qdisc->interface), sizeof *added);
     if (!added)
         return -ENOMEM;
-    *added = queue;
+    *added = (struct interface_queue){.interface = qdisc->interface, .drops = qdisc->drops};
     return 0;
 }
 
@@ -215,7 +226,7 @@ static int link_dump(const struct query *query, record_fn fn, void *arg)
         result = sort_stable(reading.addresses, reading.count, sizeof *reading.addresses,
                              link_compare_interfaces, NULL);
     if (result == 0 && query->needs & INTERFACE_QUEUE_DROPS)
-        result = link_ask(&reading, RTM_GETQDISC, sizeof(struct tcmsg), take_queue);
+        result = qdiscs_dump(query->netlink, take_queue, &reading, query->report);
     /* a kernel without queueing disciplines (CONFIG_NET_SCHED) has no such dump */
     if (result == -EOPNOTSUPP && query->needs & INTERFACE_QUEUE_DROPS)
         result = 0;

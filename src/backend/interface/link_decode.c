@@ -3,10 +3,8 @@
 #include "backend/interface/decode.h"
 
 #include <errno.h>
-#include <linux/gen_stats.h>
 #include <linux/if_addr.h>
 #include <linux/if_link.h>
-#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -176,38 +174,4 @@ int address_decode(const struct nlmsghdr *message, struct interface_address *add
     if (!address->local.address.family)
         address->local.address = address->peer;
     return decoding.malformed ? -EBADMSG : 0;
-}
-
-static bool link_decode_take_drops(struct text content, void *member)
-{
-    struct gnet_stats_queue stats;
-
-    if (!attribute_bytes(content, &stats, offsetof(struct gnet_stats_queue, requeues)))
-        return false;
-    *(uint32_t *)member = stats.drops;
-    return true;
-}
-
-static const struct target queue_statistics[] = {
-    [TCA_STATS_QUEUE] = {.bit = 1,
-                         .offset = offsetof(struct interface_queue, drops),
-                         .form = TARGET_BY,
-                         .take = link_decode_take_drops},
-};
-static const struct target queue_targets[] = {[TCA_STATS2] = TAKE_NEST(queue_statistics)};
-
-/* A queueing discipline includes the drops of all disciplines below: the root has all drops. */
-int queue_decode(const struct nlmsghdr *message, struct interface_queue *queue)
-{
-    struct decoding decoding = {.object = queue};
-    struct attributes attributes;
-    const struct tcmsg *header = message_header(message, sizeof *header, &attributes);
-
-    if (!header)
-        return -EBADMSG;
-    *queue = (struct interface_queue){.interface = (uint32_t)header->tcm_ifindex};
-    attributes_decode(&decoding, attributes, (struct targets)TARGETS(queue_targets));
-    if (decoding.malformed)
-        return -EBADMSG;
-    return header->tcm_parent == TC_H_ROOT && decoding.has ? 0 : -ENOENT;
 }

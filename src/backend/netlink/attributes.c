@@ -32,6 +32,11 @@ static inline bool attributes_take(struct decoding *decoding, struct text conten
         return attribute_bytes(content, member, 4);
     case TARGET_U64:
         return attribute_bytes(content, member, 8);
+    case TARGET_UINT:
+        if (content.length != sizeof(uint32_t) && content.length != sizeof(uint64_t))
+            return false;
+        *(uint64_t *)member = bytes_number(content.data, content.length);
+        return true;
     case TARGET_BE16:
         return attribute_be16(content, member);
     case TARGET_BE32:

@@ -156,6 +156,7 @@ enum target_form {
     TARGET_U16,
     TARGET_U32,
     TARGET_U64,
+    TARGET_UINT, /* a uint64_t from nla_put_uint(): 4 or 8 bytes */
     TARGET_BE16, /* numbers in network byte order */
     TARGET_BE32,
     TARGET_BE64,
@@ -195,6 +196,7 @@ struct target {
 #define TAKE(path, bits)          TAKE_INTO(struct record, path, bits)
 #define TAKE_INTO(of, path, bits) TARGET(of, path, bits, TARGET_FORM(of, path))
 #define TAKE_U32(path, bits)      TARGET(struct record, path, bits, TARGET_FORM_U32(path))
+#define TAKE_UINT(path, bits)     TARGET(struct record, path, bits, TARGET_UINT)
 #define TAKE_BE(path, bits)       TARGET(struct record, path, bits, TARGET_FORM_BE(path))
 #define TAKE_BYTES(path, bits)    TAKE_BYTES_INTO(struct record, path, bits)
 #define TAKE_BYTES_INTO(of, path, bits) TARGET(of, path, bits, TARGET_BYTES)

@@ -265,6 +265,8 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
         return list_groups(options);
     return options->kind == &kind_route       ? netstat_routes(options)
            : options->kind == &kind_interface ? netstat_interfaces(options)
+           : options->kind == &kind_queue     ? netstat_queues(options)
+           : options->kind == &kind_qdisc     ? netstat_queues(options)
            : options->kind == &kind_counter   ? netstat_statistics(options)
            : options->kind == &kind_flow      ? netstat_masquerade(options)
            : options->kind == &kind_summary

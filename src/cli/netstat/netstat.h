@@ -20,6 +20,7 @@ struct netstat_options {
     unsigned other_tables; /* number of options among -r -i -I -M -s --summary */
     unsigned extend;       /* how often -e was given */
     bool cache, fib, symbolic, wide;
+    bool queues, qdisc;      /* with -i: list queues of network cards, or queueing disciplines */
     const char *operands[2]; /* the first two, or NULL */
     bool no_options;         /* all words of the command line are operands */
     const char *interface;   /* argument of -I, or NULL */
@@ -45,6 +46,7 @@ extern const struct netstat_family netstat_families[NETSTAT_FAMILIES];
 /* Each lists a table and returns the exit status. */
 int netstat_routes(const struct netstat_options *options);
 int netstat_interfaces(const struct netstat_options *options);
+int netstat_queues(const struct netstat_options *options);
 int netstat_statistics(const struct netstat_options *options);
 int netstat_masquerade(const struct netstat_options *options);
 

@@ -12,6 +12,8 @@
 enum {
     OPTION_FAMILY = 256, /* --inet and similar options */
     OPTION_SUMMARY,
+    OPTION_QUEUES,
+    OPTION_QDISC,
 };
 
 enum { WHICH, SHOW, TABLES, OTHER, COMPATIBILITY };
@@ -78,6 +80,10 @@ static const struct option own_options[] = {
     NONZERO_OPTION(0),
     STRICT_INTERVAL_OPTION(0),
     LONG(OPTION_SUMMARY, "summary", 0, SUMMARY_HELP, .newer = true),
+    LONG(OPTION_QUEUES, "queues", 0, "with -i: queues of network cards", SETS(queues),
+         .newer = true),
+    LONG(OPTION_QDISC, "qdisc", 0, "with -i: queueing disciplines, as tc -s qdisc", SETS(qdisc),
+         .newer = true),
 };
 
 static const struct listed listed[] = {
@@ -88,6 +94,8 @@ static const struct listed listed[] = {
     {'s', &kind_counter, NULL},
     {'M', &kind_flow, NULL},
     {OPTION_SUMMARY, &kind_summary, NULL},
+    {OPTION_QUEUES, &kind_queue, NULL},
+    {OPTION_QDISC, &kind_qdisc, NULL},
     {0, NULL, NULL},
 };
 static const struct example examples[] = {
@@ -101,6 +109,7 @@ static const struct example examples[] = {
     {"-tn --count-by=remote_address", "count of sockets by peer"},
     {"-atnp --json", "everything, for programs"},
     {"-i --delta -c 5", "packets per second, every 5 s"},
+    {"-i --qdisc", "queueing disciplines"},
     {"-s", "counters of the kernel"},
     {"--summary", "number and memory of sockets"},
     {NULL, NULL},
@@ -264,6 +273,20 @@ static void netstat_complete(struct netstat_options *options)
                    options->x25 + options->netrom + options->rose + multicast);
 }
 
+/* Chooses the kind of --queues and --qdisc, which mean -i, too. Returns 0 or an exit status. */
+static int netstat_complete_queues(struct netstat_options *options)
+{
+    if (!options->queues && !options->qdisc)
+        return 0;
+    if (options->other_tables && options->kind != &kind_interface)
+        return common_misuse(&options->common, "%s can be combined only with -i",
+                             options->queues ? "--queues" : "--qdisc");
+    if (options->queues && options->qdisc)
+        return common_misuse(&options->common, "--queues and --qdisc cannot be combined");
+    options->kind = options->queues ? &kind_queue : &kind_qdisc;
+    return 0;
+}
+
 int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
 {
     const struct common *common = &options->common;
@@ -283,6 +306,9 @@ int netstat_parse(struct netstat_options *options, int argc, char *const argv[])
         return status;
     if (options->other_tables > 1)
         return common_misuse(common, "-r, -i, -M, -s and --summary cannot be combined");
+    status = netstat_complete_queues(options);
+    if (status)
+        return status;
     netstat_complete(options);
     return PARSED;
 }
