@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: MIT */
+/* Runs rules for all packets to one socket at once. Of some bytes of a packet the value is known;
+ * for all others a comparison may be true or not, and both ways are followed. */
+#include <linux/if_ether.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "lookup/firewall.h"
+
+/* Whether a condition is true. */
+enum judged { NEVER, MAYBE, ALWAYS };
+
+/* How a rule or chain may end, as bits. */
+enum outcome { OUTCOME_ACCEPT = 1, OUTCOME_DROP = 2, OUTCOME_RETURN = 4, OUTCOME_NEXT = 8 };
+
+/* Bits of the register for "ct state", as in NF_CT_STATE_BIT() of linux/netfilter. */
+enum { STATE_INVALID = 1, STATE_NEW = 8, STATE_UNTRACKED = 64 };
+
+struct judge {
+    struct firewall *firewall;
+    const struct firewall_packet *packet;
+    uint32_t state;  /* of connection tracking */
+    bool failed;     /* the rules could not be followed */
+    unsigned depth;  /* of jumps */
+    uint8_t values[REGISTER_BYTES], known[REGISTER_BYTES]; /* registers; known: mask of bits */
+    int not_index, not_name; /* registers that have an interface which is not lo; or NO_INDEX */
+};
+
+/* --- Registers -------------------------------------------------------------------------------- */
+
+static void judge_forget(struct judge *judge, unsigned from, unsigned length)
+{
+    const unsigned size = from + length > REGISTER_BYTES ? REGISTER_BYTES - from : length;
+
+    memset(judge->known + from, 0, size);
+    if (judge->not_index >= (int)from - 3 && judge->not_index < (int)(from + size))
+        judge->not_index = NO_INDEX;
+    if (judge->not_name >= (int)from - (IFNAMSIZ - 1) && judge->not_name < (int)(from + size))
+        judge->not_name = NO_INDEX;
+}
+
+/* The kernel fills the last register with zeroes. */
+static void judge_set(struct judge *judge, unsigned to, const void *value, unsigned length)
+{
+    const unsigned padded = (length + 3) & ~3u;
+
+    if (to + padded > REGISTER_BYTES)
+        return;
+    judge_forget(judge, to, padded);
+    memset(judge->values + to, 0, padded);
+    memcpy(judge->values + to, value, length);
+    memset(judge->known + to, 0xff, padded);
+}
+
+/* Sets those of the bytes [offset, offset + step->length) of a header that are in `value`, which is
+ * at `at` in the header. */
+static void judge_set_part(struct judge *judge, const struct firewall_step *step, unsigned at,
+                           const void *value, unsigned length)
+{
+    for (unsigned i = 0; i < length; i++) {
+        const unsigned byte = at + i, to = step->to + byte - step->offset;
+        if (byte < step->offset || byte >= (unsigned)step->offset + step->length ||
+            to >= REGISTER_BYTES)
+            continue;
+        judge->values[to] = ((const uint8_t *)value)[i];
+        judge->known[to] = 0xff;
+    }
+}
+
+/* --- What is loaded --------------------------------------------------------------------------- */
+
+/* The header of IPv6 does not name the protocol if there are extension headers. */
+static void judge_load_network(struct judge *judge, const struct firewall_step *step)
+{
+    const struct firewall_packet *packet = judge->packet;
+    const struct address *destination = &packet->destination;
+
+    if (packet->family == AF_INET)
+        judge_set_part(judge, step, 9, &packet->protocol, 1);
+    if (destination->family == packet->family)
+        judge_set_part(judge, step, packet->family == AF_INET ? 16 : 24, destination->bytes,
+                       (unsigned)address_size(destination));
+}
+
+static void judge_load_transport(struct judge *judge, const struct firewall_step *step)
+{
+    const uint8_t port[2] = {(uint8_t)(judge->packet->port >> 8), (uint8_t)judge->packet->port};
+
+    if (judge->packet->has_port)
+        judge_set_part(judge, step, 2, port, sizeof port);
+}
+
+/* True if each packet has the bytes that are loaded. */
+static bool judge_has_bytes(const struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned end = step->offset + step->length;
+
+    return step->source == LOAD_NETWORK
+               ? end <= (judge->packet->family == AF_INET ? 20 : 40)
+               : judge->packet->has_port && end <= 4;
+}
+
+static void judge_load_header(struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned pad = step->length % 4 ? step->to + step->length : 0;
+
+    judge_forget(judge, step->to, (step->length + 3u) & ~3u);
+    if (step->source == LOAD_NETWORK)
+        judge_load_network(judge, step);
+    else
+        judge_load_transport(judge, step);
+    for (unsigned i = pad; pad && i % 4 && i < REGISTER_BYTES; i++) {
+        judge->values[i] = 0;
+        judge->known[i] = 0xff;
+    }
+}
+
+/* Returns whether each packet has what is loaded; without it the rule does not match. */
+static enum judged judge_load(struct judge *judge, const struct firewall_step *step)
+{
+    const bool ipv4 = judge->packet->family == AF_INET;
+    const uint8_t ethertype[2] = {ipv4 ? ETH_P_IP >> 8 : ETH_P_IPV6 >> 8,
+                                  ipv4 ? ETH_P_IP & 0xff : ETH_P_IPV6 & 0xff};
+    const uint8_t family = ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6;
+
+    switch (step->source) {
+    case LOAD_ETHERTYPE:
+        judge_set(judge, step->to, ethertype, sizeof ethertype);
+        return ALWAYS;
+    case LOAD_FAMILY:
+        judge_set(judge, step->to, &family, 1);
+        return ALWAYS;
+    case LOAD_PROTOCOL:
+        judge_set(judge, step->to, &judge->packet->protocol, 1);
+        return ALWAYS;
+    case LOAD_STATE:
+        judge_set(judge, step->to, &judge->state, sizeof judge->state);
+        return ALWAYS;
+    case LOAD_INTERFACE:
+        judge_forget(judge, step->to, 4);
+        judge->not_index = step->to;
+        return ALWAYS;
+    case LOAD_INTERFACE_NAME:
+        judge_forget(judge, step->to, IFNAMSIZ);
+        judge->not_name = step->to;
+        return ALWAYS;
+    case LOAD_NETWORK:
+    case LOAD_TRANSPORT:
+        judge_load_header(judge, step);
+        return judge_has_bytes(judge, step) ? ALWAYS : MAYBE;
+    default:
+        judge_forget(judge, step->to, REGISTER_BYTES);
+        return MAYBE;
+    }
+}
+
+static void judge_bitwise(struct judge *judge, const struct firewall_step *step)
+{
+    uint8_t values[16], known[16];
+
+    for (unsigned i = 0; i < step->length; i++) {
+        const unsigned from = step->from + i;
+        values[i] = (uint8_t)((judge->values[from] & step->first[i]) ^ step->second[i]);
+        known[i] = (uint8_t)(judge->known[from] | ~step->first[i]);
+    }
+    judge_forget(judge, step->to, (step->length + 3u) & ~3u);
+    memcpy(judge->values + step->to, values, step->length);
+    memcpy(judge->known + step->to, known, step->length);
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+static enum judged judged_not(enum judged judged)
+{
+    return ALWAYS - judged;
+}
+
+/* lo is the interface with index 1 in each network namespace; firewall_read() checks its name. */
+static bool judge_is_lo(const struct judge *judge, unsigned from, const uint8_t *value,
+                        unsigned length)
+{
+    static const uint32_t index = 1;
+    static const char name[IFNAMSIZ] = "lo";
+
+    return (judge->not_index == (int)from && length == sizeof index &&
+            memcmp(value, &index, sizeof index) == 0) ||
+           (judge->not_name == (int)from && length >= sizeof "lo" && length <= IFNAMSIZ &&
+            memcmp(value, name, length) == 0);
+}
+
+static enum judged judge_equal(const struct judge *judge, unsigned from, const uint8_t *value,
+                               unsigned length)
+{
+    bool all = true;
+
+    if (judge_is_lo(judge, from, value, length))
+        return NEVER;
+    for (unsigned i = 0; i < length; i++) {
+        if ((judge->values[from + i] ^ value[i]) & judge->known[from + i])
+            return NEVER;
+        all &= judge->known[from + i] == 0xff;
+    }
+    return all ? ALWAYS : MAYBE;
+}
+
+/* Returns whether the register is below the value, or equal if `equal` is true. */
+static enum judged judge_below(const struct judge *judge, unsigned from, const uint8_t *value,
+                               unsigned length, bool equal)
+{
+    for (unsigned i = 0; i < length; i++) {
+        if (judge->known[from + i] != 0xff)
+            return MAYBE;
+        if (judge->values[from + i] != value[i])
+            return judge->values[from + i] < value[i] ? ALWAYS : NEVER;
+    }
+    return equal ? ALWAYS : NEVER;
+}
+
+static enum judged judge_compare(const struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned from = step->from, length = step->length;
+
+    switch (step->source) {
+    case NFT_CMP_EQ:
+        return judge_equal(judge, from, step->first, length);
+    case NFT_CMP_NEQ:
+        return judged_not(judge_equal(judge, from, step->first, length));
+    case NFT_CMP_LT:
+        return judge_below(judge, from, step->first, length, false);
+    case NFT_CMP_LTE:
+        return judge_below(judge, from, step->first, length, true);
+    case NFT_CMP_GT:
+        return judged_not(judge_below(judge, from, step->first, length, true));
+    case NFT_CMP_GTE:
+        return judged_not(judge_below(judge, from, step->first, length, false));
+    default:
+        return MAYBE;
+    }
+}
+
+static enum judged judge_between(const struct judge *judge, unsigned from, const uint8_t *first,
+                                 const uint8_t *last, unsigned length)
+{
+    const enum judged above = judged_not(judge_below(judge, from, first, length, false)),
+                      below = judge_below(judge, from, last, length, true);
+
+    return above < below ? above : below;
+}
+
+static enum judged judge_range(const struct judge *judge, const struct firewall_step *step)
+{
+    const enum judged judged =
+        judge_between(judge, step->from, step->first, step->second, step->length);
+
+    return step->inverted ? judged_not(judged) : judged;
+}
+
+/* --- Sets ------------------------------------------------------------------------------------- */
+
+/* An interval of a concatenation has an interval in each of its parts. */
+static enum judged judge_element(const struct judge *judge, const struct firewall_set *set,
+                                 const struct firewall_element *element, unsigned from)
+{
+    enum judged judged;
+
+    if (element->any)
+        return MAYBE;
+    if (!(set->flags & NFT_SET_INTERVAL) ||
+        memcmp(element->first, element->last, sizeof element->first) == 0)
+        judged = judge_equal(judge, from, element->first, set->key_length);
+    else if (set->flags & NFT_SET_CONCAT)
+        judged = MAYBE;
+    else
+        judged = judge_between(judge, from, element->first, element->last, set->key_length);
+    return judged == ALWAYS && element->maybe ? MAYBE : judged;
+}
+
+static bool judge_can_read(const struct firewall_set *set, const struct firewall_step *step)
+{
+    return set->is_read && set->key_length && step->from + set->key_length <= REGISTER_BYTES;
+}
+
+static enum judged judge_lookup(struct judge *judge, const struct firewall_step *step)
+{
+    const struct firewall *firewall = judge->firewall;
+    const struct firewall_set *set = &firewall->sets[step->index];
+    enum judged judged = judge_can_read(set, step) ? NEVER : MAYBE;
+
+    for (uint32_t i = 0; judge_can_read(set, step) && judged != ALWAYS && i < set->count; i++) {
+        const enum judged element =
+            judge_element(judge, set, &firewall->elements[set->first + i], step->from);
+        judged = element > judged ? element : judged;
+    }
+    if (step->maps)
+        judge_forget(judge, step->to, REGISTER_BYTES);
+    return step->inverted ? judged_not(judged) : judged;
+}
+
+/* --- Verdicts --------------------------------------------------------------------------------- */
+
+static unsigned judge_chain(struct judge *judge, struct firewall_chain *chain);
+
+static unsigned judge_verdict(struct judge *judge, uint8_t verdict, int32_t chain)
+{
+    unsigned outcome;
+
+    switch (verdict) {
+    case VERDICT_ACCEPT:
+        return OUTCOME_ACCEPT;
+    case VERDICT_DROP:
+        return OUTCOME_DROP;
+    case VERDICT_RETURN:
+        return OUTCOME_RETURN;
+    case VERDICT_JUMP:
+        outcome = judge_chain(judge, &judge->firewall->chains[chain]);
+        return (outcome & (OUTCOME_ACCEPT | OUTCOME_DROP)) |
+               (outcome & OUTCOME_RETURN ? OUTCOME_NEXT : 0);
+    case VERDICT_GOTO:
+        return judge_chain(judge, &judge->firewall->chains[chain]);
+    default:
+        return OUTCOME_NEXT;
+    }
+}
+
+/* A map of verdicts. Returns outcomes; *goes_on: an element may let the rule go on. */
+static unsigned judge_map(struct judge *judge, const struct firewall_step *step, bool *goes_on)
+{
+    const struct firewall *firewall = judge->firewall;
+    const struct firewall_set *set = &firewall->sets[step->index];
+    unsigned outcome = OUTCOME_NEXT;
+
+    *goes_on = false;
+    if (!judge_can_read(set, step)) {
+        judge->failed = true;
+        return outcome;
+    }
+    for (uint32_t i = 0; i < set->count; i++) {
+        const struct firewall_element *element = &firewall->elements[set->first + i];
+        const enum judged judged = judge_element(judge, set, element, step->from);
+        const unsigned kept = judged == ALWAYS ? 0 : outcome;
+        if (judged == NEVER)
+            continue;
+        *goes_on = element->verdict == VERDICT_CONTINUE || (kept && *goes_on);
+        outcome = kept | (element->verdict == VERDICT_CONTINUE
+                              ? 0
+                              : judge_verdict(judge, element->verdict, element->chain));
+        if (judged == ALWAYS)
+            break;
+    }
+    return outcome;
+}
+
+/* The registers of another chain are not those of this rule, so a rule never goes on after a jump
+ * within it: the kernel ends it there. */
+static unsigned judge_rule(struct judge *judge, const struct firewall_rule *rule)
+{
+    const struct firewall_step *step = &judge->firewall->steps[rule->first], *end = step + rule->count;
+    unsigned outcome = 0;
+    enum judged judged;
+    bool goes_on;
+
+    memset(judge->known, 0, sizeof judge->known);
+    judge->not_index = judge->not_name = NO_INDEX;
+    for (; step < end; step++) {
+        switch (step->operation) {
+        case STEP_LOAD:
+            judged = judge_load(judge, step);
+            break;
+        case STEP_CONSTANT:
+            judge_set(judge, step->to, step->first, step->length);
+            continue;
+        case STEP_BITWISE:
+            judge_bitwise(judge, step);
+            continue;
+        case STEP_COMPARE:
+            judged = judge_compare(judge, step);
+            break;
+        case STEP_RANGE:
+            judged = judge_range(judge, step);
+            break;
+        case STEP_LOOKUP:
+            if (judge->firewall->sets[step->index].has_verdicts) {
+                outcome |= judge_map(judge, step, &goes_on);
+                if (!goes_on)
+                    return outcome;
+                judged = MAYBE;
+            } else {
+                judged = judge_lookup(judge, step);
+            }
+            break;
+        case STEP_VERDICT:
+            return outcome | judge_verdict(judge, step->source, step->index);
+        default:
+            judged = MAYBE;
+            break;
+        }
+        if (judged == NEVER)
+            return outcome | OUTCOME_NEXT;
+        if (judged == MAYBE)
+            outcome |= OUTCOME_NEXT;
+    }
+    return outcome | OUTCOME_NEXT;
+}
+
+/* Returns the outcomes of a chain; OUTCOME_RETURN: the packet comes back from it. */
+static unsigned judge_chain(struct judge *judge, struct firewall_chain *chain)
+{
+    enum { IN_PROGRESS = 16 };
+    unsigned outcome = 0, last = OUTCOME_NEXT;
+
+    if (chain->run == judge->firewall->runs && !(chain->outcome & IN_PROGRESS))
+        return chain->outcome;
+    if (chain->run == judge->firewall->runs || judge->depth == JUMPS_MAX + 1) {
+        judge->failed = true;
+        return 0;
+    }
+    chain->run = judge->firewall->runs;
+    chain->outcome = IN_PROGRESS;
+    judge->depth++;
+    for (uint32_t i = 0; i < chain->count && last & OUTCOME_NEXT; i++) {
+        last = judge_rule(judge, &judge->firewall->rules[chain->first + i]);
+        outcome |= last & (OUTCOME_ACCEPT | OUTCOME_DROP | OUTCOME_RETURN);
+    }
+    judge->depth--;
+    chain->outcome = outcome | (last & OUTCOME_NEXT ? OUTCOME_RETURN : 0);
+    return chain->outcome;
+}
+
+static unsigned judge_base(struct judge *judge, struct firewall_chain *chain)
+{
+    const unsigned outcome = judge_chain(judge, chain);
+
+    return (outcome & (OUTCOME_ACCEPT | OUTCOME_DROP)) |
+           (!(outcome & OUTCOME_RETURN) ? 0
+            : chain->drops              ? OUTCOME_DROP
+                                        : OUTCOME_ACCEPT);
+}
+
+/* --- Hooks ------------------------------------------------------------------------------------ */
+
+static bool judge_meets(const struct judge *judge, const struct firewall_chain *chain)
+{
+    const uint8_t family = chain->name.family;
+
+    return chain->is_base && !chain->is_nat &&
+           (family == NFPROTO_INET ||
+            family == (judge->packet->family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6)) &&
+           (chain->hook == NF_INET_LOCAL_IN ||
+            (chain->hook == NF_INET_PRE_ROUTING && !judge->firewall->rewrites));
+}
+
+/* A packet must be accepted by each base chain that it meets, in whatever order. Returns the
+ * outcomes of all of them. */
+static unsigned judge_state(struct judge *judge, uint32_t state)
+{
+    unsigned all = OUTCOME_ACCEPT;
+
+    judge->state = state;
+    judge->firewall->runs++;
+    for (size_t i = 0; i < judge->firewall->chain_count && all & OUTCOME_ACCEPT; i++) {
+        struct firewall_chain *chain = &judge->firewall->chains[i];
+        const unsigned outcome = judge_meets(judge, chain) ? judge_base(judge, chain) : 0;
+        if (judge_meets(judge, chain))
+            all = (all & OUTCOME_DROP) | (outcome & OUTCOME_DROP) | (all & outcome & OUTCOME_ACCEPT);
+    }
+    return all;
+}
+
+/* Connection tracking may find a first packet new, invalid, or not see it at all. */
+enum firewall_reach firewall_judge(struct firewall *firewall, const struct firewall_packet *packet)
+{
+    static const uint32_t states[] = {STATE_INVALID, STATE_UNTRACKED, STATE_NEW};
+    struct judge judge = {.firewall = firewall, .packet = packet};
+    unsigned any = 0, outcome = 0;
+
+    for (size_t i = 0; i < COUNT(states) && firewall->is_known; i++)
+        any |= outcome = judge_state(&judge, states[i]);
+    if (!firewall->is_known || judge.failed)
+        return REACH_UNKNOWN;
+    if (!(any & OUTCOME_ACCEPT))
+        return REACH_NO;
+    return outcome == OUTCOME_ACCEPT && !firewall->rewrites && !firewall->drops_early ? REACH_YES
+                                                                                      : REACH_MAYBE;
+}
