@@ -14,10 +14,23 @@ struct firewall *firewall_create(void)
     return calloc(1, sizeof(struct firewall));
 }
 
+void firewall_forget_programs(struct firewall *firewall)
+{
+    for (size_t i = 0; i < firewall->chain_count; i++) {
+        struct firewall_chain *chain = &firewall->chains[i];
+        for (size_t j = 0; chain->programs && j < FIREWALL_CLASSES; j++)
+            free(chain->programs[j].entries);
+        free(chain->programs);
+        chain->programs = NULL;
+    }
+    firewall->class_count = 0;
+}
+
 void firewall_destroy(struct firewall *firewall)
 {
     if (!firewall)
         return;
+    firewall_forget_programs(firewall);
     for (size_t i = 0; i < firewall->chain_count; i++)
         free(firewall->chains[i].name.text);
     for (size_t i = 0; i < firewall->set_count; i++)
@@ -156,13 +169,16 @@ static void key_before(uint8_t key[KEY_BYTES], size_t length)
  * interval has no end. */
 void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
 {
-    struct firewall_element *elements = firewall->elements + set->first;
+    struct firewall_element *elements;
     uint32_t count = 0;
 
     set->is_read = true;
-    if (!(set->flags & NFT_SET_INTERVAL) || set->flags & NFT_SET_CONCAT || !set->count)
+    if (!set->count)
         return;
+    elements = firewall->elements + set->first;
     qsort(elements, set->count, sizeof *elements, compare_firewall_elements);
+    if (!(set->flags & NFT_SET_INTERVAL) || set->flags & NFT_SET_CONCAT)
+        return;
     for (uint32_t i = 0; i < set->count; i++) {
         struct firewall_element element = elements[i];
         if (element.ends)
@@ -261,12 +277,32 @@ static void walk_chain(struct firewall_walk *walk, struct firewall_chain *chain)
     walk->depth--;
 }
 
+/* Sets the ports of a rule that begins with a comparison of the destination port. The packets to
+ * other ports come to no later step. */
+static void firewall_limit_rule(const struct firewall *firewall, struct firewall_rule *rule)
+{
+    rule->port_last = UINT16_MAX;
+    for (uint32_t i = 0; i + 1 < rule->count; i++) {
+        const struct firewall_step *load = &firewall->steps[rule->first + i], *next = load + 1;
+        if (load->operation != STEP_LOAD && load->operation != STEP_COMPARE)
+            return;
+        if (load->operation != STEP_LOAD || load->source != LOAD_TRANSPORT || load->offset != 2 ||
+            load->length != 2 || next->operation != STEP_COMPARE || next->source != NFT_CMP_EQ ||
+            next->from != load->to || next->length != 2)
+            continue;
+        rule->port = rule->port_last = (uint16_t)(next->first[0] << 8 | next->first[1]);
+        return;
+    }
+}
+
 /* A rule at hook input may give a packet the port of another listener, and no earlier rule sees
  * that. At hook prerouting this is no matter: hook input comes later. */
 void firewall_finish(struct firewall *firewall)
 {
     unsigned effects[FIREWALL_HOOKS] = {0}, copies = 0;
 
+    for (size_t i = 0; i < firewall->rule_count; i++)
+        firewall_limit_rule(firewall, &firewall->rules[i]);
     for (int hook = 0; hook < FIREWALL_HOOKS; hook++) {
         struct firewall_walk walk = {.firewall = firewall, .hook = (enum firewall_hook)hook};
         for (size_t i = 0; i < firewall->chain_count; i++) {

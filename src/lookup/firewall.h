@@ -68,7 +68,30 @@ enum firewall_effect {
 };
 
 struct firewall_rule {
-    uint32_t first, count; /* its steps */
+    uint32_t first, count;      /* its steps */
+    uint16_t port, port_last;   /* it does nothing with packets to other ports */
+};
+
+/* Packets whose fate depends only on their port and address. */
+struct firewall_class {
+    uint8_t family, protocol, state;
+    bool has_port;
+};
+enum { FIREWALL_CLASSES = 32 };
+
+/* A part of what a chain does with the packets of a class: a rule, or what many rules do, because
+ * they look at no port and no destination. */
+struct firewall_entry {
+    bool is_rule;
+    uint8_t outcome; /* enum outcome, of firewall_judge.c; unless is_rule */
+    uint32_t rule;
+    uint32_t run; /* entries from this one on, each a rule for one port: sorted by port; 0: no run */
+};
+
+struct firewall_program {
+    bool is_made, is_being_made;
+    struct firewall_entry *entries;
+    size_t count, capacity;
 };
 
 /* The table and the name of a chain or set. */
@@ -87,6 +110,7 @@ struct firewall_chain {
     unsigned seen;               /* bits of the hooks whose base chains lead here */
     uint32_t run;                /* number of the run in which `outcome` was found */
     unsigned outcome;
+    struct firewall_program *programs; /* FIREWALL_CLASSES, or NULL */
 };
 
 struct firewall_element {
@@ -120,6 +144,8 @@ struct firewall {
     size_t chain_count, chain_capacity, set_count, set_capacity, rule_count, rule_capacity,
         step_count, step_capacity, element_count, element_capacity;
     uint32_t runs;
+    struct firewall_class classes[FIREWALL_CLASSES];
+    size_t class_count;
 };
 
 /* Add a chain or set with this name; the caller fills in the rest. Return NULL if memory is short.
@@ -137,6 +163,8 @@ int32_t firewall_find_set(const struct firewall *firewall, uint8_t family, struc
                           struct text name);
 /* Call this when a set has all of its elements, which are the last of the array. */
 void firewall_finish_set(struct firewall *firewall, struct firewall_set *set);
+/* Frees what firewall_judge() has kept. */
+void firewall_forget_programs(struct firewall *firewall);
 /* Call this when everything was added: is_known is true if the rules can be judged. */
 void firewall_finish(struct firewall *firewall);
 

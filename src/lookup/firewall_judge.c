@@ -5,6 +5,7 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -17,13 +18,15 @@ enum judged { NEVER, MAYBE, ALWAYS };
 enum outcome { OUTCOME_ACCEPT = 1, OUTCOME_DROP = 2, OUTCOME_RETURN = 4, OUTCOME_NEXT = 8 };
 
 /* Bits of the register for "ct state", as in NF_CT_STATE_BIT() of linux/netfilter. */
-enum { STATE_INVALID = 1, STATE_NEW = 8, STATE_UNTRACKED = 64 };
+enum { STATE_INVALID = 1, STATE_ESTABLISHED = 2, STATE_NEW = 8, STATE_UNTRACKED = 64 };
 
 struct judge {
     struct firewall *firewall;
     const struct firewall_packet *packet;
     uint32_t state;  /* of connection tracking */
-    bool failed;     /* the rules could not be followed */
+    bool compares;   /* a rule looks at the port or the destination */
+    bool makes;      /* a program is being made, so both are not known yet */
+    size_t class;    /* of the packet, in the state */
     unsigned depth;  /* of jumps */
     uint8_t values[REGISTER_BYTES], known[REGISTER_BYTES]; /* registers; known: mask of bits */
     int not_index, not_name; /* registers that have an interface which is not lo; or NO_INDEX */
@@ -93,6 +96,14 @@ static void judge_load_transport(struct judge *judge, const struct firewall_step
         judge_set_part(judge, step, 2, port, sizeof port);
 }
 
+/* True if a loaded header has bytes of the destination or its port. */
+static bool judge_loads_end(const struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned end = step->offset + step->length;
+
+    return step->source == LOAD_NETWORK ? end > 16 : judge->packet->has_port && end > 2;
+}
+
 /* True if each packet has the bytes that are loaded. */
 static bool judge_has_bytes(const struct judge *judge, const struct firewall_step *step)
 {
@@ -107,6 +118,7 @@ static void judge_load_header(struct judge *judge, const struct firewall_step *s
 {
     const unsigned pad = step->length % 4 ? step->to + step->length : 0;
 
+    judge->compares |= judge_loads_end(judge, step);
     judge_forget(judge, step->to, (step->length + 3u) & ~3u);
     if (step->source == LOAD_NETWORK)
         judge_load_network(judge, step);
@@ -283,13 +295,52 @@ static bool judge_can_read(const struct firewall_set *set, const struct firewall
     return set->is_read && set->key_length && step->from + set->key_length <= REGISTER_BYTES;
 }
 
+/* Returns the number of elements that may have the key before the first that comes after it. The
+ * elements are sorted by their first key, and do not overlap. */
+static uint32_t judge_count_before(const struct judge *judge, const struct firewall_set *set,
+                                   unsigned from)
+{
+    const struct firewall_element *elements = judge->firewall->elements + set->first;
+    uint32_t first = 0, end = set->count;
+
+    while (first < end) {
+        const uint32_t between = first + (end - first) / 2;
+        if (!elements[between].any &&
+            memcmp(elements[between].first, judge->values + from, set->key_length) <= 0)
+            first = between + 1;
+        else
+            end = between;
+    }
+    return first;
+}
+
+static bool judge_knows(const struct judge *judge, unsigned from, unsigned length)
+{
+    bool all = true;
+
+    for (unsigned i = from; i < from + length; i++)
+        all &= judge->known[i] == 0xff;
+    return all;
+}
+
+/* If the whole key is known, only one element can match, besides the last element if that is for all
+ * other keys. */
 static enum judged judge_lookup(struct judge *judge, const struct firewall_step *step)
 {
     const struct firewall *firewall = judge->firewall;
     const struct firewall_set *set = &firewall->sets[step->index];
-    enum judged judged = judge_can_read(set, step) ? NEVER : MAYBE;
+    const bool can_read = judge_can_read(set, step);
+    enum judged judged = can_read ? NEVER : MAYBE;
+    uint32_t i = 0, end = can_read ? set->count : 0;
 
-    for (uint32_t i = 0; judge_can_read(set, step) && judged != ALWAYS && i < set->count; i++) {
+    if (can_read && set->count && judge_knows(judge, step->from, set->key_length) &&
+        (set->flags & (NFT_SET_INTERVAL | NFT_SET_CONCAT)) != (NFT_SET_INTERVAL | NFT_SET_CONCAT)) {
+        end = judge_count_before(judge, set, step->from);
+        i = end ? end - 1 : 0;
+        if (firewall->elements[set->first + set->count - 1].any)
+            judged = MAYBE;
+    }
+    for (; judged != ALWAYS && i < end; i++) {
         const enum judged element =
             judge_element(judge, set, &firewall->elements[set->first + i], step->from);
         judged = element > judged ? element : judged;
@@ -334,7 +385,7 @@ static unsigned judge_map(struct judge *judge, const struct firewall_step *step,
 
     *goes_on = false;
     if (!judge_can_read(set, step)) {
-        judge->failed = true;
+        judge->firewall->is_known = false;
         return outcome;
     }
     for (uint32_t i = 0; i < set->count; i++) {
@@ -357,14 +408,14 @@ static unsigned judge_map(struct judge *judge, const struct firewall_step *step,
  * within it: the kernel ends it there. */
 static unsigned judge_rule(struct judge *judge, const struct firewall_rule *rule)
 {
-    const struct firewall_step *step = &judge->firewall->steps[rule->first], *end = step + rule->count;
     unsigned outcome = 0;
     enum judged judged;
     bool goes_on;
 
     memset(judge->known, 0, sizeof judge->known);
     judge->not_index = judge->not_name = NO_INDEX;
-    for (; step < end; step++) {
+    for (uint32_t i = 0; i < rule->count; i++) {
+        const struct firewall_step *step = &judge->firewall->steps[rule->first + i];
         switch (step->operation) {
         case STEP_LOAD:
             judged = judge_load(judge, step);
@@ -405,28 +456,175 @@ static unsigned judge_rule(struct judge *judge, const struct firewall_rule *rule
     return outcome | OUTCOME_NEXT;
 }
 
-/* Returns the outcomes of a chain; OUTCOME_RETURN: the packet comes back from it. */
+/* --- Programs --------------------------------------------------------------------------------- */
+
+/* Many listeners ask for the same chains. So each chain becomes a program for a class of packets,
+ * in which only rules are left that look at the port or the destination. */
+
+static const struct firewall_rule *entry_rule(const struct judge *judge,
+                                              const struct firewall_entry *entry)
+{
+    return &judge->firewall->rules[entry->rule];
+}
+
+static bool entry_has_one_port(const struct judge *judge, const struct firewall_entry *entry)
+{
+    return entry->is_rule && entry_rule(judge, entry)->port == entry_rule(judge, entry)->port_last;
+}
+
+/* Adds a rule, or what rules do that follow each other. Returns false if memory is short. */
+static bool program_add(struct firewall_program *program, struct firewall_entry added)
+{
+    struct firewall_entry *last =
+        program->count ? &program->entries[program->count - 1] : NULL;
+
+    if (!added.is_rule && last && !last->is_rule) {
+        last->outcome = (uint8_t)((last->outcome & ~OUTCOME_NEXT) | added.outcome);
+        return true;
+    }
+    last = ARRAY_ADD(program->entries, program->count, program->capacity);
+    if (last)
+        *last = added;
+    return last;
+}
+
+static int compare_entries(const void *a, const void *b, void *arg)
+{
+    const struct firewall_rule *one = entry_rule(arg, a), *other = entry_rule(arg, b);
+
+    return one->port - other->port;
+}
+
+/* Sorts rules for one port that follow each other by their ports. */
+static bool program_sort_runs(struct judge *judge, struct firewall_program *program)
+{
+    enum { RUN_MIN = 16 };
+    size_t first = 0;
+
+    for (size_t i = 0; judge->packet->has_port && i <= program->count; i++) {
+        if (i < program->count && entry_has_one_port(judge, &program->entries[i]))
+            continue;
+        if (i - first >= RUN_MIN) {
+            if (sort_stable(&program->entries[first], i - first, sizeof *program->entries,
+                            compare_entries, judge) < 0)
+                return false;
+            program->entries[first].run = (uint32_t)(i - first);
+        }
+        first = i + 1;
+    }
+    return true;
+}
+
+static bool program_make(struct judge *judge, const struct firewall_chain *chain,
+                         struct firewall_program *program)
+{
+    const bool makes = judge->makes;
+    bool made = true;
+    unsigned outcome = OUTCOME_NEXT;
+
+    program->is_being_made = true;
+    judge->makes = true;
+    for (uint32_t i = 0; i < chain->count && outcome & OUTCOME_NEXT && made; i++) {
+        judge->compares = false;
+        outcome = judge_rule(judge, &judge->firewall->rules[chain->first + i]);
+        if (judge->compares) {
+            made = program_add(program, (struct firewall_entry){true, 0, chain->first + i, 0});
+            outcome = OUTCOME_NEXT;
+        } else if (outcome != OUTCOME_NEXT) {
+            made = program_add(program, (struct firewall_entry){false, (uint8_t)outcome, 0, 0});
+        }
+    }
+    judge->makes = makes;
+    program->is_being_made = false;
+    program->is_made = made && program_sort_runs(judge, program);
+    return program->is_made;
+}
+
+/* Returns the program of the chain, or NULL: memory is short, or chains call each other. */
+static const struct firewall_program *judge_program(struct judge *judge,
+                                                    struct firewall_chain *chain)
+{
+    struct firewall_program *program;
+
+    if (!chain->programs)
+        chain->programs = calloc(FIREWALL_CLASSES, sizeof *chain->programs);
+    program = chain->programs ? &chain->programs[judge->class] : NULL;
+    if (program && program->is_made)
+        return program;
+    if (!program || program->is_being_made || judge->depth > JUMPS_MAX) {
+        judge->firewall->is_known = false;
+        return NULL;
+    }
+    judge->depth++;
+    if (!program_make(judge, chain, program))
+        judge->firewall->is_known = false;
+    judge->depth--;
+    return program->is_made ? program : NULL;
+}
+
+/* Runs the rules for the packet's port, of entries sorted by port. */
+static unsigned judge_run(struct judge *judge, const struct firewall_entry *entries)
+{
+    const uint16_t port = judge->packet->port;
+    size_t from = 0, to = entries->run;
+    unsigned outcome = OUTCOME_NEXT;
+
+    while (from < to) {
+        const size_t between = from + (to - from) / 2;
+        if (entry_rule(judge, &entries[between])->port < port)
+            from = between + 1;
+        else
+            to = between;
+    }
+    for (; from < entries->run && outcome & OUTCOME_NEXT &&
+           entry_rule(judge, &entries[from])->port == port;
+         from++)
+        outcome = (outcome & ~(unsigned)OUTCOME_NEXT) |
+                  judge_rule(judge, entry_rule(judge, &entries[from]));
+    return outcome;
+}
+
+static unsigned judge_entry(struct judge *judge, const struct firewall_entry *entry)
+{
+    const struct firewall_rule *rule;
+
+    if (!entry->is_rule)
+        return entry->outcome;
+    if (entry->run)
+        return judge_run(judge, entry);
+    rule = entry_rule(judge, entry);
+    if (judge->packet->has_port &&
+        (judge->packet->port < rule->port || judge->packet->port > rule->port_last))
+        return OUTCOME_NEXT;
+    return judge_rule(judge, rule);
+}
+
+/* Returns the outcomes of a chain; OUTCOME_RETURN: the packet comes back from it. The chain that a
+ * rule of a program in the making jumps to matters only if it does the same with each packet. */
 static unsigned judge_chain(struct judge *judge, struct firewall_chain *chain)
 {
-    enum { IN_PROGRESS = 16 };
+    const struct firewall_program *program = judge_program(judge, chain);
     unsigned outcome = 0, last = OUTCOME_NEXT;
 
-    if (chain->run == judge->firewall->runs && !(chain->outcome & IN_PROGRESS))
-        return chain->outcome;
-    if (chain->run == judge->firewall->runs || judge->depth == JUMPS_MAX + 1) {
-        judge->failed = true;
+    if (!program)
         return 0;
+    if (judge->makes && (program->count > 1 || (program->count && program->entries->is_rule))) {
+        judge->compares = true;
+        return OUTCOME_RETURN;
     }
-    chain->run = judge->firewall->runs;
-    chain->outcome = IN_PROGRESS;
-    judge->depth++;
-    for (uint32_t i = 0; i < chain->count && last & OUTCOME_NEXT; i++) {
-        last = judge_rule(judge, &judge->firewall->rules[chain->first + i]);
+    if (!judge->makes && chain->run == judge->firewall->runs)
+        return chain->outcome;
+    for (size_t i = 0; i < program->count && last & OUTCOME_NEXT;
+         i += program->entries[i].run ? program->entries[i].run : 1) {
+        last = judge_entry(judge, &program->entries[i]);
         outcome |= last & (OUTCOME_ACCEPT | OUTCOME_DROP | OUTCOME_RETURN);
     }
-    judge->depth--;
-    chain->outcome = outcome | (last & OUTCOME_NEXT ? OUTCOME_RETURN : 0);
-    return chain->outcome;
+    outcome |= last & OUTCOME_NEXT ? OUTCOME_RETURN : 0;
+    if (!judge->makes) {
+        chain->run = judge->firewall->runs;
+        chain->outcome = outcome;
+    }
+    return outcome;
 }
 
 static unsigned judge_base(struct judge *judge, struct firewall_chain *chain)
@@ -452,6 +650,26 @@ static bool judge_meets(const struct judge *judge, const struct firewall_chain *
             (chain->hook == NF_INET_PRE_ROUTING && !judge->firewall->rewrites));
 }
 
+/* Returns the class of the packet. If there is no room for a new class, forgets all. */
+static size_t judge_class(const struct judge *judge)
+{
+    struct firewall *firewall = judge->firewall;
+    const struct firewall_class wanted = {judge->packet->family, judge->packet->protocol,
+                                          (uint8_t)judge->state, judge->packet->has_port};
+    size_t i = 0;
+
+    while (i < firewall->class_count &&
+           memcmp(&firewall->classes[i], &wanted, sizeof wanted) != 0)
+        i++;
+    if (i == FIREWALL_CLASSES) {
+        firewall_forget_programs(firewall);
+        i = 0;
+    }
+    if (i == firewall->class_count)
+        firewall->classes[firewall->class_count++] = wanted;
+    return i;
+}
+
 /* A packet must be accepted by each base chain that it meets, in whatever order. Returns the
  * outcomes of all of them. */
 static unsigned judge_state(struct judge *judge, uint32_t state)
@@ -459,6 +677,7 @@ static unsigned judge_state(struct judge *judge, uint32_t state)
     unsigned all = OUTCOME_ACCEPT;
 
     judge->state = state;
+    judge->class = judge_class(judge);
     judge->firewall->runs++;
     for (size_t i = 0; i < judge->firewall->chain_count && all & OUTCOME_ACCEPT; i++) {
         struct firewall_chain *chain = &judge->firewall->chains[i];
@@ -469,19 +688,22 @@ static unsigned judge_state(struct judge *judge, uint32_t state)
     return all;
 }
 
-/* Connection tracking may find a first packet new, invalid, or not see it at all. */
+/* Connection tracking may find a first packet new, invalid, or not see it at all. Rules that accept
+ * only packets of established connections let nobody begin a connection. */
 enum firewall_reach firewall_judge(struct firewall *firewall, const struct firewall_packet *packet)
 {
-    static const uint32_t states[] = {STATE_INVALID, STATE_UNTRACKED, STATE_NEW};
     struct judge judge = {.firewall = firewall, .packet = packet};
-    unsigned any = 0, outcome = 0;
+    unsigned first, later;
 
-    for (size_t i = 0; i < COUNT(states) && firewall->is_known; i++)
-        any |= outcome = judge_state(&judge, states[i]);
-    if (!firewall->is_known || judge.failed)
+    if (!firewall->is_known)
         return REACH_UNKNOWN;
-    if (!(any & OUTCOME_ACCEPT))
+    first = judge_state(&judge, STATE_NEW);
+    later = judge_state(&judge, STATE_ESTABLISHED);
+    const bool is_open = first == OUTCOME_ACCEPT && later == OUTCOME_ACCEPT;
+    first |= judge_state(&judge, STATE_INVALID) | judge_state(&judge, STATE_UNTRACKED);
+    if (!firewall->is_known)
+        return REACH_UNKNOWN;
+    if (!(first & OUTCOME_ACCEPT))
         return REACH_NO;
-    return outcome == OUTCOME_ACCEPT && !firewall->rewrites && !firewall->drops_early ? REACH_YES
-                                                                                      : REACH_MAYBE;
+    return is_open && !firewall->rewrites && !firewall->drops_early ? REACH_YES : REACH_MAYBE;
 }

@@ -570,7 +570,8 @@ int nftables_add_rule(struct firewall *firewall, const struct nftables_message *
     added = error ? NULL : ARRAY_ADD(firewall->rules, firewall->rule_count, firewall->rule_capacity);
     if (!added)
         return error ? error : -ENOMEM;
-    *added = (struct firewall_rule){(uint32_t)first, (uint32_t)(firewall->step_count - first)};
+    *added = (struct firewall_rule){.first = (uint32_t)first,
+                                    .count = (uint32_t)(firewall->step_count - first)};
     if (!chain->count)
         chain->first = (uint32_t)firewall->rule_count - 1;
     if (chain->first + chain->count != firewall->rule_count - 1)
