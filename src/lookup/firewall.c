@@ -46,11 +46,12 @@ void firewall_destroy(struct firewall *firewall)
 /* --- Names ------------------------------------------------------------------------------------ */
 
 /* Names of nftables have up to NFT_NAME_MAXLEN - 1 bytes, and no NUL. Returns false if the name is
- * longer. */
+ * longer, or empty. */
 static bool firewall_join(struct firewall_name *name, uint8_t family, struct text table,
                           struct text own, char text[2 * NFT_NAME_MAXLEN])
 {
-    if (table.length >= NFT_NAME_MAXLEN || own.length >= NFT_NAME_MAXLEN)
+    if (!table.length || !own.length || table.length >= NFT_NAME_MAXLEN ||
+        own.length >= NFT_NAME_MAXLEN)
         return false;
     memset(text, 0, table.length + own.length + 2);
     memcpy(text, table.data, table.length);

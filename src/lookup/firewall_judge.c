@@ -20,6 +20,12 @@ enum outcome { OUTCOME_ACCEPT = 1, OUTCOME_DROP = 2, OUTCOME_RETURN = 4, OUTCOME
 /* Bits of the register for "ct state", as in NF_CT_STATE_BIT() of linux/netfilter. */
 enum { STATE_INVALID = 1, STATE_ESTABLISHED = 2, STATE_NEW = 8, STATE_UNTRACKED = 64 };
 
+/* The kernel's registers. known: bits of which the value is known. */
+struct judge_registers {
+    uint8_t values[REGISTER_BYTES], known[REGISTER_BYTES];
+    int not_index, not_name; /* where an interface is which is not lo; or NO_INDEX */
+};
+
 struct judge {
     struct firewall *firewall;
     const struct firewall_packet *packet;
@@ -28,8 +34,7 @@ struct judge {
     bool makes;      /* a program is being made, so both are not known yet */
     size_t class;    /* of the packet, in the state */
     unsigned depth;  /* of jumps */
-    uint8_t values[REGISTER_BYTES], known[REGISTER_BYTES]; /* registers; known: mask of bits */
-    int not_index, not_name; /* registers that have an interface which is not lo; or NO_INDEX */
+    struct judge_registers registers;
 };
 
 /* --- Registers -------------------------------------------------------------------------------- */
@@ -38,11 +43,11 @@ static void judge_forget(struct judge *judge, unsigned from, unsigned length)
 {
     const unsigned size = from + length > REGISTER_BYTES ? REGISTER_BYTES - from : length;
 
-    memset(judge->known + from, 0, size);
-    if (judge->not_index >= (int)from - 3 && judge->not_index < (int)(from + size))
-        judge->not_index = NO_INDEX;
-    if (judge->not_name >= (int)from - (IFNAMSIZ - 1) && judge->not_name < (int)(from + size))
-        judge->not_name = NO_INDEX;
+    memset(judge->registers.known + from, 0, size);
+    if (judge->registers.not_index >= (int)from - 3 && judge->registers.not_index < (int)(from + size))
+        judge->registers.not_index = NO_INDEX;
+    if (judge->registers.not_name >= (int)from - (IFNAMSIZ - 1) && judge->registers.not_name < (int)(from + size))
+        judge->registers.not_name = NO_INDEX;
 }
 
 /* The kernel fills the last register with zeroes. */
@@ -53,9 +58,9 @@ static void judge_set(struct judge *judge, unsigned to, const void *value, unsig
     if (to + padded > REGISTER_BYTES)
         return;
     judge_forget(judge, to, padded);
-    memset(judge->values + to, 0, padded);
-    memcpy(judge->values + to, value, length);
-    memset(judge->known + to, 0xff, padded);
+    memset(judge->registers.values + to, 0, padded);
+    memcpy(judge->registers.values + to, value, length);
+    memset(judge->registers.known + to, 0xff, padded);
 }
 
 /* Sets those of the bytes [offset, offset + step->length) of a header that are in `value`, which is
@@ -68,8 +73,8 @@ static void judge_set_part(struct judge *judge, const struct firewall_step *step
         if (byte < step->offset || byte >= (unsigned)step->offset + step->length ||
             to >= REGISTER_BYTES)
             continue;
-        judge->values[to] = ((const uint8_t *)value)[i];
-        judge->known[to] = 0xff;
+        judge->registers.values[to] = ((const uint8_t *)value)[i];
+        judge->registers.known[to] = 0xff;
     }
 }
 
@@ -125,8 +130,8 @@ static void judge_load_header(struct judge *judge, const struct firewall_step *s
     else
         judge_load_transport(judge, step);
     for (unsigned i = pad; pad && i % 4 && i < REGISTER_BYTES; i++) {
-        judge->values[i] = 0;
-        judge->known[i] = 0xff;
+        judge->registers.values[i] = 0;
+        judge->registers.known[i] = 0xff;
     }
 }
 
@@ -153,11 +158,11 @@ static enum judged judge_load(struct judge *judge, const struct firewall_step *s
         return ALWAYS;
     case LOAD_INTERFACE:
         judge_forget(judge, step->to, 4);
-        judge->not_index = step->to;
+        judge->registers.not_index = step->to;
         return ALWAYS;
     case LOAD_INTERFACE_NAME:
         judge_forget(judge, step->to, IFNAMSIZ);
-        judge->not_name = step->to;
+        judge->registers.not_name = step->to;
         return ALWAYS;
     case LOAD_NETWORK:
     case LOAD_TRANSPORT:
@@ -175,12 +180,12 @@ static void judge_bitwise(struct judge *judge, const struct firewall_step *step)
 
     for (unsigned i = 0; i < step->length; i++) {
         const unsigned from = step->from + i;
-        values[i] = (uint8_t)((judge->values[from] & step->first[i]) ^ step->second[i]);
-        known[i] = (uint8_t)(judge->known[from] | ~step->first[i]);
+        values[i] = (uint8_t)((judge->registers.values[from] & step->first[i]) ^ step->second[i]);
+        known[i] = (uint8_t)(judge->registers.known[from] | ~step->first[i]);
     }
     judge_forget(judge, step->to, (step->length + 3u) & ~3u);
-    memcpy(judge->values + step->to, values, step->length);
-    memcpy(judge->known + step->to, known, step->length);
+    memcpy(judge->registers.values + step->to, values, step->length);
+    memcpy(judge->registers.known + step->to, known, step->length);
 }
 
 /* --- Comparisons ------------------------------------------------------------------------------ */
@@ -197,9 +202,9 @@ static bool judge_is_lo(const struct judge *judge, unsigned from, const uint8_t 
     static const uint32_t index = 1;
     static const char name[IFNAMSIZ] = "lo";
 
-    return (judge->not_index == (int)from && length == sizeof index &&
+    return (judge->registers.not_index == (int)from && length == sizeof index &&
             memcmp(value, &index, sizeof index) == 0) ||
-           (judge->not_name == (int)from && length >= sizeof "lo" && length <= IFNAMSIZ &&
+           (judge->registers.not_name == (int)from && length >= sizeof "lo" && length <= IFNAMSIZ &&
             memcmp(value, name, length) == 0);
 }
 
@@ -211,9 +216,9 @@ static enum judged judge_equal(const struct judge *judge, unsigned from, const u
     if (judge_is_lo(judge, from, value, length))
         return NEVER;
     for (unsigned i = 0; i < length; i++) {
-        if ((judge->values[from + i] ^ value[i]) & judge->known[from + i])
+        if ((judge->registers.values[from + i] ^ value[i]) & judge->registers.known[from + i])
             return NEVER;
-        all &= judge->known[from + i] == 0xff;
+        all &= judge->registers.known[from + i] == 0xff;
     }
     return all ? ALWAYS : MAYBE;
 }
@@ -223,10 +228,10 @@ static enum judged judge_below(const struct judge *judge, unsigned from, const u
                                unsigned length, bool equal)
 {
     for (unsigned i = 0; i < length; i++) {
-        if (judge->known[from + i] != 0xff)
+        if (judge->registers.known[from + i] != 0xff)
             return MAYBE;
-        if (judge->values[from + i] != value[i])
-            return judge->values[from + i] < value[i] ? ALWAYS : NEVER;
+        if (judge->registers.values[from + i] != value[i])
+            return judge->registers.values[from + i] < value[i] ? ALWAYS : NEVER;
     }
     return equal ? ALWAYS : NEVER;
 }
@@ -306,7 +311,7 @@ static uint32_t judge_count_before(const struct judge *judge, const struct firew
     while (first < end) {
         const uint32_t between = first + (end - first) / 2;
         if (!elements[between].any &&
-            memcmp(elements[between].first, judge->values + from, set->key_length) <= 0)
+            memcmp(elements[between].first, judge->registers.values + from, set->key_length) <= 0)
             first = between + 1;
         else
             end = between;
@@ -319,7 +324,7 @@ static bool judge_knows(const struct judge *judge, unsigned from, unsigned lengt
     bool all = true;
 
     for (unsigned i = from; i < from + length; i++)
-        all &= judge->known[i] == 0xff;
+        all &= judge->registers.known[i] == 0xff;
     return all;
 }
 
@@ -412,8 +417,8 @@ static unsigned judge_rule(struct judge *judge, const struct firewall_rule *rule
     enum judged judged;
     bool goes_on;
 
-    memset(judge->known, 0, sizeof judge->known);
-    judge->not_index = judge->not_name = NO_INDEX;
+    memset(judge->registers.known, 0, sizeof judge->registers.known);
+    judge->registers.not_index = judge->registers.not_name = NO_INDEX;
     for (uint32_t i = 0; i < rule->count; i++) {
         const struct firewall_step *step = &judge->firewall->steps[rule->first + i];
         switch (step->operation) {
@@ -518,7 +523,7 @@ static bool program_sort_runs(struct judge *judge, struct firewall_program *prog
 static bool program_make(struct judge *judge, const struct firewall_chain *chain,
                          struct firewall_program *program)
 {
-    const bool makes = judge->makes;
+    const bool makes = judge->makes, compares = judge->compares;
     bool made = true;
     unsigned outcome = OUTCOME_NEXT;
 
@@ -535,6 +540,7 @@ static bool program_make(struct judge *judge, const struct firewall_chain *chain
         }
     }
     judge->makes = makes;
+    judge->compares = compares;
     program->is_being_made = false;
     program->is_made = made && program_sort_runs(judge, program);
     return program->is_made;
@@ -599,32 +605,42 @@ static unsigned judge_entry(struct judge *judge, const struct firewall_entry *en
     return judge_rule(judge, rule);
 }
 
-/* Returns the outcomes of a chain; OUTCOME_RETURN: the packet comes back from it. The chain that a
- * rule of a program in the making jumps to matters only if it does the same with each packet. */
-static unsigned judge_chain(struct judge *judge, struct firewall_chain *chain)
+static unsigned judge_entries(struct judge *judge, const struct firewall_program *program)
 {
-    const struct firewall_program *program = judge_program(judge, chain);
     unsigned outcome = 0, last = OUTCOME_NEXT;
 
-    if (!program)
-        return 0;
-    if (judge->makes && (program->count > 1 || (program->count && program->entries->is_rule))) {
-        judge->compares = true;
-        return OUTCOME_RETURN;
-    }
-    if (!judge->makes && chain->run == judge->firewall->runs)
-        return chain->outcome;
     for (size_t i = 0; i < program->count && last & OUTCOME_NEXT;
          i += program->entries[i].run ? program->entries[i].run : 1) {
         last = judge_entry(judge, &program->entries[i]);
         outcome |= last & (OUTCOME_ACCEPT | OUTCOME_DROP | OUTCOME_RETURN);
     }
-    outcome |= last & OUTCOME_NEXT ? OUTCOME_RETURN : 0;
-    if (!judge->makes) {
-        chain->run = judge->firewall->runs;
-        chain->outcome = outcome;
+    return outcome | (last & OUTCOME_NEXT ? OUTCOME_RETURN : 0);
+}
+
+/* Returns the outcomes of a chain; OUTCOME_RETURN: the packet comes back from it. The chain that a
+ * rule of a program in the making jumps to matters only if it does the same with each packet. The
+ * rule that called the chain may go on to read its registers: other elements of a map. */
+static unsigned judge_chain(struct judge *judge, struct firewall_chain *chain)
+{
+    const struct judge_registers registers = judge->registers;
+    const struct firewall_program *program = judge_program(judge, chain);
+
+    if (!program)
+        return 0;
+    judge->registers = registers;
+    if (judge->makes && (program->count > 1 || (program->count && program->entries->is_rule))) {
+        judge->compares = true;
+        return OUTCOME_RETURN;
     }
-    return outcome;
+    if (judge->makes || chain->run != judge->firewall->runs) {
+        const unsigned outcome = judge_entries(judge, program);
+        if (judge->makes)
+            return outcome;
+        chain->outcome = outcome;
+        chain->run = judge->firewall->runs;
+    }
+    judge->registers = registers;
+    return chain->outcome;
 }
 
 static unsigned judge_base(struct judge *judge, struct firewall_chain *chain)

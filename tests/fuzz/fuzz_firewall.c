@@ -110,6 +110,26 @@ static void check_less(struct firewall *firewall, enum firewall_reach reach,
     require(other != REACH_YES || reach == REACH_YES);
 }
 
+/* What was kept for other packets does not matter. */
+static void check_order(struct kernel *kernel, const struct firewall_packet *packet,
+                        enum firewall_reach reach)
+{
+    const struct netlink_peer peer = {kernel_asked, kernel_answers, kernel};
+    struct netlink *netlink = netlink_create(&peer);
+    struct firewall_packet other = *packet;
+    struct firewall *firewall;
+
+    require(netlink != NULL);
+    (void)firewall_read(&firewall, netlink, "/nonexistent");
+    require(firewall != NULL);
+    other.port ^= 1;
+    other.destination.bytes[3] ^= 1;
+    (void)firewall_judge(firewall, &other);
+    require(firewall_judge(firewall, packet) == reach);
+    firewall_destroy(firewall);
+    netlink_destroy(netlink);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes bytes = {data, size};
@@ -126,7 +146,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require(error <= 0 && firewall != NULL);
     reach = firewall_judge(firewall, &packet);
     require(!error || reach == REACH_UNKNOWN);
-    require(firewall_judge(firewall, &packet) == reach); /* it remembers nothing */
+    require(firewall_judge(firewall, &packet) == reach);
+    check_order(&kernel, &packet, reach);
     struct firewall_packet less = packet;
     less.destination = (struct address){.family = AF_UNSPEC};
     check_less(firewall, reach, less);

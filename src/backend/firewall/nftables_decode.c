@@ -193,7 +193,7 @@ struct nft_expression {
 
 static uint32_t nft_bits(unsigned from, size_t length)
 {
-    const unsigned count = (unsigned)(length + 3) / 4;
+    const size_t count = length < REGISTER_BYTES ? (length + 3) / 4 : REGISTER_BYTES / 4;
 
     return (uint32_t)(((UINT64_C(1) << count) - 1) << from / 4);
 }

@@ -787,8 +787,8 @@ static const struct field fields[] = {
          .lookups = NEED_CONNECTS),
     FIELDS_OF_PROFILE(SOCKET_INODE, command, NEED_OWNERS),
     COMPUTED(reachable, VALUE_TEXT, reachable, SOCKET_ADDRESSES,
-             "for a socket that waits for others: whether rules of nftables let packets of other "
-             "machines pass: no, maybe, yes or unknown",
+             "for a listener: whether rules of nftables let packets of other machines pass: no, "
+             "maybe, yes or unknown",
              .word = reach_name, .optional = SOCKET_V6ONLY, .lookups = NEED_FIREWALL),
 };
 
