@@ -12,7 +12,7 @@
 /* REGISTER_BYTES: the kernel's registers, NFT_REG_1 to NFT_REG_4. KEY_BYTES: longer keys of sets
  * are not read. STEPS_MAX, ELEMENTS_MAX: more of them are not kept. */
 enum { REGISTER_BYTES = 64, KEY_BYTES = 24, STEPS_MAX = 500000, ELEMENTS_MAX = 200000 };
-enum { NO_INDEX = -1 };
+enum { NO_INDEX = -1, PORTS_MAX = 15 };
 enum { JUMPS_MAX = 16 }; /* NFT_JUMP_STACK_SIZE of the kernel's nf_tables.h */
 
 enum firewall_operation {
@@ -23,6 +23,8 @@ enum firewall_operation {
     STEP_COMPARE,  /* the rule goes on if `from` compares so with `first` */
     STEP_RANGE,    /* ... if `from` is between `first` and `second` */
     STEP_LOOKUP,   /* ... if a set has `from`; a map also yields a value or a verdict */
+    STEP_PORTS,    /* ... if the destination port is one of `ports` */
+    STEP_STATES,   /* ... if the state of connection tracking is one of `states` */
     STEP_MAYBE,    /* ... or not */
     STEP_VERDICT,
 };
@@ -54,10 +56,20 @@ struct firewall_step {
     uint8_t source;          /* enum firewall_load, enum nft_cmp_ops, or enum firewall_verdict */
     uint8_t from, to;        /* registers: number of their first byte */
     uint8_t offset, length;  /* of the loaded or compared bytes */
-    bool inverted;           /* STEP_RANGE, STEP_LOOKUP: the opposite */
+    bool inverted;           /* the opposite of a range, of a lookup, of ports or states */
     bool maps;               /* STEP_LOOKUP: `to` gets the value of a map */
+    bool partly;             /* STEP_PORTS: there are further conditions */
     int32_t index;           /* STEP_LOOKUP: of the set; STEP_VERDICT: of the chain; NO_INDEX */
-    uint8_t first[16], second[16];
+    union {
+        struct {
+            uint8_t first[16], second[16];
+        };
+        struct {
+            uint16_t ports[PORTS_MAX]; /* `length` of them, host byte order */
+            uint16_t ranges;           /* bit n: ports[n] to ports[n + 1] are a range */
+        };
+        uint32_t states;
+    };
 };
 
 /* What a rule may do besides its verdict. */

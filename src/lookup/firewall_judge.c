@@ -275,6 +275,31 @@ static enum judged judge_range(const struct judge *judge, const struct firewall_
     return step->inverted ? judged_not(judged) : judged;
 }
 
+/* Matches of iptables, which read the packet and not a register. */
+static enum judged judge_ports(struct judge *judge, const struct firewall_step *step)
+{
+    const uint16_t port = judge->packet->port;
+    bool found = false;
+
+    if (!judge->packet->has_port)
+        return MAYBE;
+    judge->compares = true;
+    for (unsigned i = 0; i < step->length; i++) {
+        const bool is_range = step->ranges >> i & 1 && i + 1 < step->length;
+        const uint16_t last = step->ports[is_range ? i + 1 : i];
+        found |= port >= step->ports[i] && port <= last;
+        i += is_range;
+    }
+    return found == step->inverted ? NEVER : step->partly ? MAYBE : ALWAYS;
+}
+
+static enum judged judge_states(const struct judge *judge, const struct firewall_step *step)
+{
+    const bool found = judge->state & step->states;
+
+    return found == step->inverted ? NEVER : ALWAYS;
+}
+
 /* --- Sets ------------------------------------------------------------------------------------- */
 
 /* An interval of a concatenation has an interval in each of its parts. */
@@ -436,6 +461,12 @@ static unsigned judge_rule(struct judge *judge, const struct firewall_rule *rule
             break;
         case STEP_RANGE:
             judged = judge_range(judge, step);
+            break;
+        case STEP_PORTS:
+            judged = judge_ports(judge, step);
+            break;
+        case STEP_STATES:
+            judged = judge_states(judge, step);
             break;
         case STEP_LOOKUP:
             if (judge->firewall->sets[step->index].has_verdicts) {

@@ -6,6 +6,10 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nf_tables_compat.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter/xt_conntrack.h>
+#include <linux/netfilter/xt_multiport.h>
+#include <linux/netfilter/xt_state.h>
+#include <linux/netfilter/xt_tcpudp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -464,12 +468,103 @@ static bool nft_take_simple(struct nft_rule *rule, const struct nft_expression *
 
 /* --- Matches and targets of iptables ---------------------------------------------------------- */
 
-/* xt_match functions only look at a packet. */
+static bool nft_take_ports(struct firewall_step *step, const uint16_t ports[2], bool inverted,
+                           bool partly)
+{
+    step->operation = STEP_PORTS;
+    step->length = 2;
+    step->ranges = 1;
+    memcpy(step->ports, ports, 2 * sizeof *ports);
+    step->inverted = inverted;
+    step->partly = partly;
+    return true;
+}
+
+static bool nft_take_xt_tcp(struct text info, struct firewall_step *step)
+{
+    struct xt_tcp tcp;
+
+    return attribute_bytes(info, &tcp, sizeof tcp) &&
+           nft_take_ports(step, tcp.dpts, tcp.invflags & XT_TCP_INV_DSTPT, true);
+}
+
+static bool nft_take_xt_udp(struct text info, struct firewall_step *step)
+{
+    struct xt_udp udp;
+
+    return attribute_bytes(info, &udp, sizeof udp) &&
+           nft_take_ports(step, udp.dpts, udp.invflags & XT_UDP_INV_DSTPT, true);
+}
+
+static bool nft_take_xt_multiport(struct text info, struct firewall_step *step)
+{
+    struct xt_multiport_v1 multiport;
+
+    if (!attribute_bytes(info, &multiport, sizeof multiport) ||
+        multiport.flags != XT_MULTIPORT_DESTINATION || multiport.count > PORTS_MAX)
+        return false;
+    step->operation = STEP_PORTS;
+    step->length = multiport.count;
+    step->inverted = multiport.invert;
+    memcpy(step->ports, multiport.ports, sizeof step->ports);
+    for (unsigned i = 0; i < PORTS_MAX; i++)
+        step->ranges |= (uint16_t)((multiport.pflags[i] != 0) << i);
+    return true;
+}
+
+/* The bits of INVALID, ESTABLISHED, RELATED and NEW are those of STEP_STATES. */
+static bool nft_take_states(struct firewall_step *step, uint32_t states, uint32_t untracked,
+                            bool inverted)
+{
+    enum { COMMON = 15, UNTRACKED = 64 };
+
+    step->operation = STEP_STATES;
+    step->states = (states & COMMON) | (states & untracked ? UNTRACKED : 0);
+    step->inverted = inverted;
+    return !(states & ~(COMMON | untracked));
+}
+
+static bool nft_take_xt_state(struct text info, struct firewall_step *step)
+{
+    uint32_t states; /* struct xt_state_info */
+
+    return attribute_u32(info, &states) && nft_take_states(step, states, XT_STATE_UNTRACKED, false);
+}
+
+static bool nft_take_xt_conntrack(struct text info, struct firewall_step *step)
+{
+    struct xt_conntrack_mtinfo3 conntrack;
+
+    return attribute_bytes(info, &conntrack, sizeof conntrack) &&
+           conntrack.match_flags == XT_CONNTRACK_STATE &&
+           nft_take_states(step, conntrack.state_mask, XT_CONNTRACK_STATE_UNTRACKED,
+                           conntrack.invert_flags & XT_CONNTRACK_STATE);
+}
+
+/* A match of iptables only looks at the packet, so each may match or not, if no more is known. */
 static bool nft_take_match(struct nft_rule *rule, const struct nft_parts *parts,
                            struct firewall_step *step)
 {
-    (void)rule, (void)parts;
-    step->operation = STEP_MAYBE;
+    static const struct {
+        char name[12];
+        uint8_t revision;
+        bool (*take)(struct text info, struct firewall_step *step);
+    } matches[] = {
+        {"tcp", 0, nft_take_xt_tcp},
+        {"udp", 0, nft_take_xt_udp},
+        {"multiport", 1, nft_take_xt_multiport},
+        {"state", 0, nft_take_xt_state},
+        {"conntrack", 3, nft_take_xt_conntrack},
+    };
+    const struct text name = nft_string(parts->by_type[NFTA_MATCH_NAME]);
+    const uint32_t revision = nft_number(parts->by_type[NFTA_MATCH_REV], UINT32_MAX);
+
+    (void)rule;
+    for (size_t i = 0; name.data && i < COUNT(matches); i++)
+        if (text_is(name, matches[i].name) && revision == matches[i].revision &&
+            matches[i].take(parts->by_type[NFTA_MATCH_INFO], step))
+            return true;
+    *step = (struct firewall_step){.operation = STEP_MAYBE, .index = NO_INDEX};
     return true;
 }
 
