@@ -312,12 +312,14 @@ void firewall_finish(struct firewall *firewall)
                 continue;
             firewall->drops_early |=
                 hook == HOOK_DEVICE || chain->name.family == NFPROTO_BRIDGE;
+            firewall->untracks |= hook == HOOK_PREROUTING && chain->is_early;
             walk_chain(&walk, chain);
         }
         effects[hook] = walk.effects;
         copies |= walk.effects & EFFECT_COPIES;
     }
     firewall->rewrites = effects[HOOK_PREROUTING] & EFFECT_REWRITES;
+    firewall->untracks |= (effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_UNTRACKS;
     firewall->is_known =
         !copies && !((effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_DIVERTS) &&
         !(effects[HOOK_INPUT] & (EFFECT_DIVERTS | EFFECT_REWRITES));

@@ -77,6 +77,7 @@ enum firewall_effect {
     EFFECT_REWRITES = 1, /* gives the packet another port or address, before later hooks see it */
     EFFECT_DIVERTS = 2,  /* hands the packet to any socket, or is not known */
     EFFECT_COPIES = 4,   /* sends a copy of the packet, which may come back by lo */
+    EFFECT_UNTRACKS = 8, /* takes the packet away from connection tracking */
 };
 
 struct firewall_rule {
@@ -116,6 +117,7 @@ struct firewall_name {
 struct firewall_chain {
     struct firewall_name name;
     bool is_base, is_nat, drops; /* drops: the policy */
+    bool is_early;               /* comes before connection tracking */
     uint32_t hook;               /* NF_INET_*; NFPROTO_NETDEV: NF_NETDEV_* */
     uint32_t first, count;       /* its rules */
     unsigned effects;            /* of its own rules */
@@ -148,6 +150,7 @@ struct firewall {
     bool is_known; /* else each packet is REACH_UNKNOWN */
     bool rewrites; /* hook prerouting: a packet may get another port or address */
     bool drops_early; /* chains at devices or bridges may drop packets */
+    bool untracks;    /* rules may see a first packet in another state than NEW */
     struct firewall_chain *chains;
     struct firewall_set *sets;
     struct firewall_rule *rules;

@@ -740,17 +740,20 @@ static unsigned judge_state(struct judge *judge, uint32_t state)
 enum firewall_reach firewall_judge(struct firewall *firewall, const struct firewall_packet *packet)
 {
     struct judge judge = {.firewall = firewall, .packet = packet};
-    unsigned first, later;
+    unsigned first, later, other;
 
     if (!firewall->is_known)
         return REACH_UNKNOWN;
     first = judge_state(&judge, STATE_NEW);
     later = judge_state(&judge, STATE_ESTABLISHED);
-    const bool is_open = first == OUTCOME_ACCEPT && later == OUTCOME_ACCEPT;
-    first |= judge_state(&judge, STATE_INVALID) | judge_state(&judge, STATE_UNTRACKED);
+    other = judge_state(&judge, STATE_INVALID) | judge_state(&judge, STATE_UNTRACKED);
     if (!firewall->is_known)
         return REACH_UNKNOWN;
-    if (!(first & OUTCOME_ACCEPT))
+    if (!((first | other) & OUTCOME_ACCEPT))
         return REACH_NO;
-    return is_open && !firewall->rewrites && !firewall->drops_early ? REACH_YES : REACH_MAYBE;
+    if (firewall->untracks)
+        first |= other;
+    return (first | later) == OUTCOME_ACCEPT && !firewall->rewrites && !firewall->drops_early
+               ? REACH_YES
+               : REACH_MAYBE;
 }

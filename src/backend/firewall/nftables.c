@@ -9,6 +9,7 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <linux/netfilter_ipv4.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
@@ -129,6 +130,7 @@ static int reading_take_chain(const struct nlmsghdr *message, void *arg)
     chain->is_nat = decoded.type.data && text_is(decoded.type, "nat");
     chain->drops = decoded.policy == NF_DROP;
     chain->hook = decoded.hook;
+    chain->is_early = decoded.priority <= NF_IP_PRI_CONNTRACK;
     if (decoded.flags & CHAIN_OFFLOADED)
         chain->effects |= EFFECT_DIVERTS;
     return 0;

@@ -20,6 +20,7 @@ struct nftables_message {
     struct text content;  /* rules: their expressions; lists of elements: the elements */
     bool is_base;         /* chains: called by a hook */
     uint32_t hook, policy;
+    int32_t priority;
     uint32_t flags; /* of the table, chain or set */
     uint32_t key_length, data_type;
 };

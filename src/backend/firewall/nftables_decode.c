@@ -63,8 +63,10 @@ static void nft_take_chain(struct nftables_message *decoded, const struct nft_pa
     decoded->flags = nft_number(parts->by_type[NFTA_CHAIN_FLAGS], 0);
     decoded->is_base = parts->by_type[NFTA_CHAIN_HOOK].data;
     decoded->hook = UINT32_MAX;
-    if (decoded->is_base && nft_split(parts->by_type[NFTA_CHAIN_HOOK], &hook))
-        decoded->hook = nft_number(hook.by_type[NFTA_HOOK_HOOKNUM], UINT32_MAX);
+    if (!decoded->is_base || !nft_split(parts->by_type[NFTA_CHAIN_HOOK], &hook))
+        return;
+    decoded->hook = nft_number(hook.by_type[NFTA_HOOK_HOOKNUM], UINT32_MAX);
+    decoded->priority = (int32_t)nft_number(hook.by_type[NFTA_HOOK_PRIORITY], 0);
 }
 
 static void nft_take_set(struct nftables_message *decoded, const struct nft_parts *parts)
@@ -429,7 +431,7 @@ static const struct nft_expression nft_expressions[] = {
     {"counter", .operation = STEP_NOTHING},
     {"log", .operation = STEP_NOTHING},
     {"last", .operation = STEP_NOTHING},
-    {"notrack", .operation = STEP_NOTHING},
+    {"notrack", .operation = STEP_NOTHING, .effects = EFFECT_UNTRACKS},
     {"limit", .operation = STEP_MAYBE},
     {"quota", .operation = STEP_MAYBE},
     {"connlimit", .operation = STEP_MAYBE},
@@ -576,7 +578,7 @@ static bool nft_take_target(struct nft_rule *rule, const struct nft_parts *parts
         {"NFLOG", .operation = STEP_NOTHING},
         {"MARK", .operation = STEP_NOTHING},
         {"CONNMARK", .operation = STEP_NOTHING},
-        {"CT", .operation = STEP_NOTHING},
+        {"CT", .operation = STEP_NOTHING, .effects = EFFECT_UNTRACKS},
         {"TCPMSS", .operation = STEP_NOTHING},
         {"TRACE", .operation = STEP_NOTHING},
         {"REJECT", .operation = STEP_VERDICT, .source = VERDICT_DROP},
