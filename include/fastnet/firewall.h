@@ -12,21 +12,21 @@
 struct firewall;
 struct netlink;
 
-/* What the rules do with packets to a socket. */
+/* The fate of packets to a socket. */
 enum firewall_reach {
     REACH_UNKNOWN, /* the rules could not be read as a whole, or have a part that may do anything */
     REACH_NO,      /* they drop each packet that could begin a connection */
     REACH_MAYBE,   /* they let some packets pass, or it depends on more than the rules */
-    REACH_YES,     /* they drop no new packet, whoever sends it */
+    REACH_YES,     /* they drop no packet that begins a connection, from any source */
 };
 
 /* Packets to one socket, from any other machine: on any interface but lo. */
 struct firewall_packet {
-    uint8_t family;              /* AF_INET or AF_INET6, of the packets */
-    uint8_t protocol;            /* IPPROTO_* */
-    bool has_port;               /* the protocol has ports; else `port` is unused */
-    uint16_t port;               /* destination port, host byte order */
-    struct address destination;  /* AF_UNSPEC: any address of this machine */
+    uint8_t family;             /* AF_INET or AF_INET6, of the packets */
+    uint8_t protocol;           /* IPPROTO_* */
+    bool has_port;              /* the protocol has ports; else `port` is unused */
+    uint16_t port;              /* destination port, host byte order */
+    struct address destination; /* AF_UNSPEC: any address of this machine */
 };
 
 /* Reads the rules in the network namespace of `netlink` and of this thread, and sets *firewall. It

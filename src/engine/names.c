@@ -7,8 +7,8 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
 #include "fastnet/containers.h"
-#include "fastnet/hosts.h"
 #include "fastnet/firewall.h"
+#include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/kernel_sockets.h"
@@ -656,8 +656,8 @@ static NOT_INLINE int read_interface_sets(struct run *run)
     return 0;
 }
 
-/* Reads the rules of the firewall again in each run. Rights that are lent do not show them to a user
- * who could not read them. */
+/* Reads the rules of the firewall again in each run. Rights that are lent do not show them to a
+ * user who could not read them. */
 static NOT_INLINE int read_firewall(struct run *run)
 {
     struct firewall **firewall = &run->engine->context.netns.firewall;

@@ -199,12 +199,12 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
 /* Hooks as far as they matter here. */
 enum firewall_hook { HOOK_OTHER, HOOK_DEVICE, HOOK_PREROUTING, HOOK_INPUT, FIREWALL_HOOKS };
 
-/* A walk over all chains that the base chains of a hook lead to. */
+/* A walk from the base chains of a hook over all chains that they call. */
 struct firewall_walk {
     struct firewall *firewall;
     enum firewall_hook hook;
     unsigned depth;
-    unsigned effects; /* of these chains */
+    unsigned effects; /* bits enum firewall_effect that the chains have */
 };
 
 static enum firewall_hook firewall_hook_of(const struct firewall_chain *chain)
@@ -296,8 +296,9 @@ static void firewall_limit_rule(const struct firewall *firewall, struct firewall
     }
 }
 
-/* A rule at hook input may give a packet the port of another listener, and no earlier rule sees
- * that. At hook prerouting this is no matter: hook input comes later. */
+/* A rule at hook input may give a packet the port of another listener, after the earlier rules have
+ * seen the first port. A rule at hook prerouting may do so, too, but hook input comes later and
+ * sees the new port. */
 void firewall_finish(struct firewall *firewall)
 {
     unsigned effects[FIREWALL_HOOKS] = {0}, copies = 0;
@@ -310,8 +311,7 @@ void firewall_finish(struct firewall *firewall)
             struct firewall_chain *chain = &firewall->chains[i];
             if (!chain->is_base || firewall_hook_of(chain) != walk.hook)
                 continue;
-            firewall->drops_early |=
-                hook == HOOK_DEVICE || chain->name.family == NFPROTO_BRIDGE;
+            firewall->drops_early |= hook == HOOK_DEVICE || chain->name.family == NFPROTO_BRIDGE;
             firewall->untracks |= hook == HOOK_PREROUTING && chain->is_early;
             walk_chain(&walk, chain);
         }
@@ -320,7 +320,7 @@ void firewall_finish(struct firewall *firewall)
     }
     firewall->rewrites = effects[HOOK_PREROUTING] & EFFECT_REWRITES;
     firewall->untracks |= (effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_UNTRACKS;
-    firewall->is_known =
-        !copies && !((effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_DIVERTS) &&
-        !(effects[HOOK_INPUT] & (EFFECT_DIVERTS | EFFECT_REWRITES));
+    firewall->is_known = !copies &&
+                         !((effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_DIVERTS) &&
+                         !(effects[HOOK_INPUT] & (EFFECT_DIVERTS | EFFECT_REWRITES));
 }

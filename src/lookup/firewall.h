@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules of a firewall in a form that firewall_judge() can run: chains of rules, rules of steps.
- * A step is an expression of nftables (nft(8)), or what is known about it. */
+/* The rules of a firewall in a form that firewall_judge() can run. A chain has rules, and a rule
+ * has steps. A step is an expression of nftables (nft(8)), or the part of it that is known. */
 #ifndef LOOKUP_FIREWALL_H
 #define LOOKUP_FIREWALL_H
 
@@ -20,16 +20,17 @@ enum firewall_operation {
     STEP_LOAD,     /* a part of the packet goes to the register `to` */
     STEP_CONSTANT, /* `first` goes to the register `to` */
     STEP_BITWISE,  /* `to` = `from` & first ^ second */
-    STEP_COMPARE,  /* the rule goes on if `from` compares so with `first` */
-    STEP_RANGE,    /* ... if `from` is between `first` and `second` */
-    STEP_LOOKUP,   /* ... if a set has `from`; a map also yields a value or a verdict */
-    STEP_PORTS,    /* ... if the destination port is one of `ports` */
-    STEP_STATES,   /* ... if the state of connection tracking is one of `states` */
-    STEP_MAYBE,    /* ... or not */
-    STEP_VERDICT,
+    /* The kernel ends the rule unless the condition of the step is true. */
+    STEP_COMPARE, /* the register `from` compares with `first` as `source` says */
+    STEP_RANGE,   /* `from` is between `first` and `second` */
+    STEP_LOOKUP,  /* a set has `from`; a map also yields a value or a verdict */
+    STEP_PORTS,   /* the destination port is one of `ports` */
+    STEP_STATES,  /* the state of connection tracking is one of `states` */
+    STEP_MAYBE,   /* the condition is not known here */
+    STEP_VERDICT, /* ends the rule */
 };
 
-/* What STEP_LOAD loads. Of LOAD_ANY nothing is known: not even whether the packet has it. */
+/* Sources of STEP_LOAD. LOAD_ANY: the value can be any, and the packet may lack it. */
 enum firewall_load {
     LOAD_ANY,
     LOAD_ETHERTYPE,
@@ -37,7 +38,7 @@ enum firewall_load {
     LOAD_PROTOCOL, /* IPPROTO_* */
     LOAD_INTERFACE,
     LOAD_INTERFACE_NAME,
-    LOAD_STATE,     /* of connection tracking */
+    LOAD_STATE,     /* the state of connection tracking */
     LOAD_NETWORK,   /* bytes of the IP header */
     LOAD_TRANSPORT, /* bytes of the header after it */
 };
@@ -52,14 +53,14 @@ enum firewall_verdict {
 };
 
 struct firewall_step {
-    uint8_t operation;       /* enum firewall_operation */
-    uint8_t source;          /* enum firewall_load, enum nft_cmp_ops, or enum firewall_verdict */
-    uint8_t from, to;        /* registers: number of their first byte */
-    uint8_t offset, length;  /* of the loaded or compared bytes */
-    bool inverted;           /* the opposite of a range, of a lookup, of ports or states */
-    bool maps;               /* STEP_LOOKUP: `to` gets the value of a map */
-    bool partly;             /* STEP_PORTS: there are further conditions */
-    int32_t index;           /* STEP_LOOKUP: of the set; STEP_VERDICT: of the chain; NO_INDEX */
+    uint8_t operation;      /* enum firewall_operation */
+    uint8_t source;         /* enum firewall_load, enum nft_cmp_ops, or enum firewall_verdict */
+    uint8_t from, to;       /* registers: number of their first byte */
+    uint8_t offset, length; /* the loaded or compared bytes */
+    bool inverted;          /* the condition is the opposite: of ranges, lookups, ports, states */
+    bool maps;              /* STEP_LOOKUP: `to` gets the value of a map */
+    bool partly;            /* STEP_PORTS: there are further conditions */
+    int32_t index;          /* STEP_LOOKUP: the set; STEP_VERDICT: the chain; or NO_INDEX */
     union {
         struct {
             uint8_t first[16], second[16];
@@ -72,17 +73,17 @@ struct firewall_step {
     };
 };
 
-/* What a rule may do besides its verdict. */
+/* Effects of a rule besides its verdict. */
 enum firewall_effect {
     EFFECT_REWRITES = 1, /* gives the packet another port or address, before later hooks see it */
-    EFFECT_DIVERTS = 2,  /* hands the packet to any socket, or is not known */
+    EFFECT_DIVERTS = 2,  /* may hand the packet to any socket, or is not known here */
     EFFECT_COPIES = 4,   /* sends a copy of the packet, which may come back by lo */
     EFFECT_UNTRACKS = 8, /* takes the packet away from connection tracking */
 };
 
 struct firewall_rule {
-    uint32_t first, count;      /* its steps */
-    uint16_t port, port_last;   /* it does nothing with packets to other ports */
+    uint32_t first, count;    /* its steps */
+    uint16_t port, port_last; /* the rule does nothing with packets to other ports */
 };
 
 /* Packets whose fate depends only on their port and address. */
@@ -92,15 +93,17 @@ struct firewall_class {
 };
 enum { FIREWALL_CLASSES = 32 };
 
-/* A part of what a chain does with the packets of a class: a rule, or what many rules do, because
- * they look at no port and no destination. */
+/* A part of a program: a rule, or the outcome of rules that compare neither the port nor the
+ * destination. */
 struct firewall_entry {
     bool is_rule;
     uint8_t outcome; /* enum outcome, of firewall_judge.c; unless is_rule */
     uint32_t rule;
-    uint32_t run; /* entries from this one on, each a rule for one port: sorted by port; 0: no run */
+    /* Length of a run that begins here: rules for a single port each, sorted by port. 0: no run. */
+    uint32_t run;
 };
 
+/* A chain for the packets of a class: only rules are left whose outcome depends on the packet. */
 struct firewall_program {
     bool is_made, is_being_made;
     struct firewall_entry *entries;
@@ -120,7 +123,7 @@ struct firewall_chain {
     bool is_early;               /* comes before connection tracking */
     uint32_t hook;               /* NF_INET_*; NFPROTO_NETDEV: NF_NETDEV_* */
     uint32_t first, count;       /* its rules */
-    unsigned effects;            /* of its own rules */
+    unsigned effects;            /* bits enum firewall_effect that its rules have */
     unsigned seen;               /* bits of the hooks whose base chains lead here */
     uint32_t run;                /* number of the run in which `outcome` was found */
     unsigned outcome;
@@ -133,7 +136,7 @@ struct firewall_element {
     bool any;        /* matches if no other element does */
     bool maybe;      /* has an expression of its own, such as a limit */
     uint8_t verdict; /* enum firewall_verdict */
-    int32_t chain;   /* of VERDICT_JUMP and VERDICT_GOTO */
+    int32_t chain;   /* VERDICT_JUMP and VERDICT_GOTO: index of the chain */
 };
 
 struct firewall_set {
@@ -141,14 +144,14 @@ struct firewall_set {
     uint32_t flags; /* NFT_SET_* */
     uint32_t key_length;
     bool has_verdicts;
-    bool wanted;           /* a rule looks up something in it that is known */
+    bool wanted;           /* its elements matter: a rule looks up bytes that the judge may know */
     bool is_read;          /* it has all of its elements */
     uint32_t first, count; /* its elements */
 };
 
 struct firewall {
-    bool is_known; /* else each packet is REACH_UNKNOWN */
-    bool rewrites; /* hook prerouting: a packet may get another port or address */
+    bool is_known;    /* else each packet is REACH_UNKNOWN */
+    bool rewrites;    /* hook prerouting: a packet may get another port or address */
     bool drops_early; /* chains at devices or bridges may drop packets */
     bool untracks;    /* rules may see a first packet in another state than NEW */
     struct firewall_chain *chains;
@@ -178,7 +181,7 @@ int32_t firewall_find_set(const struct firewall *firewall, uint8_t family, struc
                           struct text name);
 /* Call this when a set has all of its elements, which are the last of the array. */
 void firewall_finish_set(struct firewall *firewall, struct firewall_set *set);
-/* Frees what firewall_judge() has kept. */
+/* Frees the programs that firewall_judge() has made. */
 void firewall_forget_programs(struct firewall *firewall);
 /* Call this when everything was added: is_known is true if the rules can be judged. */
 void firewall_finish(struct firewall *firewall);

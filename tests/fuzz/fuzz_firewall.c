@@ -52,12 +52,12 @@ static bool kernel_next(struct kernel *kernel, char *buffer, size_t *length)
         const uint8_t family = bytes_u8(&kernel->left);
         size_t size = bytes_u16(&kernel->left) % MESSAGE_MAX;
         size = size < kernel->left.left ? size : kernel->left.left;
-        *header = (struct nlmsghdr){
-            .nlmsg_len = (uint32_t)(NLMSG_HDRLEN + sizeof(struct nfgenmsg) + size),
-            .nlmsg_type = (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type),
-            .nlmsg_flags = NLM_F_MULTI,
-            .nlmsg_seq = kernel->sequence,
-            .nlmsg_pid = 1};
+        *header = (struct nlmsghdr){.nlmsg_len =
+                                        (uint32_t)(NLMSG_HDRLEN + sizeof(struct nfgenmsg) + size),
+                                    .nlmsg_type = (uint16_t)(NFNL_SUBSYS_NFTABLES << 8 | type),
+                                    .nlmsg_flags = NLM_F_MULTI,
+                                    .nlmsg_seq = kernel->sequence,
+                                    .nlmsg_pid = 1};
         *(struct nfgenmsg *)(void *)(header + 1) = (struct nfgenmsg){.nfgen_family = family};
         bytes_take(&kernel->left, buffer + NLMSG_HDRLEN + sizeof(struct nfgenmsg), size);
         *length = header->nlmsg_len;
@@ -80,8 +80,8 @@ static ssize_t kernel_answers(void *arg, void *buffer, size_t size, uint32_t *po
     if (kernel_next(kernel, buffer, &length))
         return (ssize_t)length;
     kernel->ended = true;
-    *done = (struct nlmsghdr){NLMSG_HDRLEN + sizeof(int), NLMSG_DONE, NLM_F_MULTI,
-                              kernel->sequence, 1};
+    *done =
+        (struct nlmsghdr){NLMSG_HDRLEN + sizeof(int), NLMSG_DONE, NLM_F_MULTI, kernel->sequence, 1};
     memset(done + 1, 0, sizeof(int));
     return NLMSG_HDRLEN + sizeof(int);
 }

@@ -14,7 +14,13 @@
 
 #include "kit.h"
 
-enum { EQUAL = NFT_CMP_EQ, DIFFERS = NFT_CMP_NEQ, DUMPS = 5, NEW_STATE = 8, ESTABLISHED_OR_RELATED = 6 };
+enum {
+    EQUAL = NFT_CMP_EQ,
+    DIFFERS = NFT_CMP_NEQ,
+    DUMPS = 5,
+    NEW_STATE = 8,
+    ESTABLISHED_OR_RELATED = 6
+};
 
 /* The rules of a kernel, by the order in which they are asked for: chains, tables, sets, rules, and
  * the elements of the only set. */

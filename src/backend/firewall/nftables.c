@@ -23,8 +23,8 @@
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
 
-/* SETS_READ_MAX: the elements of further sets are not read. TRIES_MAX: readings, if the rules change
- * meanwhile. CHAIN_OFFLOADED: NFT_CHAIN_HW_OFFLOAD of newer headers. */
+/* SETS_READ_MAX: the elements of further sets are not read. TRIES_MAX: readings, if the rules
+ * change meanwhile. CHAIN_OFFLOADED: NFT_CHAIN_HW_OFFLOAD of newer headers. */
 enum { SETS_READ_MAX = 256, TRIES_MAX = 3, CHAIN_OFFLOADED = 2 };
 
 /* --- Asking ----------------------------------------------------------------------------------- */

@@ -13,15 +13,15 @@ struct netlink;
 
 /* A message about a table, chain, rule or set. Texts are borrowed from the message. */
 struct nftables_message {
-    uint8_t family;       /* NFPROTO_* */
-    uint16_t generation;  /* of all rules, 16 bits; it changes with them */
+    uint8_t family;          /* NFPROTO_* */
+    uint16_t generation;     /* 16 bits of a number that changes with the rules */
     struct text table, name; /* name: of the chain or set; of a rule, its chain */
-    struct text type;     /* chains: "filter", "nat" or "route" */
-    struct text content;  /* rules: their expressions; lists of elements: the elements */
-    bool is_base;         /* chains: called by a hook */
+    struct text type;        /* chains: "filter", "nat" or "route" */
+    struct text content;     /* rules: their expressions; lists of elements: the elements */
+    bool is_base;            /* chains: called by a hook */
     uint32_t hook, policy;
     int32_t priority;
-    uint32_t flags; /* of the table, chain or set */
+    uint32_t flags; /* flags of the table, chain or set */
     uint32_t key_length, data_type;
 };
 
@@ -35,6 +35,12 @@ bool nftables_decode(const struct nlmsghdr *message, unsigned type,
 int nftables_add_rule(struct firewall *firewall, const struct nftables_message *rule);
 int nftables_add_elements(struct firewall *firewall, const struct firewall_set *set,
                           const struct nftables_message *list);
+
+/* Decode a match or target of iptables. xtables_take_match() makes STEP_MAYBE of a match that is
+ * not known. xtables_take_target() returns false if the target is not known. */
+void xtables_take_match(struct text name, uint32_t revision, struct text info,
+                        struct firewall_step *step);
+bool xtables_take_target(struct text name, struct firewall_step *step, unsigned *effects);
 
 /* Makes a dump of this type (NFT_MSG_GET*); table and set: NULL, or their names, for elements.
  * Returns 0, -errno, or the negative result of fn. -ENOENT: the kernel has no nftables, and is not

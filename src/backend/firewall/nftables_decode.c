@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Decodes what nftables sends: chains, sets, and rules with their expressions. An expression that is
- * not known here gets EFFECT_DIVERTS: it may do anything. */
+/* Decodes what nftables sends: chains, sets, and rules with their expressions. An expression that
+ * is not known here gets EFFECT_DIVERTS: it may do anything. */
 #include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nf_tables_compat.h>
 #include <linux/netfilter/nfnetlink.h>
-#include <linux/netfilter/xt_conntrack.h>
-#include <linux/netfilter/xt_multiport.h>
-#include <linux/netfilter/xt_state.h>
-#include <linux/netfilter/xt_tcpudp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,8 +106,8 @@ bool nftables_decode(const struct nlmsghdr *message, unsigned type,
 
 /* --- Values ----------------------------------------------------------------------------------- */
 
-/* Sets *byte to the first byte of a register: NFT_REG_1 to NFT_REG_4 have 16 bytes, NFT_REG32_00 and
- * later 4 bytes, of the same memory. `length` bytes from there on must be in it. */
+/* Sets *byte to the first byte of a register: NFT_REG_1 to NFT_REG_4 have 16 bytes, NFT_REG32_00
+ * and later 4 bytes, of the same memory. `length` bytes from there on must be in it. */
 static bool nft_register(struct text content, size_t length, uint8_t *byte)
 {
     const uint32_t number = nft_number(content, UINT32_MAX);
@@ -139,7 +135,6 @@ static size_t nft_value(struct text content, void *value, size_t size)
         memcpy(value, content.data, content.length);
     return content.length;
 }
-
 
 /* Sets verdict and chain from an NFTA_DATA_VERDICT. */
 static bool nft_verdict(const struct firewall *firewall, const struct nftables_message *message,
@@ -190,7 +185,7 @@ struct nft_rule {
 /* An expression by its name. */
 struct nft_expression {
     char name[16];
-    uint8_t operation, source; /* of the step, if `take` is NULL */
+    uint8_t operation, source; /* the step has them if `take` is NULL */
     uint8_t effects;
     uint8_t to; /* STEP_LOAD: the attribute with the register; without it, the step is STEP_MAYBE */
     /* Decodes into *step, which is all zeroes. Returns false if that is not possible. */
@@ -230,8 +225,8 @@ static bool nft_take_meta(struct nft_rule *rule, const struct nft_parts *parts,
     static const struct {
         uint8_t key, source, length;
     } loads[] = {
-        {NFT_META_PROTOCOL, LOAD_ETHERTYPE, 2}, {NFT_META_NFPROTO, LOAD_FAMILY, 1},
-        {NFT_META_L4PROTO, LOAD_PROTOCOL, 1},   {NFT_META_IIF, LOAD_INTERFACE, 4},
+        {NFT_META_PROTOCOL, LOAD_ETHERTYPE, 2},      {NFT_META_NFPROTO, LOAD_FAMILY, 1},
+        {NFT_META_L4PROTO, LOAD_PROTOCOL, 1},        {NFT_META_IIF, LOAD_INTERFACE, 4},
         {NFT_META_IIFNAME, LOAD_INTERFACE_NAME, 16},
     };
     const struct text to = parts->by_type[NFTA_META_DREG];
@@ -297,7 +292,7 @@ static bool nft_take_cmp(struct nft_rule *rule, const struct nft_parts *parts,
     step->length =
         (uint8_t)nft_value(parts->by_type[NFTA_CMP_DATA], step->first, sizeof step->first);
     if (!step->length)
-        step->operation = STEP_MAYBE; /* longer than what is compared here */
+        step->operation = STEP_MAYBE; /* the value is longer than `first` */
     return nft_register(parts->by_type[NFTA_CMP_SREG], step->length, &step->from);
 }
 
@@ -443,7 +438,8 @@ static const struct nft_expression nft_expressions[] = {
     {"dup", .operation = STEP_MAYBE, .effects = EFFECT_COPIES},
     {"fwd", .operation = STEP_MAYBE, .effects = EFFECT_COPIES},
     {"byteorder", .operation = STEP_LOAD, .to = NFTA_BYTEORDER_DREG},
-    {"exthdr", .operation = STEP_LOAD, .to = NFTA_EXTHDR_DREG}, /* without it: writes an option of TCP */
+    {"exthdr", .operation = STEP_LOAD,
+     .to = NFTA_EXTHDR_DREG}, /* without it: writes an option of TCP */
     {"fib", .operation = STEP_LOAD, .to = NFTA_FIB_DREG},
     {"hash", .operation = STEP_LOAD, .to = NFTA_HASH_DREG},
     {"numgen", .operation = STEP_LOAD, .to = NFTA_NG_DREG},
@@ -470,129 +466,20 @@ static bool nft_take_simple(struct nft_rule *rule, const struct nft_expression *
 
 /* --- Matches and targets of iptables ---------------------------------------------------------- */
 
-static bool nft_take_ports(struct firewall_step *step, const uint16_t ports[2], bool inverted,
-                           bool partly)
-{
-    step->operation = STEP_PORTS;
-    step->length = 2;
-    step->ranges = 1;
-    memcpy(step->ports, ports, 2 * sizeof *ports);
-    step->inverted = inverted;
-    step->partly = partly;
-    return true;
-}
-
-static bool nft_take_xt_tcp(struct text info, struct firewall_step *step)
-{
-    struct xt_tcp tcp;
-
-    return attribute_bytes(info, &tcp, sizeof tcp) &&
-           nft_take_ports(step, tcp.dpts, tcp.invflags & XT_TCP_INV_DSTPT, true);
-}
-
-static bool nft_take_xt_udp(struct text info, struct firewall_step *step)
-{
-    struct xt_udp udp;
-
-    return attribute_bytes(info, &udp, sizeof udp) &&
-           nft_take_ports(step, udp.dpts, udp.invflags & XT_UDP_INV_DSTPT, true);
-}
-
-static bool nft_take_xt_multiport(struct text info, struct firewall_step *step)
-{
-    struct xt_multiport_v1 multiport;
-
-    if (!attribute_bytes(info, &multiport, sizeof multiport) ||
-        multiport.flags != XT_MULTIPORT_DESTINATION || multiport.count > PORTS_MAX)
-        return false;
-    step->operation = STEP_PORTS;
-    step->length = multiport.count;
-    step->inverted = multiport.invert;
-    memcpy(step->ports, multiport.ports, sizeof step->ports);
-    for (unsigned i = 0; i < PORTS_MAX; i++)
-        step->ranges |= (uint16_t)((multiport.pflags[i] != 0) << i);
-    return true;
-}
-
-/* The bits of INVALID, ESTABLISHED, RELATED and NEW are those of STEP_STATES. */
-static bool nft_take_states(struct firewall_step *step, uint32_t states, uint32_t untracked,
-                            bool inverted)
-{
-    enum { COMMON = 15, UNTRACKED = 64 };
-
-    step->operation = STEP_STATES;
-    step->states = (states & COMMON) | (states & untracked ? UNTRACKED : 0);
-    step->inverted = inverted;
-    return !(states & ~(COMMON | untracked));
-}
-
-static bool nft_take_xt_state(struct text info, struct firewall_step *step)
-{
-    uint32_t states; /* struct xt_state_info */
-
-    return attribute_u32(info, &states) && nft_take_states(step, states, XT_STATE_UNTRACKED, false);
-}
-
-static bool nft_take_xt_conntrack(struct text info, struct firewall_step *step)
-{
-    struct xt_conntrack_mtinfo3 conntrack;
-
-    return attribute_bytes(info, &conntrack, sizeof conntrack) &&
-           conntrack.match_flags == XT_CONNTRACK_STATE &&
-           nft_take_states(step, conntrack.state_mask, XT_CONNTRACK_STATE_UNTRACKED,
-                           conntrack.invert_flags & XT_CONNTRACK_STATE);
-}
-
-/* A match of iptables only looks at the packet, so each may match or not, if no more is known. */
 static bool nft_take_match(struct nft_rule *rule, const struct nft_parts *parts,
                            struct firewall_step *step)
 {
-    static const struct {
-        char name[12];
-        uint8_t revision;
-        bool (*take)(struct text info, struct firewall_step *step);
-    } matches[] = {
-        {"tcp", 0, nft_take_xt_tcp},
-        {"udp", 0, nft_take_xt_udp},
-        {"multiport", 1, nft_take_xt_multiport},
-        {"state", 0, nft_take_xt_state},
-        {"conntrack", 3, nft_take_xt_conntrack},
-    };
-    const struct text name = nft_string(parts->by_type[NFTA_MATCH_NAME]);
-    const uint32_t revision = nft_number(parts->by_type[NFTA_MATCH_REV], UINT32_MAX);
-
     (void)rule;
-    for (size_t i = 0; name.data && i < COUNT(matches); i++)
-        if (text_is(name, matches[i].name) && revision == matches[i].revision &&
-            matches[i].take(parts->by_type[NFTA_MATCH_INFO], step))
-            return true;
-    *step = (struct firewall_step){.operation = STEP_MAYBE, .index = NO_INDEX};
+    xtables_take_match(nft_string(parts->by_type[NFTA_MATCH_NAME]),
+                       nft_number(parts->by_type[NFTA_MATCH_REV], UINT32_MAX),
+                       parts->by_type[NFTA_MATCH_INFO], step);
     return true;
 }
 
 static bool nft_take_target(struct nft_rule *rule, const struct nft_parts *parts,
                             struct firewall_step *step)
 {
-    static const struct nft_expression targets[] = {
-        {"LOG", .operation = STEP_NOTHING},
-        {"NFLOG", .operation = STEP_NOTHING},
-        {"MARK", .operation = STEP_NOTHING},
-        {"CONNMARK", .operation = STEP_NOTHING},
-        {"CT", .operation = STEP_NOTHING, .effects = EFFECT_UNTRACKS},
-        {"TCPMSS", .operation = STEP_NOTHING},
-        {"TRACE", .operation = STEP_NOTHING},
-        {"REJECT", .operation = STEP_VERDICT, .source = VERDICT_DROP},
-        {"SNAT", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT},
-        {"MASQUERADE", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT},
-        {"DNAT", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT, .effects = EFFECT_REWRITES},
-        {"REDIRECT", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT, .effects = EFFECT_REWRITES},
-    };
-    const struct text name = nft_string(parts->by_type[NFTA_TARGET_NAME]);
-
-    for (size_t i = 0; i < COUNT(targets); i++)
-        if (name.data && text_is(name, targets[i].name))
-            return nft_take_simple(rule, &targets[i], parts, step);
-    return false;
+    return xtables_take_target(nft_string(parts->by_type[NFTA_TARGET_NAME]), step, &rule->effects);
 }
 
 /* --- Rules ------------------------------------------------------------------------------------ */
@@ -664,7 +551,8 @@ int nftables_add_rule(struct firewall *firewall, const struct nftables_message *
         return -EAGAIN;
     chain = &firewall->chains[index];
     error = nft_add_steps(&rule, message->content);
-    added = error ? NULL : ARRAY_ADD(firewall->rules, firewall->rule_count, firewall->rule_capacity);
+    added =
+        error ? NULL : ARRAY_ADD(firewall->rules, firewall->rule_count, firewall->rule_capacity);
     if (!added)
         return error ? error : -ENOMEM;
     *added = (struct firewall_rule){.first = (uint32_t)first,
@@ -692,8 +580,8 @@ static bool nft_take_element(const struct firewall *firewall, const struct firew
     flags = nft_number(parts.by_type[NFTA_SET_ELEM_FLAGS], 0);
     element->ends = flags & NFT_SET_ELEM_INTERVAL_END;
     element->any = flags & NFT_SET_ELEM_CATCHALL;
-    element->maybe = parts.by_type[NFTA_SET_ELEM_EXPR].data ||
-                     parts.by_type[NFTA_SET_ELEM_EXPRESSIONS].data;
+    element->maybe =
+        parts.by_type[NFTA_SET_ELEM_EXPR].data || parts.by_type[NFTA_SET_ELEM_EXPRESSIONS].data;
     if (!element->any &&
         nft_value(parts.by_type[NFTA_SET_ELEM_KEY], element->first, KEY_BYTES) != set->key_length)
         return false;

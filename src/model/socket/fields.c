@@ -133,7 +133,8 @@ static struct value interfaces(const struct cell *cell)
     return (struct value){.type = VALUE_NAMES, .names = {set.names, set.count}};
 }
 
-/* --- What rules do with packets to it ---------------------------------------------------------- */
+/* --- What rules do with packets to it ----------------------------------------------------------
+ */
 
 static WORDS(reach_name, [REACH_UNKNOWN] = "unknown", [REACH_NO] = "no", [REACH_MAYBE] = "maybe",
              [REACH_YES] = "yes");
@@ -148,8 +149,9 @@ static enum firewall_reach reach_of(struct firewall *firewall, const struct reco
                          !(record->has & SOCKET_V6ONLY && sock->v6only);
     struct firewall_packet packet = {
         .family = local.family,
-        .protocol = (uint8_t)(is_raw ? sock->local.port
-                              : sock->protocol == PROTOCOL_MPTCP ? IPPROTO_TCP : sock->protocol),
+        .protocol = (uint8_t)(is_raw                             ? sock->local.port
+                              : sock->protocol == PROTOCOL_MPTCP ? IPPROTO_TCP
+                                                                 : sock->protocol),
         .has_port = !is_raw && sock->protocol != IPPROTO_ICMP,
         .port = sock->local.port,
         .destination = is_any ? (struct address){.family = AF_UNSPEC} : local,
