@@ -37,6 +37,7 @@
 #define NEED_CONNECTS       (UINT64_C(1) << 20) /* when a connection was made, and by whom */
 #define NEED_RPC_PROGRAMS   (UINT64_C(1) << 21) /* port -> name of its RPC program */
 #define NEED_ADDRESSES      (UINT64_C(1) << 22) /* address -> interfaces that have it */
+#define NEED_FIREWALL       (UINT64_C(1) << 23) /* socket -> what rules do with packets to it */
 #define NEED_PROFILES       (UINT64_C(1) << 26) /* process -> its arguments, start and ancestors */
 #define NEED_PROGRAMS       (UINT64_C(1) << 27) /* with NEED_PROFILES: its program and directory */
 
@@ -80,6 +81,7 @@ struct networks;
 struct cgroups;
 struct peers;
 struct interface_sets;
+struct firewall;
 struct netns;
 
 /* Lookups that differ from one network namespace to the next. */
@@ -89,6 +91,7 @@ struct netns_lookups {
     uint64_t ephemeral[2];
     struct peers *peers;
     struct interface_sets *interface_sets;
+    struct firewall *firewall;
     const struct netns *netns; /* the network namespace (namespace.h) */
 };
 

@@ -142,6 +142,8 @@ static unsigned rights_of(const struct listing *listing)
         rights |= 1u << RIGHT_NAMESPACES;
     if (listing->needs.lookups & (NEED_ANY_OWNERS | NEED_PROFILES | NEED_SENDERS | NEED_CONNECTS))
         rights |= 1u << RIGHT_OWNERS | (listing->processes ? 1u << RIGHT_NAMESPACE_FILES : 0);
+    if (listing->needs.lookups & NEED_FIREWALL)
+        rights |= 1u << RIGHT_NETFILTER | 1u << RIGHT_NETFILTER_FILES;
     if (listing->needs.lookups & NEED_CONTAINERS)
         rights |= 1u << RIGHT_CONTAINERS;
     if (((listing->needs.lookups & (NEED_ANY_OWNERS | NEED_CONNECTS) || all_netns) &&

@@ -9,6 +9,7 @@
 #include "fastnet/byte_counts.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/connects.h"
+#include "fastnet/firewall.h"
 #include "fastnet/held_sockets.h"
 #include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
@@ -69,6 +70,7 @@ void engine_destroy(struct engine *engine)
     cgroups_destroy(engine->context.cgroups);
     peers_destroy(engine->context.netns.peers);
     interface_sets_destroy(engine->context.netns.interface_sets);
+    firewall_destroy(engine->context.netns.firewall);
     delta_destroy(engine->delta);
     delta_destroy(engine->ages);
     free(engine);

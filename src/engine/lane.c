@@ -94,6 +94,7 @@ static struct needs known_at_once(const struct run *run)
                           .lookups = NEED_INTERFACES | NEED_LINKS | NEED_LABELS | NEED_SENDERS |
                                      NEED_CGROUPS | NEED_CONTAINERS | NEED_EPHEMERAL | NEED_PEERS |
                                      NEED_ADDRESSES | NEED_MACHINE | NEED_LISTING | NEED_CONNECTS |
+                                     NEED_FIREWALL |
                                      (run->owners.stand_ins ? 0 : NEED_OWNERS_CGROUPS)};
 }
 

@@ -7,6 +7,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/clock.h"
 #include "fastnet/containers.h"
+#include "fastnet/firewall.h"
 #include "fastnet/hosts.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
@@ -655,6 +656,33 @@ static NOT_INLINE int read_interface_sets(struct run *run)
     return 0;
 }
 
+/* Reads the rules of the firewall again in each run. Rights that are lent do not show them to a
+ * user who could not read them. */
+static NOT_INLINE int read_firewall(struct run *run)
+{
+    struct firewall **firewall = &run->engine->context.netns.firewall;
+    int error;
+
+    firewall_destroy(*firewall);
+    if (run_is_captured(run) || run->listing->backend == BACKEND_PROC || run->listing->diag_file) {
+        *firewall = firewall_create();
+        return *firewall ? 0 : -ENOMEM;
+    }
+    if (rights_elevated()) {
+        *firewall = firewall_create();
+        error = *firewall ? -EPERM : -ENOMEM;
+    } else {
+        error = firewall_read(firewall, run->engine->netlink, run->listing->proc_root);
+    }
+    if (error == -EPERM)
+        report_note(run->report, "reachable is unknown: rules of nftables: %s",
+                    rights_have(1u << RIGHT_NETFILTER) ? REFUSED_IN_SPITE_OF("CAP_NET_ADMIN")
+                                                       : RIGHTS_MISSING("CAP_NET_ADMIN"));
+    else if (error < 0 && error != -ENOMEM)
+        report_note(run->report, "reachable is unknown: rules of nftables: %s", strerror(-error));
+    return error == -ENOMEM ? error : 0;
+}
+
 int run_prepare_numbers(struct run *run)
 {
     struct context *context = &run->engine->context;
@@ -714,6 +742,8 @@ int run_prepare_netns(struct run *run)
         (void)sysctl_numbers(run->listing->proc_root, "net/ipv4/ip_local_port_range",
                              lookups->ephemeral, 2);
     error = (needs & NEED_ADDRESSES) ? read_interface_sets(run) : 0;
+    if (!error && (needs & NEED_FIREWALL))
+        error = read_firewall(run);
     return !error && (needs & NEED_PEERS) ? read_peers(run) : error;
 }
 

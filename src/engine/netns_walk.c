@@ -7,6 +7,7 @@
 #include "engine/run.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/firewall.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/netlink.h"
@@ -20,6 +21,7 @@ static void netns_lookups_finish(struct netns_lookups *lookups)
     interfaces_destroy(lookups->interfaces);
     peers_destroy(lookups->peers);
     interface_sets_destroy(lookups->interface_sets);
+    firewall_destroy(lookups->firewall);
     *lookups = (struct netns_lookups){.interfaces = NULL};
 }
 

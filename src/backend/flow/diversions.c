@@ -1,96 +1,44 @@
 /* SPDX-License-Identifier: MIT */
 #include "fastnet/diversions.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <libmnl/libmnl.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
-#include <linux/netfilter/nfnetlink.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/netlink/netlink.h"
+#include "backend/firewall/nftables.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
-#include "fastnet/report.h"
+#include "fastnet/rights.h"
 #include "sys/bpf_call.h"
 
 enum { DIVERSION_ANY = DIVERSION_NAT | DIVERSION_OTHER };
 
-struct diversion_chain {
-    bool is_base;
-    uint32_t hook;
-    char type[16];
-};
-
-static int diversions_take_hook(const struct nlattr *attribute, void *arg)
-{
-    struct diversion_chain *chain = arg;
-
-    if (mnl_attr_get_type(attribute) == NFTA_HOOK_HOOKNUM &&
-        mnl_attr_validate(attribute, MNL_TYPE_U32) >= 0)
-        chain->hook = ntohl(mnl_attr_get_u32(attribute));
-    return MNL_CB_OK;
-}
-
-static int diversions_take_attribute(const struct nlattr *attribute, void *arg)
-{
-    struct diversion_chain *chain = arg;
-
-    if (mnl_attr_get_type(attribute) == NFTA_CHAIN_HOOK) {
-        chain->is_base = true;
-        (void)mnl_attr_parse_nested(attribute, diversions_take_hook, chain);
-    } else if (mnl_attr_get_type(attribute) == NFTA_CHAIN_TYPE &&
-               mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) >= 0) {
-        strncpy(chain->type, mnl_attr_get_payload(attribute), sizeof chain->type - 1);
-    }
-    return MNL_CB_OK;
-}
-
 /* A filter at the other hooks only lets packets pass, or ends them. */
 static int diversions_take_chain(const struct nlmsghdr *message, void *arg)
 {
-    struct diversion_chain chain = {.hook = NF_INET_PRE_ROUTING};
-    const struct nfgenmsg *header = mnl_nlmsg_get_payload(message);
+    struct nftables_message chain;
     unsigned *found = arg;
 
-    if (message->nlmsg_type != (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWCHAIN) ||
-        message->nlmsg_len < sizeof *message + sizeof *header)
+    if (!nftables_decode(message, NFT_MSG_NEWCHAIN, &chain) || !chain.is_base ||
+        chain.family == NFPROTO_ARP)
         return 0;
-    (void)mnl_attr_parse(message, sizeof *header, diversions_take_attribute, &chain);
-    if (!chain.is_base || header->nfgen_family == NFPROTO_ARP)
-        return 0;
-    if (strcmp(chain.type, "nat") == 0)
+    if (text_is(chain.type, "nat"))
         *found |= DIVERSION_NAT;
-    else if (strcmp(chain.type, "filter") != 0 || header->nfgen_family == NFPROTO_NETDEV ||
-             header->nfgen_family == NFPROTO_BRIDGE || chain.hook < NF_INET_LOCAL_IN ||
+    else if (!text_is(chain.type, "filter") || chain.family == NFPROTO_NETDEV ||
+             chain.family == NFPROTO_BRIDGE || chain.hook < NF_INET_LOCAL_IN ||
              chain.hook > NF_INET_POST_ROUTING)
         *found |= DIVERSION_OTHER;
     return 0;
 }
 
-/* A kernel without nftables has no such subsystem: -EINVAL. */
 static unsigned diversions_of_chains(struct netlink *netlink)
 {
-    struct report unreported = {.partial = false};
-    _Alignas(struct nlmsghdr) char request[64];
-    struct nlmsghdr *message = mnl_nlmsg_put_header(request);
-    struct nfgenmsg *header;
     unsigned found = 0;
-    int error;
+    const int error = nftables_dump(netlink, NFT_MSG_GETCHAIN, NULL, diversions_take_chain, &found);
 
-    message->nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETCHAIN;
-    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    header = mnl_nlmsg_put_extra_header(message, sizeof *header);
-    *header = (struct nfgenmsg){.nfgen_family = NFPROTO_UNSPEC, .version = NFNETLINK_V0};
-    rights_raise(RIGHT_NETFILTER);
-    error = netlink_dump(netlink, NETLINK_NETFILTER, message, diversions_take_chain, &found,
-                         &unreported);
-    rights_lower();
-    if (error == -EINVAL || error == -EPROTONOSUPPORT)
-        return 0;
-    return error || unreported.partial ? DIVERSION_ANY : found;
+    return error == -ENOENT ? 0 : error ? DIVERSION_ANY : found;
 }
 
 /* Reads the tables of iptables-legacy, a name in each line. Without the file there are none. */
@@ -104,7 +52,7 @@ static unsigned diversions_of_tables(const struct proc_tree *tree, const char *p
     rights_lower();
     if (length < 0)
         return length == -ENOENT ? 0 : DIVERSION_ANY;
-    return (strstr(names, "nat\n") ? DIVERSION_NAT : 0) |
+    return (length ? DIVERSION_LEGACY : 0) | (strstr(names, "nat\n") ? DIVERSION_NAT : 0) |
            (strstr(names, "mangle\n") ? DIVERSION_OTHER : 0);
 }
 
@@ -130,7 +78,12 @@ static unsigned diversions_of_lookups(void)
 
 unsigned diversions_find(struct netlink *netlink, const char *proc_root)
 {
-    unsigned found = diversions_of_chains(netlink) | diversions_of_lookups();
+    return diversions_of_chains(netlink) | diversions_beside_nftables(proc_root);
+}
+
+unsigned diversions_beside_nftables(const char *proc_root)
+{
+    unsigned found = diversions_of_lookups();
     struct proc_tree tree;
 
     if (proc_tree_init(&tree, proc_root) < 0)

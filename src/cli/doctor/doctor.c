@@ -343,7 +343,7 @@ static int list_exposed(const struct doctor_command *command)
     struct listing_command listing = {
         .common = &command->common,
         .kind = &kind_socket,
-        .columns = {"protocol local_address local_port",
+        .columns = {"protocol local_address local_port reachable",
                     plain ? "process pid user unit"
                           : "interface process pid user uid cgroup unit container pod"},
         .drop = "unit pid",

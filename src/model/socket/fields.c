@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/cgroups.h"
+#include "fastnet/firewall.h"
 #include "fastnet/interface_sets.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/kernel_info.h"
@@ -130,6 +131,48 @@ static struct value interfaces(const struct cell *cell)
     if (!set.count)
         return unknown;
     return (struct value){.type = VALUE_NAMES, .names = {set.names, set.count}};
+}
+
+/* --- What rules do with packets to it ----------------------------------------------------------
+ */
+
+static WORDS(reach_name, [REACH_UNKNOWN] = "unknown", [REACH_NO] = "no", [REACH_MAYBE] = "maybe",
+             [REACH_YES] = "yes");
+
+/* A socket of two families is reached by packets of either. */
+static enum firewall_reach reach_of(struct firewall *firewall, const struct record *record)
+{
+    const struct socket_record *sock = &record->socket;
+    const struct address local = address_unmapped(&sock->local.address);
+    const bool is_any = address_is_unspecified(&local), is_raw = sock->protocol == IPPROTO_RAW;
+    const bool is_dual = is_any && local.family == AF_INET6 && !is_raw &&
+                         !(record->has & SOCKET_V6ONLY && sock->v6only);
+    struct firewall_packet packet = {
+        .family = local.family,
+        .protocol = (uint8_t)(is_raw                             ? sock->local.port
+                              : sock->protocol == PROTOCOL_MPTCP ? IPPROTO_TCP
+                                                                 : sock->protocol),
+        .has_port = !is_raw && sock->protocol != IPPROTO_ICMP,
+        .port = sock->local.port,
+        .destination = is_any ? (struct address){.family = AF_UNSPEC} : local,
+    };
+    enum firewall_reach reach = firewall_judge(firewall, &packet), other;
+
+    if (!is_dual || reach == REACH_UNKNOWN)
+        return reach;
+    packet.family = AF_INET;
+    other = firewall_judge(firewall, &packet);
+    return other == REACH_UNKNOWN || other == reach ? other : REACH_MAYBE;
+}
+
+static struct value reachable(const struct cell *cell)
+{
+    struct firewall *firewall = cell->context->netns.firewall;
+    const struct socket_record *sock = &cell->record->socket;
+
+    if (!firewall || !sock->local.address.family || sock->remote.port)
+        return unknown;
+    return string(reach_name(reach_of(firewall, cell->record)));
 }
 
 /* --- Its queues ------------------------------------------------------------------------------- */
@@ -745,6 +788,10 @@ static const struct field fields[] = {
     VIEW(end, origin_end, SOCKET_ORIGIN, 0, "ended and ended_by: reset by peer",
          .lookups = NEED_CONNECTS),
     FIELDS_OF_PROFILE(SOCKET_INODE, command, NEED_OWNERS),
+    COMPUTED(reachable, VALUE_TEXT, reachable, SOCKET_ADDRESSES,
+             "for a listener: whether rules of nftables let packets of other machines pass: no, "
+             "maybe, yes or unknown",
+             .word = reach_name, .optional = SOCKET_V6ONLY, .lookups = NEED_FIREWALL),
 };
 
 static const char *const views[][2] = {

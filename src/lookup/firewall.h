@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* The rules of a firewall in a form that firewall_judge() can run. A chain has rules, and a rule
+ * has steps. A step is an expression of nftables (nft(8)), or the part of it that is known. */
+#ifndef LOOKUP_FIREWALL_H
+#define LOOKUP_FIREWALL_H
+
+#include <stddef.h>
+
+#include "fastnet/firewall.h"
+#include "fastnet/text.h"
+
+/* REGISTER_BYTES: the kernel's registers, NFT_REG_1 to NFT_REG_4. KEY_BYTES: longer keys of sets
+ * are not read. STEPS_MAX, ELEMENTS_MAX: more of them are not kept. */
+enum { REGISTER_BYTES = 64, KEY_BYTES = 24, STEPS_MAX = 500000, ELEMENTS_MAX = 200000 };
+enum { NO_INDEX = -1, PORTS_MAX = 15 };
+enum { JUMPS_MAX = 16 }; /* NFT_JUMP_STACK_SIZE of the kernel's nf_tables.h */
+
+enum firewall_operation {
+    STEP_NOTHING,  /* only while a rule is decoded */
+    STEP_LOAD,     /* a part of the packet goes to the register `to` */
+    STEP_CONSTANT, /* `first` goes to the register `to` */
+    STEP_BITWISE,  /* `to` = `from` & first ^ second */
+    /* The kernel ends the rule unless the condition of the step is true. */
+    STEP_COMPARE, /* the register `from` compares with `first` as `source` says */
+    STEP_RANGE,   /* `from` is between `first` and `second` */
+    STEP_LOOKUP,  /* a set has `from`; a map also yields a value or a verdict */
+    STEP_PORTS,   /* the destination port is one of `ports` */
+    STEP_STATES,  /* the state of connection tracking is one of `states` */
+    STEP_MAYBE,   /* the condition is not known here */
+    STEP_VERDICT, /* ends the rule */
+};
+
+/* Sources of STEP_LOAD. LOAD_ANY: the value can be any, and the packet may lack it. */
+enum firewall_load {
+    LOAD_ANY,
+    LOAD_ETHERTYPE,
+    LOAD_FAMILY,   /* NFPROTO_* */
+    LOAD_PROTOCOL, /* IPPROTO_* */
+    LOAD_INTERFACE,
+    LOAD_INTERFACE_NAME,
+    LOAD_STATE,     /* the state of connection tracking */
+    LOAD_NETWORK,   /* bytes of the IP header */
+    LOAD_TRANSPORT, /* bytes of the header after it */
+};
+
+enum firewall_verdict {
+    VERDICT_CONTINUE,
+    VERDICT_ACCEPT,
+    VERDICT_DROP,
+    VERDICT_RETURN,
+    VERDICT_JUMP,
+    VERDICT_GOTO,
+};
+
+struct firewall_step {
+    uint8_t operation;      /* enum firewall_operation */
+    uint8_t source;         /* enum firewall_load, enum nft_cmp_ops, or enum firewall_verdict */
+    uint8_t from, to;       /* registers: number of their first byte */
+    uint8_t offset, length; /* the loaded or compared bytes */
+    bool inverted;          /* the condition is the opposite: of ranges, lookups, ports, states */
+    bool maps;              /* STEP_LOOKUP: `to` gets the value of a map */
+    bool partly;            /* STEP_PORTS: there are further conditions */
+    int32_t index;          /* STEP_LOOKUP: the set; STEP_VERDICT: the chain; or NO_INDEX */
+    union {
+        struct {
+            uint8_t first[16], second[16];
+        };
+        struct {
+            uint16_t ports[PORTS_MAX]; /* `length` of them, host byte order */
+            uint16_t ranges;           /* bit n: ports[n] to ports[n + 1] are a range */
+        };
+        uint32_t states;
+    };
+};
+
+/* Effects of a rule besides its verdict. */
+enum firewall_effect {
+    EFFECT_REWRITES = 1, /* gives the packet another port or address, before later hooks see it */
+    EFFECT_DIVERTS = 2,  /* may hand the packet to any socket, or is not known here */
+    EFFECT_COPIES = 4,   /* sends a copy of the packet, which may come back by lo */
+    EFFECT_UNTRACKS = 8, /* takes the packet away from connection tracking */
+};
+
+struct firewall_rule {
+    uint32_t first, count;    /* its steps */
+    uint16_t port, port_last; /* the rule does nothing with packets to other ports */
+};
+
+/* Packets whose fate depends only on their port and address. */
+struct firewall_class {
+    uint8_t family, protocol, state;
+    bool has_port;
+};
+enum { FIREWALL_CLASSES = 32 };
+
+/* A part of a program: a rule, or the outcome of rules that compare neither the port nor the
+ * destination. */
+struct firewall_entry {
+    bool is_rule;
+    uint8_t outcome; /* enum outcome, of firewall_judge.c; unless is_rule */
+    uint32_t rule;
+    /* Length of a run that begins here: rules for a single port each, sorted by port. 0: no run. */
+    uint32_t run;
+};
+
+/* A chain for the packets of a class: only rules are left whose outcome depends on the packet. */
+struct firewall_program {
+    bool is_made, is_being_made;
+    struct firewall_entry *entries;
+    size_t count, capacity;
+};
+
+/* The table and the name of a chain or set. */
+struct firewall_name {
+    uint8_t family; /* NFPROTO_* */
+    char *text;     /* table, NUL, name, NUL */
+    size_t length;
+};
+
+struct firewall_chain {
+    struct firewall_name name;
+    bool is_base, is_nat, drops; /* drops: the policy */
+    bool is_early;               /* comes before connection tracking */
+    uint32_t hook;               /* NF_INET_*; NFPROTO_NETDEV: NF_NETDEV_* */
+    uint32_t first, count;       /* its rules */
+    unsigned effects;            /* bits enum firewall_effect that its rules have */
+    unsigned seen;               /* bits of the hooks whose base chains lead here */
+    uint32_t run;                /* number of the run in which `outcome` was found */
+    unsigned outcome;
+    struct firewall_program *programs; /* FIREWALL_CLASSES, or NULL */
+};
+
+struct firewall_element {
+    uint8_t first[KEY_BYTES], last[KEY_BYTES];
+    bool ends;       /* before the set is finished: `first` is the end of an interval */
+    bool any;        /* matches if no other element does */
+    bool maybe;      /* has an expression of its own, such as a limit */
+    uint8_t verdict; /* enum firewall_verdict */
+    int32_t chain;   /* VERDICT_JUMP and VERDICT_GOTO: index of the chain */
+};
+
+struct firewall_set {
+    struct firewall_name name;
+    uint32_t flags; /* NFT_SET_* */
+    uint32_t key_length;
+    bool has_verdicts;
+    bool wanted;           /* its elements matter: a rule looks up bytes that the judge may know */
+    bool is_read;          /* it has all of its elements */
+    uint32_t first, count; /* its elements */
+};
+
+struct firewall {
+    bool is_known;    /* else each packet is REACH_UNKNOWN */
+    bool rewrites;    /* hook prerouting: a packet may get another port or address */
+    bool drops_early; /* chains at devices or bridges may drop packets */
+    bool untracks;    /* rules may see a first packet in another state than NEW */
+    struct firewall_chain *chains;
+    struct firewall_set *sets;
+    struct firewall_rule *rules;
+    struct firewall_step *steps;
+    struct firewall_element *elements;
+    size_t chain_count, chain_capacity, set_count, set_capacity, rule_count, rule_capacity,
+        step_count, step_capacity, element_count, element_capacity;
+    uint32_t runs;
+    struct firewall_class classes[FIREWALL_CLASSES];
+    size_t class_count;
+};
+
+/* Add a chain or set with this name; the caller fills in the rest. Return NULL if memory is short.
+ */
+struct firewall_chain *firewall_add_chain(struct firewall *firewall, uint8_t family,
+                                          struct text table, struct text name);
+struct firewall_set *firewall_add_set(struct firewall *firewall, uint8_t family, struct text table,
+                                      struct text name);
+/* Call this after the last chain and set, before firewall_find_*(). */
+void firewall_sort_names(struct firewall *firewall);
+/* Return the index; NO_INDEX: there is no such chain or set. */
+int32_t firewall_find_chain(const struct firewall *firewall, uint8_t family, struct text table,
+                            struct text name);
+int32_t firewall_find_set(const struct firewall *firewall, uint8_t family, struct text table,
+                          struct text name);
+/* Call this when a set has all of its elements, which are the last of the array. */
+void firewall_finish_set(struct firewall *firewall, struct firewall_set *set);
+/* Frees the programs that firewall_judge() has made. */
+void firewall_forget_programs(struct firewall *firewall);
+/* Call this when everything was added: is_known is true if the rules can be judged. */
+void firewall_finish(struct firewall *firewall);
+
+#endif

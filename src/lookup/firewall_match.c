@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* Some bytes of the packets have a known value. A comparison of any other byte may be true or
+ * false. */
+#include "lookup/firewall_match.h"
+
+#include <linux/if_ether.h>
+#include <linux/netfilter.h>
+#include <linux/netfilter/nf_tables.h>
+#include <net/if.h>
+#include <string.h>
+
+/* --- Registers -------------------------------------------------------------------------------- */
+
+static void judge_forget(struct judge *judge, unsigned from, unsigned length)
+{
+    const unsigned size = from + length > REGISTER_BYTES ? REGISTER_BYTES - from : length;
+
+    memset(judge->registers.known + from, 0, size);
+    if (judge->registers.not_index >= (int)from - 3 &&
+        judge->registers.not_index < (int)(from + size))
+        judge->registers.not_index = NO_INDEX;
+    if (judge->registers.not_name >= (int)from - (IFNAMSIZ - 1) &&
+        judge->registers.not_name < (int)(from + size))
+        judge->registers.not_name = NO_INDEX;
+}
+
+/* The kernel fills the last register with zeroes. */
+static void judge_set(struct judge *judge, unsigned to, const void *value, unsigned length)
+{
+    const unsigned padded = (length + 3) & ~3u;
+
+    if (to + padded > REGISTER_BYTES)
+        return;
+    judge_forget(judge, to, padded);
+    memset(judge->registers.values + to, 0, padded);
+    memcpy(judge->registers.values + to, value, length);
+    memset(judge->registers.known + to, 0xff, padded);
+}
+
+/* Sets those of the bytes [offset, offset + step->length) of a header that are in `value`, which is
+ * at `at` in the header. */
+static void judge_set_part(struct judge *judge, const struct firewall_step *step, unsigned at,
+                           const void *value, unsigned length)
+{
+    for (unsigned i = 0; i < length; i++) {
+        const unsigned byte = at + i, to = step->to + byte - step->offset;
+        if (byte < step->offset || byte >= (unsigned)step->offset + step->length ||
+            to >= REGISTER_BYTES)
+            continue;
+        judge->registers.values[to] = ((const uint8_t *)value)[i];
+        judge->registers.known[to] = 0xff;
+    }
+}
+
+/* --- Loading ---------------------------------------------------------------------------------- */
+
+/* The header of IPv6 does not name the protocol if there are extension headers. */
+static void judge_load_network(struct judge *judge, const struct firewall_step *step)
+{
+    const struct firewall_packet *packet = judge->packet;
+    const struct address *destination = &packet->destination;
+
+    if (packet->family == AF_INET)
+        judge_set_part(judge, step, 9, &packet->protocol, 1);
+    if (destination->family == packet->family)
+        judge_set_part(judge, step, packet->family == AF_INET ? 16 : 24, destination->bytes,
+                       (unsigned)address_size(destination));
+}
+
+static void judge_load_transport(struct judge *judge, const struct firewall_step *step)
+{
+    const uint8_t port[2] = {(uint8_t)(judge->packet->port >> 8), (uint8_t)judge->packet->port};
+
+    if (judge->packet->has_port)
+        judge_set_part(judge, step, 2, port, sizeof port);
+}
+
+/* True if a loaded header has bytes of the destination or its port. */
+static bool judge_loads_end(const struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned end = step->offset + step->length;
+
+    return step->source == LOAD_NETWORK ? end > 16 : judge->packet->has_port && end > 2;
+}
+
+/* True if each packet has the bytes that are loaded. */
+static bool judge_has_bytes(const struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned end = step->offset + step->length;
+
+    return step->source == LOAD_NETWORK ? end <= (judge->packet->family == AF_INET ? 20 : 40)
+                                        : judge->packet->has_port && end <= 4;
+}
+
+static void judge_load_header(struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned pad = step->length % 4 ? step->to + step->length : 0;
+
+    judge->compares |= judge_loads_end(judge, step);
+    judge_forget(judge, step->to, (step->length + 3u) & ~3u);
+    if (step->source == LOAD_NETWORK)
+        judge_load_network(judge, step);
+    else
+        judge_load_transport(judge, step);
+    for (unsigned i = pad; pad && i % 4 && i < REGISTER_BYTES; i++) {
+        judge->registers.values[i] = 0;
+        judge->registers.known[i] = 0xff;
+    }
+}
+
+/* Returns whether each packet has the loaded bytes. The kernel ends the rule for a packet that
+ * lacks them. */
+static enum judged judge_load(struct judge *judge, const struct firewall_step *step)
+{
+    const bool ipv4 = judge->packet->family == AF_INET;
+    const uint8_t ethertype[2] = {ipv4 ? ETH_P_IP >> 8 : ETH_P_IPV6 >> 8,
+                                  ipv4 ? ETH_P_IP & 0xff : ETH_P_IPV6 & 0xff};
+    const uint8_t family = ipv4 ? NFPROTO_IPV4 : NFPROTO_IPV6;
+
+    switch (step->source) {
+    case LOAD_ETHERTYPE:
+        judge_set(judge, step->to, ethertype, sizeof ethertype);
+        return ALWAYS;
+    case LOAD_FAMILY:
+        judge_set(judge, step->to, &family, 1);
+        return ALWAYS;
+    case LOAD_PROTOCOL:
+        judge_set(judge, step->to, &judge->packet->protocol, 1);
+        return ALWAYS;
+    case LOAD_STATE:
+        judge_set(judge, step->to, &judge->state, sizeof judge->state);
+        return ALWAYS;
+    case LOAD_INTERFACE:
+        judge_forget(judge, step->to, 4);
+        judge->registers.not_index = step->to;
+        return ALWAYS;
+    case LOAD_INTERFACE_NAME:
+        judge_forget(judge, step->to, IFNAMSIZ);
+        judge->registers.not_name = step->to;
+        return ALWAYS;
+    case LOAD_NETWORK:
+    case LOAD_TRANSPORT:
+        judge_load_header(judge, step);
+        return judge_has_bytes(judge, step) ? ALWAYS : MAYBE;
+    default:
+        judge_forget(judge, step->to, REGISTER_BYTES);
+        return MAYBE;
+    }
+}
+
+static void judge_bitwise(struct judge *judge, const struct firewall_step *step)
+{
+    uint8_t values[16], known[16];
+
+    for (unsigned i = 0; i < step->length; i++) {
+        const unsigned from = step->from + i;
+        values[i] = (uint8_t)((judge->registers.values[from] & step->first[i]) ^ step->second[i]);
+        known[i] = (uint8_t)(judge->registers.known[from] | ~step->first[i]);
+    }
+    judge_forget(judge, step->to, (step->length + 3u) & ~3u);
+    memcpy(judge->registers.values + step->to, values, step->length);
+    memcpy(judge->registers.known + step->to, known, step->length);
+}
+
+/* --- Comparisons ------------------------------------------------------------------------------ */
+
+static enum judged judged_not(enum judged judged)
+{
+    return ALWAYS - judged;
+}
+
+/* lo is the interface with index 1 in each network namespace; firewall_read() checks its name. */
+static bool judge_is_lo(const struct judge *judge, unsigned from, const uint8_t *value,
+                        unsigned length)
+{
+    static const uint32_t index = 1;
+    static const char name[IFNAMSIZ] = "lo";
+
+    return (judge->registers.not_index == (int)from && length == sizeof index &&
+            memcmp(value, &index, sizeof index) == 0) ||
+           (judge->registers.not_name == (int)from && length >= sizeof "lo" && length <= IFNAMSIZ &&
+            memcmp(value, name, length) == 0);
+}
+
+static enum judged judge_equal(const struct judge *judge, unsigned from, const uint8_t *value,
+                               unsigned length)
+{
+    bool all = true;
+
+    if (judge_is_lo(judge, from, value, length))
+        return NEVER;
+    for (unsigned i = 0; i < length; i++) {
+        if ((judge->registers.values[from + i] ^ value[i]) & judge->registers.known[from + i])
+            return NEVER;
+        all &= judge->registers.known[from + i] == 0xff;
+    }
+    return all ? ALWAYS : MAYBE;
+}
+
+/* Returns whether the register is below the value, or equal if `equal` is true. */
+static enum judged judge_below(const struct judge *judge, unsigned from, const uint8_t *value,
+                               unsigned length, bool equal)
+{
+    for (unsigned i = 0; i < length; i++) {
+        if (judge->registers.known[from + i] != 0xff)
+            return MAYBE;
+        if (judge->registers.values[from + i] != value[i])
+            return judge->registers.values[from + i] < value[i] ? ALWAYS : NEVER;
+    }
+    return equal ? ALWAYS : NEVER;
+}
+
+static enum judged judge_compare(const struct judge *judge, const struct firewall_step *step)
+{
+    const unsigned from = step->from, length = step->length;
+
+    switch (step->source) {
+    case NFT_CMP_EQ:
+        return judge_equal(judge, from, step->first, length);
+    case NFT_CMP_NEQ:
+        return judged_not(judge_equal(judge, from, step->first, length));
+    case NFT_CMP_LT:
+        return judge_below(judge, from, step->first, length, false);
+    case NFT_CMP_LTE:
+        return judge_below(judge, from, step->first, length, true);
+    case NFT_CMP_GT:
+        return judged_not(judge_below(judge, from, step->first, length, true));
+    case NFT_CMP_GTE:
+        return judged_not(judge_below(judge, from, step->first, length, false));
+    default:
+        return MAYBE;
+    }
+}
+
+static enum judged judge_between(const struct judge *judge, unsigned from, const uint8_t *first,
+                                 const uint8_t *last, unsigned length)
+{
+    const enum judged above = judged_not(judge_below(judge, from, first, length, false)),
+                      below = judge_below(judge, from, last, length, true);
+
+    return above < below ? above : below;
+}
+
+static enum judged judge_range(const struct judge *judge, const struct firewall_step *step)
+{
+    const enum judged judged =
+        judge_between(judge, step->from, step->first, step->second, step->length);
+
+    return step->inverted ? judged_not(judged) : judged;
+}
+
+/* Matches of iptables read the packet, not a register. */
+static enum judged judge_ports(struct judge *judge, const struct firewall_step *step)
+{
+    const uint16_t port = judge->packet->port;
+    bool found = false;
+
+    if (!judge->packet->has_port)
+        return MAYBE;
+    judge->compares = true;
+    for (unsigned i = 0; i < step->length; i++) {
+        const bool is_range = step->ranges >> i & 1 && i + 1 < step->length;
+        const uint16_t last = step->ports[is_range ? i + 1 : i];
+        found |= port >= step->ports[i] && port <= last;
+        i += is_range;
+    }
+    return found == step->inverted ? NEVER : step->partly ? MAYBE : ALWAYS;
+}
+
+static enum judged judge_states(const struct judge *judge, const struct firewall_step *step)
+{
+    const bool found = judge->state & step->states;
+
+    return found == step->inverted ? NEVER : ALWAYS;
+}
+
+/* --- Sets ------------------------------------------------------------------------------------- */
+
+/* An interval of a concatenation has an interval in each of its parts. */
+enum judged judge_element(const struct judge *judge, const struct firewall_set *set,
+                          const struct firewall_element *element, unsigned from)
+{
+    enum judged judged;
+
+    if (element->any)
+        return MAYBE;
+    if (!(set->flags & NFT_SET_INTERVAL) ||
+        memcmp(element->first, element->last, sizeof element->first) == 0)
+        judged = judge_equal(judge, from, element->first, set->key_length);
+    else if (set->flags & NFT_SET_CONCAT)
+        judged = MAYBE;
+    else
+        judged = judge_between(judge, from, element->first, element->last, set->key_length);
+    return judged == ALWAYS && element->maybe ? MAYBE : judged;
+}
+
+bool judge_can_read(const struct firewall_set *set, const struct firewall_step *step)
+{
+    return set->is_read && set->key_length && step->from + set->key_length <= REGISTER_BYTES;
+}
+
+/* Returns the number of elements that may have the key before the first that comes after it. The
+ * elements are sorted by their first key, and do not overlap. */
+static uint32_t judge_count_before(const struct judge *judge, const struct firewall_set *set,
+                                   unsigned from)
+{
+    const struct firewall_element *elements = judge->firewall->elements + set->first;
+    uint32_t first = 0, end = set->count;
+
+    while (first < end) {
+        const uint32_t between = first + (end - first) / 2;
+        if (!elements[between].any &&
+            memcmp(elements[between].first, judge->registers.values + from, set->key_length) <= 0)
+            first = between + 1;
+        else
+            end = between;
+    }
+    return first;
+}
+
+static bool judge_knows(const struct judge *judge, unsigned from, unsigned length)
+{
+    bool all = true;
+
+    for (unsigned i = from; i < from + length; i++)
+        all &= judge->registers.known[i] == 0xff;
+    return all;
+}
+
+/* If the whole key is known, only one element can match, besides the last element if that is for
+ * all other keys. */
+static enum judged judge_lookup(struct judge *judge, const struct firewall_step *step)
+{
+    const struct firewall *firewall = judge->firewall;
+    const struct firewall_set *set = &firewall->sets[step->index];
+    const bool can_read = judge_can_read(set, step);
+    enum judged judged = can_read ? NEVER : MAYBE;
+    uint32_t i = 0, end = can_read ? set->count : 0;
+
+    if (can_read && set->count && judge_knows(judge, step->from, set->key_length) &&
+        (set->flags & (NFT_SET_INTERVAL | NFT_SET_CONCAT)) != (NFT_SET_INTERVAL | NFT_SET_CONCAT)) {
+        end = judge_count_before(judge, set, step->from);
+        i = end ? end - 1 : 0;
+        if (firewall->elements[set->first + set->count - 1].any)
+            judged = MAYBE;
+    }
+    for (; judged != ALWAYS && i < end; i++) {
+        const enum judged element =
+            judge_element(judge, set, &firewall->elements[set->first + i], step->from);
+        judged = element > judged ? element : judged;
+    }
+    if (step->maps)
+        judge_forget(judge, step->to, REGISTER_BYTES);
+    return step->inverted ? judged_not(judged) : judged;
+}
+
+/* --- Steps ------------------------------------------------------------------------------------ */
+
+enum judged judge_step(struct judge *judge, const struct firewall_step *step)
+{
+    switch (step->operation) {
+    case STEP_LOAD:
+        return judge_load(judge, step);
+    case STEP_CONSTANT:
+        judge_set(judge, step->to, step->first, step->length);
+        return ALWAYS;
+    case STEP_BITWISE:
+        judge_bitwise(judge, step);
+        return ALWAYS;
+    case STEP_COMPARE:
+        return judge_compare(judge, step);
+    case STEP_RANGE:
+        return judge_range(judge, step);
+    case STEP_LOOKUP:
+        return judge_lookup(judge, step);
+    case STEP_PORTS:
+        return judge_ports(judge, step);
+    case STEP_STATES:
+        return judge_states(judge, step);
+    default:
+        return MAYBE;
+    }
+}
