@@ -163,6 +163,22 @@ struct owners *owners_of(struct examination *examination);
 /* Returns the first owner of a socket; NULL: it has no owner, or the owner is not visible. */
 const struct owner *owner_of(struct examination *examination, uint64_t inode);
 
+/* A process, the number of its sockets in a list, and one of these sockets. */
+struct holder {
+    const struct owner_process *process;
+    uint64_t count;
+    const struct doctor_socket *socket;
+};
+
+/* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
+ * number of processes. The caller frees *found. If `least` or more of the sockets belong to
+ * processes that are not visible, reports this, and calls the sockets `what`; NULL: no message. */
+size_t find_holders(struct examination *examination, const struct doctor_sockets *held,
+                    const char *what, size_t least, struct holder **found);
+
+/* Compares two struct holder by their processes. */
+int holders_compare(const void *one, const void *other);
+
 /* --- Rules, by subject ------------------------------------------------------------------------ */
 
 /* Rules that are only data: counters, or a gauge and its limit. */
@@ -195,6 +211,8 @@ void rule_duplicate_address(struct examination *examination);
 
 void rule_refused(struct examination *examination); /* rules_refused.c */
 
+void rule_dns(struct examination *examination); /* rules_dns.c */
+
 void rule_drops(struct examination *examination); /* rules_drops.c */
 /* Returns the number of packets of this network namespace that were dropped for the reason. peer:
  * count only TCP packets to this address (with or without a port); NULL: count all packets. */
@@ -203,7 +221,6 @@ uint64_t drops_of(const struct examination *examination, const char *reason, con
 void drops_add_evidence(struct finding *finding, const struct examination *examination);
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
-void rule_dns(struct examination *examination);
 void rule_descriptors(struct examination *examination);
 void rule_socket_leak(struct examination *examination);
 
