@@ -406,7 +406,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         reading->lacking |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
     reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_LINKS | READS_DROPS | READS_MACHINE);
+                              READS_LINKS | READS_DROPS | READS_DNS | READS_MACHINE);
     reading->read |= sees_held ? READS_HELD : 0;
     reading->read &= ~reading->lacking;
     return error;
@@ -443,6 +443,7 @@ void reading_finish(struct reading *reading)
     free(sockets->unclosed.list);
     free(sockets->queries.list);
     free(sockets->resolvers.list);
+    free(sockets->dns_connections.list);
     free(reading->interfaces);
     free(reading->silent);
     free(reading->leaks.list);

@@ -288,12 +288,14 @@ const struct rule rules[] = {
       "sockets that are destroyed; the tracepoints sys_exit and skb:kfree_skb, by BPF"},
      READS_COUNTERS | READS_REFUSED | READS_DROPS,
      .evaluate = rule_refused},
-    {{"dns", "a program gets no answers from DNS",
-      "check that the server can be reached (/etc/resolv.conf, firewalls) and answers (dig)",
+    {{"dns", "a DNS server does not answer, or answers slowly",
+      "check that the server can be reached (firewalls, routes) and answers (dig @ADDRESS); else "
+      "name another server (/etc/resolv.conf)",
       "fastnet sockets -u --where 'remote_port = 53'",
-      "sock_diag: UDP sockets that are connected to port 53; ctnetlink: flows to port 53"},
-     READS_UDP | READS_FLOWS | READS_QUERIES,
-     .alone = READS_UDP | READS_FLOWS,
+      "the tracepoints sock_send_length and sock_recv_length, by BPF; sock_diag: sockets that are "
+      "connected to port 53 or 853; ctnetlink: flows to port 53"},
+     READS_UDP | READS_TCP | READS_FLOWS | READS_QUERIES | READS_DNS | READS_DROPS,
+     .alone = READS_UDP | READS_TCP | READS_FLOWS,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",
       "check whether large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP "

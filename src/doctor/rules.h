@@ -72,7 +72,8 @@ struct examination {
     const struct rule *rule;           /* the rule that is tried */
     const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
-    struct connects *sends; /* who sends on UDP sockets, in all network namespaces; or NULL */
+    struct hash_table *dns; /* servers of DNS (dns.h) in all network namespaces; or NULL */
+    bool sees_dns;          /* queries by UDP were seen (dns_probe.h) */
     struct owners *owners;  /* searched when a rule first needs them */
     struct owners_program *program;
     uint64_t *done;      /* bit n: the first examination passed on findings of rules[n] */
