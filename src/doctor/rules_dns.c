@@ -344,28 +344,52 @@ static void dns_add_listed(const struct dns_scene *scene, struct finding *findin
     }
 }
 
-/* Returns the number of answers that arrived for closed sockets, and adds other drops of packets
- * between this machine and the server. */
-static uint64_t dns_add_drops(const struct examination *examination, struct finding *finding,
-                              const struct dns_server *server)
+/* Returns whether the drop is of packets between this network namespace and the server. */
+static bool dns_is_drop(const struct drop *drop, const struct dns_server *server)
+{
+    const struct drop_record *record = &drop->record.drop;
+    const struct address remote = address_unmapped(&record->remote.address);
+
+    return drop->netns == server->netns && drop->record.has & DROP_PORTS &&
+           record->protocol == IPPROTO_UDP && record->remote.port == DNS_PORT &&
+           address_equal(&remote, &server->address);
+}
+
+/* Returns the number of such packets that were dropped for the reason of drop number i; 0: an
+ * earlier drop has the same reason. */
+static uint64_t dns_count_drops(const struct drop_probe *probe, size_t i,
+                                const struct dns_server *server)
+{
+    uint64_t packets = 0;
+
+    for (size_t j = 0; j < drop_probe_count(probe); j++) {
+        const struct drop *drop = drop_probe_at(probe, j);
+        if (drop->reason != drop_probe_at(probe, i)->reason || !dns_is_drop(drop, server))
+            continue;
+        if (j < i)
+            return 0;
+        packets += drop->record.drop.drops;
+    }
+    return packets;
+}
+
+/* Returns the number of answers that arrived for closed sockets. finding: receives other reasons
+ * for which packets were dropped, as evidence; or NULL. */
+static uint64_t dns_take_drops(const struct examination *examination, struct finding *finding,
+                               const struct dns_server *server)
 {
     const struct drop_probe *probe = examination->drops;
     uint64_t late = 0;
 
     for (size_t i = 0; probe && i < drop_probe_count(probe); i++) {
         const struct drop *drop = drop_probe_at(probe, i);
-        const struct drop_record *record = &drop->record.drop;
-        const struct address remote = address_unmapped(&record->remote.address);
-        if (drop->netns != server->netns || !(drop->record.has & DROP_PORTS) ||
-            record->protocol != IPPROTO_UDP || record->remote.port != DNS_PORT ||
-            !address_equal(&remote, &server->address))
-            continue;
-        if (text_is(record->reason, "NO_SOCKET"))
-            late += record->drops;
-        else if (finding)
-            finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %.*s",
-                             record->drops, record->drops == 1 ? "" : "s",
-                             (int)record->reason.length, record->reason.data);
+        const uint64_t packets = dns_is_drop(drop, server) ? dns_count_drops(probe, i, server) : 0;
+        if (text_is(drop->record.drop.reason, "NO_SOCKET"))
+            late += packets;
+        else if (packets && finding)
+            finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %.*s", packets,
+                             packets == 1 ? "" : "s", (int)drop->record.drop.reason.length,
+                             drop->record.drop.reason.data);
     }
     return late;
 }
@@ -392,8 +416,8 @@ static void dns_summary_udp(struct finding *finding, const struct examination *e
     if (verdict == DNS_SLOWLY)
         finding_summary(finding,
                         "%s answers DNS slowly: %" PRIu64 " of %" PRIu64
-                        " answers took longer than 1 s, %.2g s on average, and %" PRIu64
-                        " queries have no answer",
+                        " answers took longer than 1 s, %.2g s on average (queries without an "
+                        "answer: %" PRIu64 ")",
                         name, server->slow, server->timed,
                         (double)server->time / (double)server->timed / CLOCK_SECOND,
                         server->unanswered);
@@ -423,7 +447,7 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   address_text(name, &server->address));
-    const uint64_t late = server->answered ? 0 : dns_add_drops(examination, &finding, server);
+    const uint64_t late = server->answered ? 0 : dns_take_drops(examination, NULL, server);
     if (late && dns_has_other(scene, server))
         return; /* it asked several servers at once, and took the first answer */
     dns_summary_udp(&finding, examination, server, verdict, late);
@@ -439,9 +463,10 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
         finding_evidence(&finding, "%" PRIu64 " calls failed: %s%s", server->failed,
                          strerror(server->error),
                          server->error == ECONNREFUSED ? " (ICMP: port unreachable)" : "");
-    finding_evidence(&finding, "%" PRIu64 " queries sent, %" PRIu64 " answered", server->sent,
+    finding_evidence(&finding, "queries: %" PRIu64 " sent, %" PRIu64 " answered", server->sent,
                      server->answered);
     dns_add_listed(scene, &finding, server);
+    (void)dns_take_drops(examination, &finding, server);
     finding.record.finding.command = as_text("fastnet traffic any --for=6 --port=53");
     finding_emit(&finding, examination, verdict == DNS_SLOWLY ? server->slow : server->unanswered,
                  ABSENT, ABSENT);
