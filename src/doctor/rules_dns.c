@@ -406,12 +406,12 @@ static bool dns_has_other(const struct dns_scene *scene, const struct dns_server
     return false;
 }
 
-static void dns_summary_udp(struct finding *finding, const struct examination *examination,
+/* name: the server, and whose server it is. */
+static void dns_summary_udp(struct finding *finding, const char *name, double seconds,
                             const struct dns_server *server, enum dns_verdict verdict,
                             uint64_t late)
 {
-    const double seconds = seconds_between(examination);
-    const char *name = finding->subject;
+    const uint64_t count = server->unanswered;
 
     if (verdict == DNS_SLOWLY)
         finding_summary(finding,
@@ -419,11 +419,10 @@ static void dns_summary_udp(struct finding *finding, const struct examination *e
                         " answers took longer than 1 s, %.2g s on average (queries without an "
                         "answer: %" PRIu64 ")",
                         name, server->slow, server->timed,
-                        (double)server->time / (double)server->timed / CLOCK_SECOND,
-                        server->unanswered);
+                        (double)server->time / (double)server->timed / CLOCK_SECOND, count);
     else if (verdict == DNS_LOSES)
         finding_summary(finding, "%s does not answer %" PRIu64 " of %" PRIu64 " DNS queries", name,
-                        server->unanswered, server->answered + server->unanswered);
+                        count, server->answered + count);
     else if (late)
         finding_summary(finding,
                         "%s answers DNS too late: %" PRIu64 " answers came when the sockets of "
@@ -432,7 +431,7 @@ static void dns_summary_udp(struct finding *finding, const struct examination *e
     else
         finding_summary(finding,
                         "%s does not answer DNS: none of %" PRIu64 " quer%s in %.7g s was answered",
-                        name, server->unanswered, server->unanswered == 1 ? "y" : "ies", seconds);
+                        name, count, count == 1 ? "y" : "ies", seconds);
 }
 
 /* Reports a server that is asked by UDP, as far as BPF sees it. */
@@ -440,7 +439,7 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                          enum dns_verdict verdict)
 {
     struct examination *examination = scene->examination;
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT];
+    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], whose[ENDPOINT_TEXT + PROCESS_TEXT + 32];
     struct finding finding;
 
     if (dns_is_relayed(scene, server) || dns_asks_many(scene, server))
@@ -450,8 +449,12 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
     const uint64_t late = server->answered ? 0 : dns_take_drops(examination, NULL, server);
     if (late && dns_has_other(scene, server))
         return; /* it asked several servers at once, and took the first answer */
-    dns_summary_udp(&finding, examination, server, verdict, late);
     dns_asker_text(process, examination, &finding, server);
+    if (dns_resolver_of(scene, server->pid))
+        snprintf(whose, sizeof whose, "server %s of the resolver %s", name, process);
+    else
+        snprintf(whose, sizeof whose, "%s", name);
+    dns_summary_udp(&finding, whose, seconds_between(examination), server, verdict, late);
     if (dns_resolver_of(scene, server->pid))
         finding_evidence(&finding,
                          "%s serves DNS on this machine, and waits for this server: its clients "
