@@ -80,9 +80,11 @@ enum kernel_qstats_attribute {
 #define CTA_STATS_CHAIN_TOOLONG 15
 
 /* include/uapi/linux/bpf.h: enum bpf_func_id, and the member `task` of union bpf_iter_link_info */
-#define BPF_FUNC_get_current_task_btf 158 /* Linux 5.11 */
-#define BPF_FUNC_sock_from_file       162 /* Linux 5.11 */
-struct kernel_task_iterator {             /* Linux 6.1 */
+#define BPF_FUNC_get_ns_current_pid_tgid 120 /* Linux 5.7 */
+#define BPF_FUNC_get_current_task_btf    158 /* Linux 5.11 */
+#define BPF_FUNC_sock_from_file          162 /* Linux 5.11 */
+#define BPF_FUNC_task_pt_regs            175 /* Linux 5.15 */
+struct kernel_task_iterator {                /* Linux 6.1 */
     uint32_t tid, pid, pid_fd;
     uint32_t unused; /* as large as the union, whose largest member is for control groups */
 };

@@ -9,10 +9,10 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "doctor/dns.h"
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
 #include "fastnet/connect_failures.h"
-#include "fastnet/connects.h"
 #include "fastnet/engine.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
@@ -47,6 +47,8 @@ struct doctor {
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
     struct neighbour_watcher *watcher; /* NULL: neighbours are not watched */
+    struct dns_probe *queries;         /* NULL: queries of DNS are not seen */
+    struct hash_table dns;             /* servers of DNS */
     struct doctor_summary summary;
 };
 
@@ -85,6 +87,8 @@ void doctor_destroy(struct doctor *doctor)
     connect_failures_destroy(doctor->failures);
     connects_destroy(doctor->sends);
     neighbour_watcher_destroy(doctor->watcher);
+    dns_probe_destroy(doctor->queries);
+    hash_table_finish(&doctor->dns);
     engine_destroy(doctor->engine);
     free(doctor);
 }
@@ -103,6 +107,29 @@ static void doctor_take_drops(struct doctor *doctor)
     }
 }
 
+/* Counts the queries of DNS. If queries without an answer would be a finding, first waits until
+ * that is certain, at most DNS_WAIT_LONE. After ctrl-C, forgets them instead. */
+static void doctor_take_queries(struct doctor *doctor)
+{
+    const uint64_t marked = clock_nanoseconds(CLOCK_MONOTONIC);
+    uint64_t due;
+
+    hash_table_finish(&doctor->dns);
+    if (!doctor->queries || dns_probe_mark(doctor->queries) < 0)
+        return;
+    do {
+        const uint64_t next = clock_nanoseconds(CLOCK_MONOTONIC) + CLOCK_SECOND / 5;
+        hash_table_finish(&doctor->dns);
+        if (dns_servers_take(&doctor->dns, doctor->queries) < 0)
+            return;
+        due = dns_servers_due(&doctor->dns, marked);
+        if (due < next - CLOCK_SECOND / 5)
+            return;
+        clock_wait_shown(due < next ? due : next, doctor->options->progress);
+    } while (!clock_interrupted());
+    hash_table_finish(&doctor->dns);
+}
+
 void doctor_begin(void *maker)
 {
     struct doctor *doctor = maker;
@@ -111,6 +138,7 @@ void doctor_begin(void *maker)
     if (doctor->examined_first)
         return; /* the second readings belong to the same examination */
     doctor->summary = (struct doctor_summary){.rules = 0};
+    doctor_take_queries(doctor);
     doctor_take_drops(doctor);
 }
 
@@ -379,6 +407,8 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
         .scan_count = doctor->scans ? scan_probe_count(doctor->scans) : 0,
         .failures = doctor->failures,
         .sends = doctor->sends,
+        .dns = &doctor->dns,
+        .sees_dns = doctor->queries,
         .summary = &doctor->summary,
         .report = report,
         .fn = fn,
@@ -393,7 +423,7 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
     return examination.error;
 }
 
-/* Starts the probes of drops, of connect(2) and of sends if rights allow it. Refusals are not
+/* Starts the probes of drops, of connect(2) and of queries if rights allow it. Refusals are not
  * reported. */
 static void doctor_begin_probes(struct doctor *doctor)
 {
@@ -408,10 +438,13 @@ static void doctor_begin_probes(struct doctor *doctor)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
     if (needs & READS_ARP)
         doctor->watcher = neighbour_watcher_create();
-    if (needs & (READS_QUERIES | READS_SCANS | READS_ARP) && doctor->options->owners != OWNERS_PROC)
+    if (needs & (READS_SCANS | READS_ARP) && doctor->options->owners != OWNERS_PROC)
         doctor->sends = connects_create();
     if (doctor->sends)
         (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);
+    if (needs & READS_DNS && doctor->options->owners != OWNERS_PROC)
+        doctor->queries =
+            dns_probe_begin(doctor->options->all_netns ? 0 : namespace_own_id(), NULL);
 }
 
 /* Starts what must be there before the first readings, if there will be second readings. */
@@ -472,6 +505,7 @@ static int doctor_wait_for_second(struct doctor *doctor)
     doctor_wait(doctor, doctor->began + milliseconds * CLOCK_MILLISECOND);
     if (clock_interrupted())
         wait_after_interrupt(doctor);
+    doctor_take_queries(doctor);
     doctor_take_drops(doctor);
     return error;
 }

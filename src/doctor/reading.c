@@ -464,7 +464,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     /* these needs are parts of other tables, or are read later */
     reading->read |=
         needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_NAT |
-                 READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_LOSS);
+                 READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_DNS | READS_LOSS);
     reading->read |= sees_held ? READS_HELD : 0;
     if (watch ? neighbour_watch_is_whole(watch) : proc_tree_is_own(options->proc_root))
         reading->read |= needs & READS_ARP;
@@ -508,6 +508,7 @@ void reading_finish(struct reading *reading)
     free(sockets->unclosed.list);
     free(sockets->queries.list);
     free(sockets->resolvers.list);
+    free(sockets->dns_connections.list);
     free(reading->interfaces);
     free(reading->silent);
     free(reading->neighbours.own);

@@ -42,6 +42,7 @@
 #define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
 #define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
 #define READS_QUEUES     (1u << 24) /* queues of network cards */
+#define READS_DNS        (1u << 17) /* queries of DNS and their answers, if rights allow it */
 #define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
@@ -98,7 +99,8 @@ struct half_open_queue {
 /* A socket whose owner a rule looks for. */
 struct doctor_socket {
     uint64_t inode;
-    struct endpoint remote;
+    struct endpoint end; /* the remote end; of a server of DNS: the local end */
+    uint8_t state;       /* of a connection to a server of DNS: enum dns_connection */
     /* In CLOSE_WAIT: */
     uint64_t cookie;
     uint16_t service; /* a hash of the port that is used here, or at the other end */
@@ -111,20 +113,23 @@ struct doctor_sockets {
     size_t count, capacity;
 };
 
-enum {
-    HEARD_BITS = 65536,
-    REFUSED_SLOTS = 16,
-    DNS_PORT = 53,
-    DNS_CLIENTS = 256,
-    CONNECTING_SLOTS = 64
-};
+enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_CLIENTS = 256, CONNECTING_SLOTS = 64 };
 
 /* An address that sends DNS queries, as connection tracking sees it. */
 struct dns_client {
     struct address address, server; /* server: a server that does not answer */
-    uint16_t port;    /* source port of a query since the reading before, host byte order */
-    uint64_t waiting; /* queries without an answer since the reading before */
-    bool answered;    /* other queries were answered */
+    uint64_t waiting;               /* queries without an answer since the reading before */
+    bool answered;                  /* other queries were answered */
+};
+
+/* Ports of DNS: by UDP and TCP, and by TLS (RFC 7858). */
+enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
+
+/* A connection to one of these ports. */
+enum dns_connection {
+    DNS_SENT_AGAIN, /* its SYN was sent twice */
+    DNS_HANGS,      /* SYNs or a query had no answer for 3 s */
+    DNS_ANSWERED,
 };
 
 /* The last process that could not connect to an address. Its name is empty if it is unknown. */
@@ -158,6 +163,7 @@ struct sockets_reading {
     struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
+    struct doctor_sockets dns_connections; /* TCP: the first of them */
     struct doctor_socket connecting[CONNECTING_SLOTS]; /* SYN_SENT, by hash of the peer */
     bool only_queries;                                 /* only remember the sockets that ask DNS */
     struct busy *busiest;                      /* destinations that use most ports: BUSIEST_SLOTS */

@@ -403,14 +403,16 @@ const struct rule rules[] = {
       "20 ports of a destination, and one port a second"},
      READS_DROPS | READS_SCANS,
      .evaluate = rule_scan},
-    {{"dns", "a program gets no answers from DNS",
-      "check that the server can be reached (/etc/resolv.conf, firewalls) and answers (dig)",
+    {{"dns", "a DNS server does not answer, or answers slowly",
+      "check that the server can be reached (firewalls, routes) and answers (dig @ADDRESS); else "
+      "name another server (/etc/resolv.conf)",
       "fastnet sockets -u --where 'remote_port = 53'",
-      "sock_diag: UDP sockets that are connected to port 53; ctnetlink: flows to port 53",
-      "3 queries without an answer in both readings"},
-     READS_UDP | READS_FLOWS | READS_QUERIES,
+      "the tracepoints sock_send_length and sock_recv_length, by BPF; sock_diag: sockets that are "
+      "connected to port 53 or 853; ctnetlink: flows to port 53",
+      "3 queries without an answer for 1 s, or 1 for 3 s; answers after 1 s"},
+     READS_UDP | READS_TCP | READS_FLOWS | READS_QUERIES | READS_DNS | READS_DROPS,
      .evaluate = rule_dns,
-     .parts = {{"memory of UDP sockets", READS_UDP | READS_QUERIES, {NO_NUMBER}},
+     .parts = {{"sockets", READS_UDP | READS_TCP, {NO_NUMBER}},
                {"flows to port 53", READS_FLOWS | READS_QUERIES, {NO_NUMBER}}}},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",
       "check whether large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP "

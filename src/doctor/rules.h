@@ -83,7 +83,11 @@ struct examination {
     struct engine *engine;             /* for rules that read a table themselves; or NULL */
     const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
+    const struct scan *scans;          /* of all network namespaces */
+    size_t scan_count;
     struct connects *sends; /* who sends on UDP sockets, in all network namespaces; or NULL */
+    struct hash_table *dns; /* servers of DNS (dns.h) in all network namespaces; or NULL */
+    bool sees_dns;          /* queries by UDP were seen (dns_probe.h) */
     struct owners *owners;  /* searched when a rule first needs them */
     struct owners_program *program;
     uint64_t *done;      /* bit n: the first examination passed on findings of rules[n] */
@@ -101,8 +105,6 @@ struct examination {
     record_fn fn;
     void *arg;
     int error;
-    const struct scan *scans; /* of all network namespaces */
-    size_t scan_count;
 };
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
@@ -193,6 +195,25 @@ struct owners *owners_of(struct examination *examination);
 /* Returns the first owner of a socket; NULL: it has no owner, or the owner is not visible. */
 const struct owner *owner_of(struct examination *examination, uint64_t inode);
 
+/* A process, the number of its sockets in a list, and one of these sockets. */
+struct holder {
+    const struct owner_process *process;
+    uint64_t count;
+    const struct doctor_socket *socket;
+    /* In CLOSE_WAIT, see struct doctor_socket: */
+    uint64_t old, kept;
+    uint64_t closed; /* the largest number of a service */
+};
+
+/* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
+ * number of processes. The caller frees *found. If `least` or more of the sockets belong to
+ * processes that are not visible, reports this, and calls the sockets `what`; NULL: no message. */
+size_t find_holders(struct examination *examination, const struct doctor_sockets *held,
+                    const char *what, size_t least, struct holder **found);
+
+/* Compares two struct holder by their processes. */
+int holders_compare(const void *one, const void *other);
+
 /* --- Rules, by subject ------------------------------------------------------------------------ */
 
 /* Rules that are only data: counters, or a gauge and its limit. */
@@ -254,6 +275,8 @@ void rule_nic_queue(struct examination *examination);      /* rules_nic_queues.c
 
 void rule_refused(struct examination *examination); /* rules_refused.c */
 
+void rule_dns(struct examination *examination); /* rules_dns.c */
+
 void rule_drops(struct examination *examination); /* rules_drops.c */
 /* Returns the number of packets of this network namespace that were dropped for the reason. peer:
  * count only TCP packets to this address (with or without a port); NULL: count all packets. */
@@ -264,7 +287,6 @@ void drops_add_evidence(struct finding *finding, const struct examination *exami
 void rule_multicast(struct examination *examination); /* rules_multicast.c */
 
 void rule_close_wait(struct examination *examination); /* rules_processes.c */
-void rule_dns(struct examination *examination);
 void rule_descriptors(struct examination *examination);
 void rule_socket_leak(struct examination *examination);
 

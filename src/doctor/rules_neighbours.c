@@ -137,7 +137,7 @@ static void asker_text(char text[PROCESS_TEXT], struct asked *asked,
 
     *text = '\0';
     for (size_t i = 0; i < CONNECTING_SLOTS; i++)
-        if (connecting[i].inode && is_asked_address(asked, &connecting[i].remote.address)) {
+        if (connecting[i].inode && is_asked_address(asked, &connecting[i].end.address)) {
             const struct owner *owner = owner_of(examination, connecting[i].inode);
             if (!owner)
                 continue;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about processes: connections not closed, no answers from DNS, too many descriptors or
- * unlisted sockets. */
+/* Rules about processes: connections not closed, too many descriptors or unlisted sockets. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +8,6 @@
 
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
-#include "fastnet/connects.h"
 #include "fastnet/descriptors.h"
 #include "fastnet/namespace.h"
 #include "fastnet/profiles.h"
@@ -22,16 +20,6 @@
  * process's descriptors. Connections that are closed late are no leak: their number grows only
  * until as many are closed as come. */
 enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20, UNCLOSED_GROWTH = 3 };
-
-/* A process, the number of its sockets in a list, and one of these sockets. */
-struct holder {
-    const struct owner_process *process;
-    uint64_t count;
-    const struct doctor_socket *socket;
-    /* In CLOSE_WAIT, see struct doctor_socket: */
-    uint64_t old, kept;
-    uint64_t closed; /* the largest number of a service */
-};
 
 /* Returns whether connections came, but hardly any was closed. */
 static bool unclosed_grow(const struct holder *holder)
@@ -82,7 +70,7 @@ static void emit_unclosed(struct examination *examination, const struct holder *
     finding_emit(&finding, examination, count, ABSENT, is_old ? ABSENT : count - holder->kept);
 }
 
-static int processes_by_process(const void *one, const void *other)
+int holders_compare(const void *one, const void *other)
 {
     const struct owner_process *a = ((const struct holder *)one)->process;
     const struct owner_process *b = ((const struct holder *)other)->process;
@@ -90,11 +78,8 @@ static int processes_by_process(const void *one, const void *other)
     return (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-/* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the
- * number of processes. The caller frees *found. If `least` or more of the sockets belong to
- * processes that are not visible, reports this, and calls the sockets `what`; NULL: no message. */
-static size_t find_holders(struct examination *examination, const struct doctor_sockets *held,
-                           const char *what, size_t least, struct holder **found)
+size_t find_holders(struct examination *examination, const struct doctor_sockets *held,
+                    const char *what, size_t least, struct holder **found)
 {
     struct owners *owners = held->count ? owners_of(examination) : NULL;
     struct holder *holders = owners ? calloc(held->count, sizeof *holders) : NULL;
@@ -114,7 +99,7 @@ static size_t find_holders(struct examination *examination, const struct doctor_
         report_loss(examination->report, "%s: %zu %s belong to processes that are not visible%s",
                     examination->rule->text.name, held->count - sockets, what, rights_advice());
     if (sockets)
-        qsort(holders, sockets, sizeof *holders, processes_by_process);
+        qsort(holders, sockets, sizeof *holders, holders_compare);
     for (size_t i = 0; i < sockets; i++) {
         if (count && holders[count - 1].process->pid == holders[i].process->pid) {
             holders[count - 1].count++;
@@ -175,114 +160,6 @@ void rule_close_wait(struct examination *examination)
         emit_unclosed(examination, &holders[i]);
     free(unclosed.list);
     free(holders);
-}
-
-/* --- DNS that nobody answers ------------------------------------------------------------------ */
-
-/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
-enum { QUERIES_LEAST = 3 };
-
-static void emit_queries(struct examination *examination, const struct holder *holder)
-{
-    char process[PROCESS_TEXT], server[ENDPOINT_TEXT];
-    struct finding finding;
-
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
-    process_text(process, examination, &finding, holder->socket->inode);
-    finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " sockets wait for %s",
-                    process, holder->count, endpoint_text(server, &holder->socket->remote));
-    finding_evidence(&finding, "its sockets were connected in both readings and received nothing");
-    finding_emit(&finding, examination, holder->count, ABSENT, ABSENT);
-}
-
-/* The process that sent a query on a short socket. */
-struct dns_asker {
-    const struct dns_client *client;
-    struct connect sent; /* pid 0: it is not known */
-    bool is_exact;       /* the socket had the client's address, not any address */
-};
-
-static void dns_take_send(const struct connect *sent, void *arg)
-{
-    struct dns_asker *asker = arg;
-    const struct address local = address_unmapped(&sent->local);
-    const bool is_exact = address_equal(&local, &asker->client->address);
-
-    if (!sent->pid || sent->local_port != asker->client->port ||
-        (sent->port && sent->port != DNS_PORT) ||
-        (!is_exact && (asker->is_exact || !address_is_unspecified(&local))) ||
-        (is_exact == asker->is_exact && sent->time <= asker->sent.time))
-        return;
-    asker->is_exact = is_exact;
-    asker->sent = *sent;
-}
-
-/* Writes the client's process, if its queries came from this machine, and its address. */
-static void dns_client_text(char *text, size_t size, struct examination *examination,
-                            struct finding *finding, const struct dns_client *client)
-{
-    struct dns_asker asker = {.client = client};
-    char process[PROCESS_TEXT] = "", address[ENDPOINT_TEXT];
-
-    if (examination->sends)
-        connects_each_send(examination->sends, dns_take_send, &asker);
-    if (asker.sent.pid)
-        finding_process(finding, process, asker.sent.name, (uint32_t)asker.sent.pid);
-    snprintf(text, size, "%s%s%s", process, *process ? " at " : "",
-             address_text(address, &client->address));
-}
-
-/* Reports machines whose DNS queries this machine forwards, and processes that close the socket of
- * a query before they try again. Names the address with the largest number of unanswered queries.
- */
-static void emit_clients(struct examination *examination)
-{
-    const struct dns_client *clients = examination->now->sockets.clients, *worst = NULL;
-    char client[PROCESS_TEXT + ENDPOINT_TEXT], server[ENDPOINT_TEXT];
-    struct finding finding;
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < DNS_CLIENTS; i++)
-        if (clients[i].waiting >= QUERIES_LEAST && !clients[i].answered) {
-            worst = worst && worst->waiting >= clients[i].waiting ? worst : &clients[i];
-            count++;
-        }
-    if (!worst)
-        return;
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
-                  address_text(server, &worst->address));
-    dns_client_text(client, sizeof client, examination, &finding, worst);
-    finding_summary(&finding, "%s gets no answer from DNS: %" PRIu64 " queries wait for %s", client,
-                    worst->waiting, address_text(server, &worst->server));
-    finding_evidence(&finding, "the queries were UNREPLIED flows in both readings");
-    if (count > 1)
-        finding_evidence(&finding, "%" PRIu64 " more queries without an answer", count - 1);
-    finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
-    finding_emit(&finding, examination, worst->waiting, ABSENT, ABSENT);
-}
-
-void rule_dns(struct examination *examination)
-{
-    const struct sockets_reading *sockets = &examination->now->sockets;
-    struct holder *asking = NULL, *resolvers = NULL;
-    size_t count = 0, resolver_count = 0, emitted = 0;
-
-    if (sockets->queries.count >= QUERIES_LEAST)
-        count = find_holders(examination, &sockets->queries, "sockets that wait for a DNS answer",
-                             QUERIES_LEAST, &asking);
-    if (count)
-        resolver_count = find_holders(examination, &sockets->resolvers, NULL, 0, &resolvers);
-    for (size_t i = 0; i < count; i++)
-        if (asking[i].count >= QUERIES_LEAST &&
-            !(resolver_count && bsearch(&asking[i], resolvers, resolver_count, sizeof *resolvers,
-                                        processes_by_process))) {
-            emit_queries(examination, &asking[i]);
-            emitted++;
-        }
-    if (!emitted)
-        emit_clients(examination);
-    free(asking);
-    free(resolvers);
 }
 
 /* --- Descriptors ------------------------------------------------------------------------------ */

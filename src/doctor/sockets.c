@@ -22,6 +22,8 @@ enum {
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
     REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */
+    DNS_HANGS_MS = 3000,    /* as long as SYNS take */
+    DNS_CONNECTIONS = 1024, /* 48 KiB: a server of DNS may have connections to many others */
 };
 
 /* --- What the reading before knew ------------------------------------------------------------- */
@@ -222,12 +224,13 @@ static int take_unread(struct reading *reading, const struct record *record)
     return sockets_remember(&reading->sockets, record->identity, read);
 }
 
-static int held_sockets_add(struct doctor_sockets *held, const struct socket_record *socket)
+static int held_sockets_add(struct doctor_sockets *held, uint64_t inode, const struct endpoint *end,
+                            uint8_t state)
 {
     struct doctor_socket *added = ARRAY_ADD(held->list, held->count, held->capacity);
 
     if (added)
-        *added = (struct doctor_socket){.inode = socket->inode, .remote = socket->remote};
+        *added = (struct doctor_socket){.inode = inode, .end = *end, .state = state};
     return added ? 0 : -ENOMEM;
 }
 
@@ -255,7 +258,7 @@ static int take_unclosed(struct reading *reading, const struct record *record,
 
     if (!socket->inode || (!is_old && sockets->remembered.count == REMEMBERED_MAX))
         return 0;
-    if (held_sockets_add(&sockets->unclosed, socket) < 0)
+    if (held_sockets_add(&sockets->unclosed, socket->inode, &socket->remote, 0) < 0)
         return -ENOMEM;
     struct doctor_socket *added = &sockets->unclosed.list[sockets->unclosed.count - 1];
     added->cookie = record->identity;
@@ -264,6 +267,30 @@ static int take_unclosed(struct reading *reading, const struct record *record,
     added->is_kept = silence_of(info) > KEPT_MS && reading->before &&
                      sockets_have_unclosed(&reading->before->sockets, record->identity);
     return sockets_remember(sockets, record->identity, UNCLOSED);
+}
+
+/* Takes a connection to a server of DNS. The newest data that it sent is a query without an answer
+ * if it has received nothing since. */
+static int sockets_take_dns(struct sockets_reading *sockets, const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+    const struct kernel_tcp_info info = tcp_info_of(record);
+    const uint64_t syns =
+        socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
+    const bool is_answered = info.bytes_received && info.last_data_recv <= info.last_data_sent;
+    enum dns_connection state = DNS_ANSWERED;
+
+    if (sockets->dns_connections.count == DNS_CONNECTIONS || !socket->inode)
+        return 0;
+    if (socket->state == TCP_SYN_SENT && syns)
+        state = syns < SYNS ? DNS_SENT_AGAIN : DNS_HANGS;
+    else if (socket->state != TCP_ESTABLISHED || !(record->has & SOCKET_TCP_INFO))
+        return 0;
+    else if (!is_answered && info.bytes_acked > 1 && info.last_data_sent >= DNS_HANGS_MS)
+        state = DNS_HANGS;
+    else if (!is_answered)
+        return 0;
+    return held_sockets_add(&sockets->dns_connections, socket->inode, &socket->remote, state);
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
@@ -277,7 +304,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
     struct suspect suspect = suspect_of(record);
 
     sockets->connecting[bit_of(to) % CONNECTING_SLOTS] =
-        (struct doctor_socket){.inode = socket->inode, .remote = socket->remote};
+        (struct doctor_socket){.inode = socket->inode, .end = socket->remote};
     suspect.value =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
     if (suspect.value < SYNS)
@@ -389,6 +416,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
                    : 0;
     }
     count_ports(reading, socket);
+    if ((socket->remote.port == DNS_PORT || socket->remote.port == DNS_TLS_PORT) &&
+        sockets_take_dns(sockets, record) < 0)
+        return -ENOMEM;
     switch (socket->state) {
     case TCP_SYN_RECV:
         sockets->half_open[socket->local.port].count++;
@@ -424,10 +454,10 @@ static int sockets_take_queries(struct reading *reading, const struct record *re
     if (!socket->inode || !(record->has & SOCKET_MEMORY))
         return 0;
     if (socket->local.port == DNS_PORT)
-        return held_sockets_add(&sockets->resolvers, socket);
+        return held_sockets_add(&sockets->resolvers, socket->inode, &socket->local, 0);
     return !socket->recv_q && !socket_memory(record, SK_MEMINFO_FWD_ALLOC) &&
                    find_remembered(reading->before, record->identity)
-               ? held_sockets_add(&sockets->queries, socket)
+               ? held_sockets_add(&sockets->queries, socket->inode, &socket->remote, 0)
                : 0;
 }
 
@@ -473,8 +503,6 @@ int sockets_take_query(struct reading *reading, const struct record *record)
     if (find_remembered(reading->before, record->identity)) {
         client->server = tuple->dst;
         client->waiting++;
-    } else {
-        client->port = tuple->src_port;
     }
     return sockets_remember(sockets, record->identity, 0);
 }

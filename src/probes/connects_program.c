@@ -142,7 +142,7 @@ enum {
     NEW,
     NUMBER = OLD, /* the second program: the cookie, and its slot */
     SLOT = NEW,
-    TASK = CONTEXT, /* both programs: in put_process(), after the last use of the context */
+    TASK = CONTEXT, /* in connects_put_process(), after the last use of the context */
 };
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
@@ -199,23 +199,8 @@ static void connects_put_update(struct assembly *to, int map, int key, int value
     assembly_call(to, BPF_FUNC_map_update_elem);
 }
 
-/* Where the process is stored: the register with the address of the note, and the offsets of the
- * members. */
-struct process_place {
-    unsigned in;
-    int pid, uid, cgroup, name;
-};
-#define PROCESS_AT(in, type, at)                                                                   \
-    {                                                                                              \
-        in, (at) + (int)offsetof(type, pid), (at) + (int)offsetof(type, uid),                      \
-            (at) + (int)offsetof(type, cgroup), (at) + (int)offsetof(type, name)                   \
-    }
-
-/* Notes the process, unless it is a kernel thread (NFS, more subflows of MPTCP), because such a
- * thread holds no socket. The name is that of the process's first thread, as in /proc/PID/comm:
- * other threads may have other names. */
-static void put_process(struct assembly *to, const struct connect_layout *layout,
-                        const struct process_place *place)
+void connects_put_process(struct assembly *to, const struct connect_layout *layout,
+                          const struct process_place *place)
 {
     size_t is_kernel;
 
@@ -398,7 +383,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     connects_put_connected(&to, map);
     (void)assembly_skip(&to);
     assembly_land(&to, connects);
-    put_process(&to, layout, &process);
+    connects_put_process(&to, layout, &process);
     connects_put_update(&to, map, COOKIE, NOTE, BPF_ANY);
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
@@ -665,7 +650,7 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     connects_put_slot_ends(&to, layout);
     assembly_call(&to, BPF_FUNC_ktime_get_ns);
     assembly_store_in(&to, SLOT, BPF_REG_0, SLOT_AT(time), BPF_DW);
-    put_process(&to, layout, &process);
+    connects_put_process(&to, layout, &process);
     assembly_store_in(&to, SLOT, NUMBER, SLOT_AT(cookie), BPF_DW);
     assembly_finish(&to);
     return to.count;

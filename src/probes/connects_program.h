@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "fastnet/bpf_assembly.h"
 #include "fastnet/connects.h"
 #include "fastnet/kernel_types.h"
 
@@ -94,6 +95,24 @@ _Static_assert(offsetof(struct send_slot, v6) == 64, "IPv4 needs one line of the
  * connect_program_make(). */
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
+
+/* Where connects_put_process() stores the process: the register with the address of the note, and
+ * offsets of members. */
+struct process_place {
+    unsigned in;
+    int pid, uid, cgroup, name;
+};
+#define PROCESS_AT(in, type, at)                                                                   \
+    {                                                                                              \
+        in, (at) + (int)offsetof(type, pid), (at) + (int)offsetof(type, uid),                      \
+            (at) + (int)offsetof(type, cgroup), (at) + (int)offsetof(type, name)                   \
+    }
+
+/* Appends instructions that note the process, unless it is a kernel thread (NFS, more subflows of
+ * MPTCP), because such a thread holds no socket. Overwrites register 6. The name is that of the
+ * process's first thread, as in /proc/PID/comm: other threads may have other names. */
+void connects_put_process(struct assembly *to, const struct connect_layout *layout,
+                          const struct process_place *place);
 
 /* A reset of this network namespace that answers a packet without a connection. It is kept until
  * the sender of the packet, if it is in the same network namespace, receives the reset. The key has

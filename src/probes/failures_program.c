@@ -12,24 +12,9 @@
 #include "fastnet/bpf_assembly.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/kernel_types.h"
+#include "probes/call_registers.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
-
-/* Members of struct pt_regs with the number of a system call and its second argument
- * (syscall(2)). */
-#if defined __x86_64__ && defined __LP64__
-static const char call_member[] = "orig_ax", argument_member[] = "si";
-enum { CALL = SYS_connect, ARGUMENT_AT = 0 };
-#elif defined __aarch64__ && defined __LP64__
-static const char call_member[] = "syscallno", argument_member[] = "regs";
-enum { CALL = SYS_connect, ARGUMENT_AT = 8 };
-#elif defined __riscv && __riscv_xlen == 64
-static const char call_member[] = "a7", argument_member[] = "a1";
-enum { CALL = SYS_connect, ARGUMENT_AT = 0 };
-#else
-static const char call_member[] = "", argument_member[] = "";
-enum { CALL = -1, ARGUMENT_AT = 0 };
-#endif
 
 int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
 {
@@ -39,15 +24,15 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
     *layout =
         (struct failures_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_sys_exit")};
     registers = kernel_event_struct(btf, layout->tracepoint, 2, "pt_regs");
-    if (!registers || !kernel_member_find(btf, registers, call_member, &layout->call, NULL) ||
-        !kernel_struct_find(btf, registers, argument_member, &layout->argument, &bytes) ||
+    if (!registers || !kernel_member_find(btf, registers, CALL_NUMBER, &layout->call, NULL) ||
+        !kernel_struct_find(btf, registers, SECOND_ARGUMENT, &layout->argument, &bytes) ||
         !kernel_member_find(btf, task, "nsproxy", &layout->spaces, &to) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, to), "net_ns", &layout->net, &to) ||
         !kernel_path_find(btf, kernel_pointed_to(btf, to), "ns.inum", &layout->netns, NULL) ||
         !kernel_member_find(btf, task, "group_leader", &layout->leader, NULL) ||
         !kernel_struct_find(btf, task, "comm", &layout->name, &bytes))
         return -ENOTSUP;
-    layout->argument.offset = (int16_t)(layout->argument.offset + ARGUMENT_AT);
+    layout->argument.offset = (int16_t)(layout->argument.offset + SECOND_AT);
     layout->argument.size = BPF_DW;
     layout->name.size = BPF_DW;
     return 0;
@@ -79,7 +64,7 @@ static void put_call(struct assembly *to, const struct failures_layout *layout, 
 {
     assembly_parameter(to, BPF_SECOND, CONTEXT, 0);
     assembly_load(to, BPF_FIRST, BPF_SECOND, layout->call);
-    assembly_end_if(to, BPF_JNE, BPF_FIRST, CALL);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, SYS_connect);
     assembly_load(to, ARGUMENT, BPF_SECOND, layout->argument);
     assembly_call(to, BPF_FUNC_get_current_task_btf);
     assembly_load(to, BPF_FIRST, BPF_REG_0, layout->spaces);

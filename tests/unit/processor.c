@@ -181,6 +181,10 @@ static int jump(struct processor *processor, const struct bpf_insn *code, uint64
         return (int64_t)with <= (int64_t)other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JSLT)
         return (int64_t)with < (int64_t)other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JSGT)
+        return (int64_t)with > (int64_t)other ? code->off : 0;
+    if (BPF_OP(code->code) == BPF_JLT)
+        return with < other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JSGE)
         return (int64_t)with >= (int64_t)other ? code->off : 0;
     if (BPF_OP(code->code) == BPF_JGE)

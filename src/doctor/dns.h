@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* Servers of DNS, and how they answer the queries of all processes. */
+#ifndef DOCTOR_DNS_H
+#define DOCTOR_DNS_H
+
+#include "fastnet/dns_probe.h"
+#include "fastnet/hash_table.h"
+
+/* A server, and what processes of one network namespace got from it between the readings. */
+struct dns_server {
+    uint32_t netns;
+    struct address address;
+    uint16_t port; /* host byte order; 0: by UDP, port 53 */
+    /* By UDP, as BPF sees it: see struct dns_queries. */
+    uint64_t sent, answered, failed, unanswered, timed, slow, time;
+    uint64_t waiting; /* CLOCK_MONOTONIC, ns: first of the queries that have no answer; 0: none */
+    int error;
+    uint64_t asked;             /* time of the newest of these queries, for pid and process */
+    uint64_t inode;             /* a socket that waits, if the process is not known */
+    uint64_t sockets;           /* sockets that wait: by UDP, or connections that hang */
+    uint64_t begins, connected; /* connections whose SYN was sent twice; that had answers */
+    uint64_t flows, clients;    /* UNREPLIED flows, and their clients */
+    struct address client;      /* one of them */
+    uint64_t refused;           /* connections that failed */
+    uint32_t pid;
+    char process[16];
+};
+
+/* How long to wait for an answer: the usual resolvers ask again after 5 s. One lost packet is
+ * usual, so a single query has to wait longer. */
+#define DNS_WAIT      CLOCK_SECOND
+#define DNS_WAIT_LONE (3 * CLOCK_SECOND)
+
+/* Adds what the probe has seen to a table of servers (struct dns_server). Returns 0 or -ENOMEM. */
+int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe);
+
+/* Returns the time when it is decided whether the servers answer the queries that were sent before
+ * dns_probe_mark(). marked: time of that call; all times are CLOCK_MONOTONIC, ns. Returns 0 if no
+ * server has queries that would be a finding. */
+uint64_t dns_servers_due(const struct hash_table *servers, uint64_t marked);
+
+#endif

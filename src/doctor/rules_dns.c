@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule about servers of DNS that do not answer, or answer slowly. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/dns.h"
+#include "doctor/rules.h"
+#include "fastnet/clock.h"
+#include "fastnet/hash.h"
+#include "fastnet/namespace.h"
+#include "fastnet/report.h"
+#include "fastnet/rights.h"
+
+/* --- Servers ---------------------------------------------------------------------------------- */
+
+static bool dns_server_is(const void *element, const void *key)
+{
+    const struct dns_server *one = element, *other = key;
+
+    return one->netns == other->netns && one->port == other->port &&
+           address_equal(&one->address, &other->address);
+}
+
+/* Returns the server with this key, which is added if it is new; NULL: memory is short. */
+static struct dns_server *dns_server_of(struct hash_table *servers, const struct dns_server *key)
+{
+    const uint64_t hash =
+        hash_bytes(hash_seed(), key->address.bytes, sizeof key->address.bytes) + key->netns;
+    struct dns_server *server = hash_table_find(servers, hash, dns_server_is, key);
+
+    if (server)
+        return server;
+    server = hash_table_add(servers, hash, sizeof *server);
+    if (server)
+        *server =
+            (struct dns_server){.netns = key->netns, .address = key->address, .port = key->port};
+    return server;
+}
+
+struct dns_taking {
+    struct hash_table *servers;
+    int error;
+};
+
+/* Datagrams that are too short for DNS only show that the server is used. A machine without IPv6
+ * has no route to a server of IPv6. */
+static void dns_take_queries(const struct dns_queries *queries, void *arg)
+{
+    struct dns_taking *taking = arg;
+    const struct dns_server key = {.netns = queries->netns,
+                                   .address = address_unmapped(&queries->server)};
+    const bool is_query =
+        queries->is_query || (queries->failed && queries->error != ECONNREFUSED &&
+                              (queries->error != ENETUNREACH || key.address.family != AF_INET6));
+    struct dns_server *server = dns_server_of(taking->servers, &key);
+
+    if (!server) {
+        taking->error = -ENOMEM;
+        return;
+    }
+    server->answered += queries->answered;
+    server->timed += queries->timed;
+    server->slow += queries->slow;
+    server->time += queries->time;
+    if (is_query) {
+        server->sent += queries->sent;
+        server->failed += queries->failed;
+        server->unanswered += queries->unanswered;
+        server->error = queries->error ? queries->error : server->error;
+        if (queries->unanswered && queries->waiting)
+            server->waiting = server->waiting && server->waiting < queries->waiting
+                                  ? server->waiting
+                                  : queries->waiting;
+    }
+    if (!queries->pid || (server->pid && queries->waiting < server->asked))
+        return;
+    server->asked = queries->waiting;
+    server->pid = queries->pid;
+    memcpy(server->process, queries->process, sizeof server->process);
+}
+
+int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe)
+{
+    struct dns_taking taking = {.servers = servers};
+
+    dns_probe_each(probe, dns_take_queries, &taking);
+    return taking.error;
+}
+
+/* --- Verdicts --------------------------------------------------------------------------------- */
+
+/* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
+enum { QUERIES_LEAST = 3, FAILED_LEAST = 2, LOST_LEAST = 5, LOST_PERCENT = 25 };
+
+enum dns_verdict { DNS_HEALTHY, DNS_SILENT, DNS_SLOWLY, DNS_LOSES };
+
+/* Concludes from queries by UDP. now: the time when the queries are counted. */
+static enum dns_verdict dns_verdict_of(const struct dns_server *server, uint64_t now)
+{
+    const uint64_t bad = server->slow + server->unanswered;
+    const bool is_long = server->waiting && now >= server->waiting + DNS_WAIT_LONE;
+
+    if (server->unanswered && !server->answered)
+        return server->unanswered >= QUERIES_LEAST || server->failed >= FAILED_LEAST || is_long
+                   ? DNS_SILENT
+                   : DNS_HEALTHY;
+    if (server->slow && bad * 2 > server->timed + server->unanswered &&
+        (bad >= QUERIES_LEAST || (bad == QUERIES_LEAST - 1 && server->time >= DNS_WAIT_LONE)))
+        return DNS_SLOWLY;
+    return server->unanswered >= LOST_LEAST &&
+                   reaches(server->unanswered, LOST_PERCENT, server->answered + server->unanswered)
+               ? DNS_LOSES
+               : DNS_HEALTHY;
+}
+
+uint64_t dns_servers_due(const struct hash_table *servers, uint64_t marked)
+{
+    uint64_t due = 0;
+
+    for (size_t i = 0; i < servers->count; i++) {
+        const struct dns_server *server = hash_table_at(servers, i);
+        uint64_t when = marked + DNS_WAIT;
+        if (!server->unanswered || dns_verdict_of(server, UINT64_MAX) == DNS_HEALTHY)
+            continue;
+        if (dns_verdict_of(server, 0) == DNS_HEALTHY && server->waiting + DNS_WAIT_LONE > when)
+            when = server->waiting + DNS_WAIT_LONE;
+        due = due > when ? due : when;
+    }
+    return due;
+}
+
+/* --- Resolvers -------------------------------------------------------------------------------- */
+
+enum { RESOLV_CONF_SERVERS = 8, UPSTREAMS_MANY = 8 };
+
+/* What the rule knows about the network namespace that is examined. */
+struct dns_scene {
+    struct examination *examination;
+    struct hash_table *servers;
+    uint32_t netns;
+    struct holder *resolvers; /* processes that serve DNS */
+    size_t resolver_count;
+    struct address listed[RESOLV_CONF_SERVERS]; /* servers of /etc/resolv.conf */
+    size_t listed_count;
+};
+
+static void dns_read_resolv_conf(struct dns_scene *scene)
+{
+    FILE *file = fopen("/etc/resolv.conf", "re");
+    uint8_t bytes[sizeof(struct in6_addr)];
+    char line[256], text[64];
+
+    while (file && fgets(line, sizeof line, file) && scene->listed_count < RESOLV_CONF_SERVERS) {
+        const uint8_t family = strchr(line, ':') ? AF_INET6 : AF_INET;
+        if (sscanf(line, " nameserver %63[0-9a-fA-F.:]", text) == 1 &&
+            inet_pton(family, text, bytes) == 1)
+            scene->listed[scene->listed_count++] = address_make(family, bytes);
+    }
+    if (file)
+        fclose(file);
+}
+
+static bool dns_is_listed(const struct dns_scene *scene, const struct address *address)
+{
+    for (size_t i = 0; i < scene->listed_count; i++)
+        if (address_equal(&scene->listed[i], address))
+            return true;
+    return false;
+}
+
+/* Returns the socket on port 53 of a process; NULL: the process serves no DNS. */
+static const struct doctor_socket *dns_resolver_of(const struct dns_scene *scene, uint32_t pid)
+{
+    for (size_t i = 0; i < scene->resolver_count; i++)
+        if (pid && (uint32_t)scene->resolvers[i].process->pid == pid)
+            return scene->resolvers[i].socket;
+    return NULL;
+}
+
+/* Returns whether the process of `server` gets answers from most of many other servers, as a
+ * resolver does that asks the servers of each domain. */
+static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server *server)
+{
+    uint64_t count = 0, answered = 0, unanswered = 0;
+
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (other->pid != server->pid || other->netns != server->netns)
+            continue;
+        count++;
+        answered += other->answered;
+        unanswered += other->unanswered;
+    }
+    return count > UPSTREAMS_MANY && answered > unanswered;
+}
+
+/* Returns whether a resolver of this machine, whose own servers do not answer, serves DNS at the
+ * address of `server`: then those servers are the finding. */
+static bool dns_is_relayed(const struct dns_scene *scene, const struct dns_server *server)
+{
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        const struct doctor_socket *socket = other->netns == scene->netns && other != server
+                                                 ? dns_resolver_of(scene, other->pid)
+                                                 : NULL;
+        const struct address local =
+            socket ? address_unmapped(&socket->end.address) : server->address;
+        if (socket && dns_verdict_of(other, UINT64_MAX) != DNS_HEALTHY &&
+            (address_equal(&local, &server->address) ||
+             (address_is_unspecified(&local) && address_is_loopback(&server->address))))
+            return true;
+    }
+    return false;
+}
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+static struct dns_server *dns_find(const struct dns_scene *scene, const struct endpoint *end,
+                                   bool add)
+{
+    const struct dns_server key = {
+        .netns = scene->netns, .address = address_unmapped(&end->address), .port = end->port};
+    struct dns_server *server;
+
+    if (!add) {
+        for (size_t i = 0; i < scene->servers->count; i++)
+            if (dns_server_is(hash_table_at(scene->servers, i), &key))
+                return hash_table_at(scene->servers, i);
+        return NULL;
+    }
+    server = dns_server_of(scene->servers, &key);
+    if (!server)
+        scene->examination->error = -ENOMEM;
+    return server;
+}
+
+/* Adds sockets that wait for an answer by UDP. A server of DNS keeps sockets to other servers. If
+ * BPF sees queries, a server that nobody asks between the readings is not known to be silent. */
+static void dns_add_sockets(struct dns_scene *scene)
+{
+    struct examination *examination = scene->examination;
+    const struct doctor_sockets *queries = &examination->now->sockets.queries;
+    size_t unknown = 0;
+
+    for (size_t i = 0; i < queries->count && queries->count >= QUERIES_LEAST; i++) {
+        const struct doctor_socket *socket = &queries->list[i];
+        const struct owner *owner = owner_of(examination, socket->inode);
+        struct dns_server *server = dns_find(
+            scene, &(struct endpoint){.address = socket->end.address}, !examination->sees_dns);
+        unknown += !owner;
+        if (!server || !owner || dns_resolver_of(scene, (uint32_t)owner->process->pid))
+            continue;
+        server->sockets++;
+        server->inode = socket->inode;
+    }
+    if (unknown >= QUERIES_LEAST)
+        report_loss(examination->report,
+                    "%s: %zu sockets that wait for a DNS answer belong to processes that are not "
+                    "visible%s",
+                    examination->rule->text.name, unknown, rights_advice());
+}
+
+static void dns_add_flows(struct dns_scene *scene)
+{
+    const struct dns_client *clients = scene->examination->now->sockets.clients;
+
+    for (size_t i = 0; i < DNS_CLIENTS; i++) {
+        const struct endpoint end = {.address = clients[i].server};
+        struct dns_server *server =
+            clients[i].waiting && !clients[i].answered ? dns_find(scene, &end, true) : NULL;
+        if (!server)
+            continue;
+        server->flows += clients[i].waiting;
+        server->clients++;
+        server->client = clients[i].address;
+    }
+}
+
+/* Adds connections by TCP: those that hang, and those that failed. */
+static void dns_add_connections(struct dns_scene *scene)
+{
+    const struct doctor_sockets *all = &scene->examination->now->sockets.dns_connections;
+    const struct sockets_reading *before = &scene->examination->before->sockets;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const struct doctor_socket *socket = &all->list[i];
+        struct dns_server *server = dns_find(scene, &socket->end, true);
+        if (!server)
+            return;
+        server->connected += socket->state == DNS_ANSWERED;
+        server->begins += socket->state == DNS_SENT_AGAIN;
+        server->sockets += socket->state == DNS_HANGS;
+        if (socket->state != DNS_ANSWERED)
+            server->inode = socket->inode;
+    }
+    for (size_t i = 0; i < REFUSED_SLOTS; i++) {
+        const struct destination *key = &before->refused[i].key;
+        const struct endpoint end = {key->remote, key->port};
+        struct dns_server *server =
+            before->refused[i].count && (end.port == DNS_PORT || end.port == DNS_TLS_PORT)
+                ? dns_find(scene, &end, true)
+                : NULL;
+        if (!server)
+            continue;
+        server->refused += before->refused[i].count;
+        server->pid = before->refused_processes[i].pid;
+        memcpy(server->process, before->refused_processes[i].process, sizeof server->process);
+    }
+}
+
+/* --- Findings --------------------------------------------------------------------------------- */
+
+/* Writes who asked last, as a part of a sentence, and makes it the process of the finding. */
+static void dns_asker_text(char text[PROCESS_TEXT], struct examination *examination,
+                           struct finding *finding, const struct dns_server *server)
+{
+    *text = '\0';
+    if (server->pid)
+        finding_process(finding, text, server->process, server->pid);
+    else if (server->inode)
+        process_text(text, examination, finding, server->inode);
+}
+
+/* Adds what /etc/resolv.conf says about the server, and which of its servers answer. */
+static void dns_add_listed(const struct dns_scene *scene, struct finding *finding,
+                           const struct dns_server *server)
+{
+    char text[ENDPOINT_TEXT];
+
+    if (!dns_is_listed(scene, &server->address))
+        return;
+    finding_evidence(finding, "/etc/resolv.conf names %s", address_text(text, &server->address));
+    for (size_t i = 0; i < scene->listed_count; i++) {
+        const struct endpoint end = {.address = scene->listed[i]};
+        const struct dns_server *other = dns_find(scene, &end, false);
+        if (other && other != server && other->answered &&
+            dns_verdict_of(other, UINT64_MAX) == DNS_HEALTHY)
+            finding_evidence(finding, "its server %s answers", address_text(text, &end.address));
+    }
+}
+
+/* Returns whether the drop is of packets between this network namespace and the server. */
+static bool dns_is_drop(const struct drop *drop, const struct dns_server *server)
+{
+    const struct drop_record *record = &drop->record.drop;
+    const struct address remote = address_unmapped(&record->remote.address);
+
+    return drop->netns == server->netns && drop->record.has & DROP_PORTS &&
+           record->protocol == IPPROTO_UDP && record->remote.port == DNS_PORT &&
+           address_equal(&remote, &server->address);
+}
+
+/* Returns the number of such packets that were dropped for the reason of drop number i; 0: an
+ * earlier drop has the same reason. */
+static uint64_t dns_count_drops(const struct drop_probe *probe, size_t i,
+                                const struct dns_server *server)
+{
+    uint64_t packets = 0;
+
+    for (size_t j = 0; j < drop_probe_count(probe); j++) {
+        const struct drop *drop = drop_probe_at(probe, j);
+        if (drop->reason != drop_probe_at(probe, i)->reason || !dns_is_drop(drop, server))
+            continue;
+        if (j < i)
+            return 0;
+        packets += drop->record.drop.drops;
+    }
+    return packets;
+}
+
+/* Returns the number of answers that arrived for closed sockets. finding: receives other reasons
+ * for which packets were dropped, as evidence; or NULL. */
+static uint64_t dns_take_drops(const struct examination *examination, struct finding *finding,
+                               const struct dns_server *server)
+{
+    const struct drop_probe *probe = examination->drops;
+    uint64_t late = 0;
+
+    for (size_t i = 0; probe && i < drop_probe_count(probe); i++) {
+        const struct drop *drop = drop_probe_at(probe, i);
+        const uint64_t packets = dns_is_drop(drop, server) ? dns_count_drops(probe, i, server) : 0;
+        if (text_is(drop->record.drop.reason, "NO_SOCKET"))
+            late += packets;
+        else if (packets && finding)
+            finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %.*s", packets,
+                             packets == 1 ? "" : "s", (int)drop->record.drop.reason.length,
+                             drop->record.drop.reason.data);
+    }
+    return late;
+}
+
+/* Returns whether the process of the server asks other servers, too, and gets answers. */
+static bool dns_has_other(const struct dns_scene *scene, const struct dns_server *server)
+{
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (other != server && other->netns == server->netns && other->pid == server->pid &&
+            other->answered)
+            return true;
+    }
+    return false;
+}
+
+/* name: the server, and whose server it is. */
+static void dns_summary_udp(struct finding *finding, const char *name, double seconds,
+                            const struct dns_server *server, enum dns_verdict verdict,
+                            uint64_t late)
+{
+    const uint64_t count = server->unanswered;
+
+    if (verdict == DNS_SLOWLY)
+        finding_summary(finding,
+                        "%s answers DNS slowly: %" PRIu64 " of %" PRIu64
+                        " answers took longer than 1 s, %.2g s on average (queries without an "
+                        "answer: %" PRIu64 ")",
+                        name, server->slow, server->timed,
+                        (double)server->time / (double)server->timed / CLOCK_SECOND, count);
+    else if (verdict == DNS_LOSES)
+        finding_summary(finding, "%s does not answer %" PRIu64 " of %" PRIu64 " DNS queries", name,
+                        count, server->answered + count);
+    else if (late)
+        finding_summary(finding,
+                        "%s answers DNS too late: %" PRIu64 " answers came when the sockets of "
+                        "their queries were closed",
+                        name, late);
+    else
+        finding_summary(finding,
+                        "%s does not answer DNS: none of %" PRIu64 " quer%s in %.7g s was answered",
+                        name, count, count == 1 ? "y" : "ies", seconds);
+}
+
+/* Reports a server that is asked by UDP, as far as BPF sees it. */
+static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *server,
+                         enum dns_verdict verdict)
+{
+    struct examination *examination = scene->examination;
+    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], whose[ENDPOINT_TEXT + PROCESS_TEXT + 32];
+    struct finding finding;
+
+    if (dns_is_relayed(scene, server) || dns_asks_many(scene, server))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
+                  address_text(name, &server->address));
+    const uint64_t late = server->answered ? 0 : dns_take_drops(examination, NULL, server);
+    if (late && dns_has_other(scene, server))
+        return; /* it asked several servers at once, and took the first answer */
+    dns_asker_text(process, examination, &finding, server);
+    if (dns_resolver_of(scene, server->pid))
+        snprintf(whose, sizeof whose, "server %s of the resolver %s", name, process);
+    else
+        snprintf(whose, sizeof whose, "%s", name);
+    dns_summary_udp(&finding, whose, seconds_between(examination), server, verdict, late);
+    if (dns_resolver_of(scene, server->pid))
+        finding_evidence(&finding,
+                         "%s serves DNS on this machine, and waits for this server: its clients "
+                         "wait, too",
+                         process);
+    else if (*process)
+        finding_evidence(&finding, "%s asked last", process);
+    if (server->failed)
+        finding_evidence(&finding, "%" PRIu64 " calls failed: %s%s", server->failed,
+                         strerror(server->error),
+                         server->error == ECONNREFUSED ? " (ICMP: port unreachable)" : "");
+    finding_evidence(&finding, "queries: %" PRIu64 " sent, %" PRIu64 " answered", server->sent,
+                     server->answered);
+    dns_add_listed(scene, &finding, server);
+    (void)dns_take_drops(examination, &finding, server);
+    finding.record.finding.command = as_text("fastnet traffic any --for=6 --port=53");
+    finding_emit(&finding, examination, verdict == DNS_SLOWLY ? server->slow : server->unanswered,
+                 ABSENT, ABSENT);
+}
+
+/* Reports a server by sockets or flows that wait. */
+static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *server)
+{
+    struct examination *examination = scene->examination;
+    const bool by_flows = server->flows >= QUERIES_LEAST && server->sockets < QUERIES_LEAST;
+    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], client[ENDPOINT_TEXT];
+    const uint64_t count = by_flows ? server->flows : server->sockets;
+    struct finding finding;
+
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
+                  address_text(name, &server->address));
+    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s wait for an answer", name,
+                    count, by_flows ? "queries" : "sockets");
+    dns_asker_text(process, examination, &finding, server);
+    if (*process)
+        finding_evidence(&finding, "%s asked last", process);
+    if (by_flows)
+        finding_evidence(&finding,
+                         "the queries were UNREPLIED flows in both readings, of %" PRIu64
+                         " client%s: %s",
+                         server->clients, server->clients == 1 ? "" : "s, one of them",
+                         address_text(client, &server->client));
+    else
+        finding_evidence(&finding,
+                         "the sockets were connected in both readings and received nothing");
+    dns_add_listed(scene, &finding, server);
+    if (by_flows)
+        finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
+    finding_emit(&finding, examination, count, ABSENT, ABSENT);
+}
+
+/* Reports a server that is asked by TCP. */
+static void dns_emit_tcp(struct dns_scene *scene, const struct dns_server *server)
+{
+    struct examination *examination = scene->examination;
+    const uint64_t hang = server->sockets + server->begins;
+    const struct endpoint end = {server->address, server->port};
+    char name[ENDPOINT_TEXT], process[PROCESS_TEXT];
+    struct finding finding;
+
+    if (server->connected ||
+        (!server->sockets && server->begins < QUERIES_LEAST && server->refused < QUERIES_LEAST))
+        return;
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
+    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " connection%s by TCP %s", name,
+                    hang ? hang : server->refused, (hang ? hang : server->refused) == 1 ? "" : "s",
+                    hang ? "wait for an answer" : "failed");
+    dns_asker_text(process, examination, &finding, server);
+    if (*process)
+        finding_evidence(&finding, "%s asked last", process);
+    dns_add_listed(scene, &finding, server);
+    finding.record.finding.command =
+        hang ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
+             : as_text("fastnet traffic any --for=6 --port=53,853");
+    finding_emit(&finding, examination, hang ? hang : server->refused, ABSENT, ABSENT);
+}
+
+static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
+{
+    const enum dns_verdict verdict = dns_verdict_of(server, clock_nanoseconds(CLOCK_MONOTONIC));
+
+    if (server->port)
+        dns_emit_tcp(scene, server);
+    else if (verdict != DNS_HEALTHY)
+        dns_emit_udp(scene, server, verdict);
+    else if (server->flows >= QUERIES_LEAST ||
+             (server->sockets >= QUERIES_LEAST && !server->answered))
+        dns_emit_waiting(scene, server);
+}
+
+/* Without the probe, the rule sees only sockets that stay, flows and connections. */
+void rule_dns(struct examination *examination)
+{
+    struct hash_table own = {.count = 0};
+    struct dns_scene scene = {
+        .examination = examination,
+        .servers = examination->dns ? examination->dns : &own,
+        .netns = (uint32_t)namespace_own_id(),
+    };
+
+    if (!examination->sees_dns && examination->before->at)
+        examination->lacking |= READS_DNS;
+    dns_read_resolv_conf(&scene);
+    if (scene.servers->count || examination->now->sockets.queries.count >= QUERIES_LEAST)
+        scene.resolver_count = find_holders(examination, &examination->now->sockets.resolvers, NULL,
+                                            0, &scene.resolvers);
+    dns_add_sockets(&scene);
+    dns_add_flows(&scene);
+    dns_add_connections(&scene);
+    for (size_t i = 0; i < scene.servers->count && !examination->error; i++) {
+        const struct dns_server *server = hash_table_at(scene.servers, i);
+        if (server->netns == scene.netns)
+            dns_judge(&scene, server);
+    }
+    free(scene.resolvers);
+    hash_table_finish(&own);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+#include "fastnet/dns_probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "fastnet/array.h"
+#include "fastnet/bpf_map.h"
+#include "fastnet/bpf_program.h"
+#include "fastnet/kernel_types.h"
+#include "lookup/owners_bpf.h"
+#include "probes/dns_program.h"
+
+enum { MAP, SENDS, RECEIVES, DESCRIPTORS };
+
+struct dns_probe {
+    int fd[DESCRIPTORS]; /* the map and the links of the programs, or -1 */
+    struct dns_notes *notes;
+    /* Copies of the notes at the last dns_probe_mark(), and at the call before; or NULL. */
+    struct dns_note *marks, *before;
+};
+
+void dns_probe_destroy(struct dns_probe *probe)
+{
+    if (!probe)
+        return;
+    for (size_t i = 0; i < COUNT(probe->fd); i++)
+        if (probe->fd[i] >= 0)
+            close(probe->fd[i]);
+    if (probe->notes)
+        munmap(probe->notes, sizeof *probe->notes);
+    free(probe->marks);
+    free(probe->before);
+    free(probe);
+}
+
+/* Creates the map and attaches the programs, which keep the map until the links are closed. */
+static int dns_probe_attach(struct dns_probe *probe, const struct dns_layout *layout,
+                            uint64_t netns)
+{
+    struct bpf_insn code[DNS_PROGRAM_MAX];
+    int *const fd = probe->fd;
+
+    fd[MAP] = bpf_map_create(sizeof *probe->notes, "fastnet_dns");
+    if (fd[MAP] < 0)
+        return fd[MAP];
+    probe->notes = bpf_map_memory(fd[MAP], 0, sizeof *probe->notes);
+    if (!probe->notes)
+        return -errno;
+    fd[SENDS] = bpf_tracepoint_attach(code, dns_send_program_make(layout, netns, fd[MAP], code),
+                                      layout->connect.sends, "fastnet_dns");
+    if (fd[SENDS] < 0)
+        return fd[SENDS];
+    fd[RECEIVES] =
+        bpf_tracepoint_attach(code, dns_receive_program_make(layout, netns, fd[MAP], code),
+                              layout->receives, "fastnet_dns");
+    return fd[RECEIVES];
+}
+
+/* Inside a pid namespace, pids are those of this namespace. */
+static void dns_probe_find_pids(struct dns_layout *layout)
+{
+    struct stat status;
+
+    if (bpf_check_namespaces(NULL, true) == 0 || stat("/proc/self/ns/pid", &status) < 0)
+        return;
+    layout->pid_device = (uint64_t)major(status.st_dev) << 20 | minor(status.st_dev);
+    layout->pid_inode = status.st_ino;
+}
+
+static int dns_probe_start(struct dns_probe *probe, uint64_t netns, struct bpf_refusal *refusal)
+{
+    struct dns_layout layout = {.receives = 0};
+    struct kernel_types types;
+    int status = kernel_types_init(&types);
+
+    if (status == 0)
+        status = dns_layout_init(&layout, &types.btf);
+    dns_probe_find_pids(&layout);
+    kernel_types_finish(&types);
+    if (status < 0)
+        return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
+    return bpf_refuse_step(refusal, dns_probe_attach(probe, &layout, netns), "bpf(2)");
+}
+
+struct dns_probe *dns_probe_begin(uint64_t netns, struct bpf_refusal *refusal)
+{
+    const bool is_allowed =
+        owners_check_bpf(refusal) == 0 ||
+        (bpf_check_rights(refusal, "queries") == 0 && bpf_check_namespaces(refusal, false) == 0);
+    struct dns_probe *probe = is_allowed ? calloc(1, sizeof *probe) : NULL;
+
+    if (!probe)
+        return NULL;
+    for (size_t i = 0; i < COUNT(probe->fd); i++)
+        probe->fd[i] = -1;
+    if (dns_probe_start(probe, netns, refusal) >= 0)
+        return probe;
+    dns_probe_destroy(probe);
+    return NULL;
+}
+
+int dns_probe_mark(struct dns_probe *probe)
+{
+    struct dns_note *marks = calloc(DNS_NOTES, sizeof *marks);
+
+    if (!marks)
+        return -ENOMEM;
+    for (size_t i = 0; i < DNS_NOTES; i++)
+        if (probe->notes->notes[i].cookie)
+            marks[i] = probe->notes->notes[i];
+    free(probe->before);
+    probe->before = probe->marks;
+    probe->marks = marks;
+    return 0;
+}
+
+/* Returns the copy of the note, if it was about the same queries; NULL: it was not. */
+static const struct dns_note *dns_probe_copy(const struct dns_note *copies, size_t i,
+                                             const struct dns_note *note)
+{
+    const struct dns_note *copy = copies ? &copies[i] : NULL;
+
+    return copy && copy->cookie == note->cookie && copy->id == note->id &&
+                   memcmp(copy->server, note->server, sizeof note->server) == 0
+               ? copy
+               : NULL;
+}
+
+/* Sets the numbers since the mark before. A query that was lost before that mark does not count
+ * again. */
+static void dns_probe_count(const struct dns_probe *probe, size_t i, const struct dns_note *note,
+                            struct dns_queries *queries)
+{
+    static const struct dns_note nothing;
+    const struct dns_note *mark = dns_probe_copy(probe->marks, i, note),
+                          *copy = dns_probe_copy(probe->before, i, note),
+                          *before = copy ? copy : &nothing;
+
+    queries->sent = note->sent - before->sent;
+    queries->answered = note->received - before->received;
+    queries->failed = note->failed - before->failed;
+    queries->error = queries->failed ? (int)note->error : 0;
+    queries->timed = note->timed - before->timed;
+    queries->slow = note->slow - before->slow;
+    queries->time = note->time - before->time;
+    if (!mark || note->raced || mark->sent <= note->received)
+        return;
+    queries->unanswered = mark->sent - note->received;
+    if (queries->unanswered > mark->sent - before->sent)
+        queries->unanswered = mark->sent - before->sent;
+}
+
+/* Copies a note. Returns false if its answers are not seen, or if a program writes another note
+ * into the same place meanwhile. */
+static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_queries *queries)
+{
+    const struct dns_note *place = &probe->notes->notes[i];
+    const uint64_t cookie = __atomic_load_n(&place->cookie, __ATOMIC_ACQUIRE);
+    struct dns_note note;
+
+    if (!cookie)
+        return false;
+    note = *place;
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (__atomic_load_n(&place->cookie, __ATOMIC_RELAXED) != cookie ||
+        (note.id && probe->notes->sockets[cookie % DNS_SOCKETS] == 2) ||
+        (note.raced && !note.received))
+        return false;
+    *queries = (struct dns_queries){
+        .netns = note.netns,
+        .server = address_make(note.family, note.server),
+        .pid = note.pid,
+        .waiting = note.waiting ? note.begun : 0,
+        .is_query = note.is_query,
+    };
+    memcpy(queries->process, note.name, sizeof queries->process - 1);
+    dns_probe_count(probe, i, &note, queries);
+    return queries->sent || queries->answered || queries->failed;
+}
+
+void dns_probe_each(const struct dns_probe *probe,
+                    void (*fn)(const struct dns_queries *queries, void *arg), void *arg)
+{
+    struct dns_queries queries;
+
+    for (size_t i = 0; i < DNS_NOTES; i++)
+        if (dns_probe_read(probe, i, &queries))
+            fn(&queries, arg);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* The BPF programs that note queries of DNS and their answers, and the notes that they write. */
+#ifndef PROBES_DNS_PROGRAM_H
+#define PROBES_DNS_PROGRAM_H
+
+#include <linux/bpf.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "probes/connects_program.h"
+
+/* The queries of one socket to one server: of a socket without a peer, those with one id. */
+struct dns_note {
+    uint64_t cookie;  /* 0: the note is free, or is written just now */
+    uint64_t begun;   /* CLOCK_MONOTONIC, ns: first query since the last answer */
+    uint64_t sent_at; /* time of the last query */
+    uint64_t sent, received;
+    uint64_t failed;      /* calls that returned an error: see `error` */
+    uint64_t timed, slow; /* answers whose time is known; slower than DNS_SLOW */
+    uint64_t time;        /* sum of these times, nanoseconds */
+    uint32_t pid, uid;    /* process that sent first; pid 0: unknown, or a kernel thread */
+    uint32_t netns;       /* inode of its network namespace; 0: unknown */
+    uint32_t error;       /* the last errno */
+    uint32_t id;          /* the id of the query in network byte order, plus 1; 0: any */
+    uint8_t family;
+    uint8_t waiting;  /* a query was sent since the last answer */
+    uint8_t raced;    /* another server was asked soon, so that this answer may not be read */
+    uint8_t is_query; /* a datagram had room for a header of DNS */
+    uint8_t server[16];
+    char name[CONNECT_NAME];
+};
+
+/* The value of the map. */
+enum { DNS_NOTES = 8192, DNS_NOTE_SHIFT = 7, DNS_SOCKETS = 32768 };
+struct dns_notes {
+    struct dns_note notes[DNS_NOTES];
+    uint16_t last[DNS_NOTES]; /* by cookie and id, of a socket without a peer: its last note */
+    /* By cookie, of sockets without a peer. 1: the socket sent a query. 2: it also received, with
+     * a call whose buffer is not known. */
+    uint8_t sockets[DNS_SOCKETS];
+};
+_Static_assert(sizeof(struct dns_note) == 1 << DNS_NOTE_SHIFT, "the program computes offsets");
+
+enum { DNS_SERVER_PORT = 53, DNS_HEADER = 12 };
+#define DNS_SLOW 1000000000 /* nanoseconds */
+
+/* Kernel types and members that the programs read. */
+struct dns_layout {
+    struct connect_layout connect;
+    uint32_t receives; /* BTF type btf_trace_sock_recv_length */
+    /* struct pt_regs: number of the system call, two arguments */
+    struct kernel_member call, second, fifth;
+    bool has_calls; /* the members above are set */
+    /* Device (as the kernel writes it) and inode of the pid namespace whose pids are noted; inode
+     * 0: the first pid namespace. The caller sets both. */
+    uint64_t pid_device, pid_inode;
+};
+
+/* Returns 0, or -ENOTSUP: the kernel lacks the tracepoints, or has other types. */
+int dns_layout_init(struct dns_layout *layout, const struct btf *btf);
+
+enum { DNS_PROGRAM_MAX = 320 };
+
+/* Make the programs for sends and for receives. netns: inode of the network namespace whose queries
+ * are noted; 0: all. map: descriptor of a map with one value, a struct dns_notes. Return the number
+ * of instructions. */
+size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, int map,
+                             struct bpf_insn program[DNS_PROGRAM_MAX]);
+size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns, int map,
+                                struct bpf_insn program[DNS_PROGRAM_MAX]);
+
+#endif

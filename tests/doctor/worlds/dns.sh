@@ -1,0 +1,206 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: MIT
+# Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
+
+samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver)
+
+dns_three()
+{
+    three
+    ip -n s addr add 10.2.0.2/24 dev s0
+}
+
+says() # NAMESPACE TEXT: the evidence of the rule
+{
+    "$FASTNET" doctor --netns="$1" --only=dns --for=2 --ndjson --columns=evidence >"$work/rows" 2>&1 </dev/null
+    is "... $2" 1 "$(grep -cF "$2" "$work/rows")"
+}
+
+# The router drops queries.
+silent()
+{
+    dns_three
+    rule r forward udp dport 53 drop
+}
+
+# Programs ask as the resolver of the C library does: it waits for 5 s.
+world_dns_silent_one_query_at_a_time()
+{
+    silent
+    start c dns ask connected 1 5000 0 10.2.0.1
+    window=5 finds c 'dns 10.2.0.1'
+}
+
+world_dns_silent_unconnected()
+{
+    silent
+    start c dns ask unconnected 1 5000 0 10.2.0.1
+    window=5 finds c 'dns 10.2.0.1'
+}
+
+world_dns_silent_twelve_processes()
+{
+    silent
+    for _ in {1..12}; do
+        start c dns ask connected 1 5000 0 10.2.0.1
+    done
+    finds c 'dns 10.2.0.1'
+}
+
+world_dns_silent_four_threads()
+{
+    silent
+    start c dns ask unconnected 4 5000 0 10.2.0.1
+    finds c 'dns 10.2.0.1'
+}
+
+# It gives up after a second.
+world_dns_silent_impatient()
+{
+    silent
+    start c dns ask kept 1 1000 0 10.2.0.1
+    finds c 'dns 10.2.0.1'
+}
+
+world_dns_silent_ipv6()
+{
+    three
+    for place in 'c 1 c0' 'r 1 r0' 'r 2 r1' 's 2 s0'; do
+        # shellcheck disable=SC2086 # three words
+        set -- $place
+        ip -n "$1" addr add "2001:db8:$2::$([ "$1" = r ] && echo fe || echo 1)/64" dev "$3" nodad
+    done
+    ip -n c route add default via 2001:db8:1::fe && ip -n s route add default via 2001:db8:2::fe
+    set_net r ipv6/conf/all/forwarding 1
+    rule r forward udp dport 53 drop
+    start c dns ask unconnected 2 2000 0 2001:db8:2::1
+    finds c 'dns 2001:db8:2::1'
+}
+
+# ICMP: port unreachable.
+world_dns_refused()
+{
+    dns_three
+    start c dns ask connected 1 1000 300 10.2.0.1
+    finds c 'dns 10.2.0.1'
+}
+
+world_dns_slow()
+{
+    dns_three
+    start s dns serve 10.2.0.1 1500 0
+    start c dns ask connected 1 5000 0 10.2.0.1
+    window=5 finds c 'dns 10.2.0.1'
+}
+
+# The answer of the server is not awaited.
+world_dns_too_late()
+{
+    dns_three
+    start s dns serve 10.2.0.1 1500 0
+    start c dns ask unconnected 2 1000 0 10.2.0.1
+    finds c 'dns 10.2.0.1'
+}
+
+world_dns_half_lost()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 2
+    start c dns ask connected 4 1000 50 10.2.0.1
+    finds c 'dns 10.2.0.1'
+}
+
+# One socket for both servers.
+world_dns_one_of_two()
+{
+    dns_three
+    rule r forward ip daddr 10.2.0.2 udp dport 53 drop
+    start s dns serve 10.2.0.1 0 0
+    start c dns ask kept 2 1000 100 10.2.0.2 10.2.0.1
+    printf 'nameserver %s\n' 10.2.0.2 10.2.0.1 >"$work/resolv.conf"
+    mount --bind "$work/resolv.conf" /etc/resolv.conf
+    finds c 'dns 10.2.0.2'
+    says c 'its server 10.2.0.1 answers'
+}
+
+# The programs wait for the resolver, which waits for its server.
+world_dns_resolver_upstream()
+{
+    silent
+    start c dns forward 127.0.0.1 10.2.0.1
+    start c dns ask connected 2 1000 0 127.0.0.1
+    finds c 'dns 10.2.0.1'
+    says c 'serves DNS on this machine'
+}
+
+world_dns_tcp_hangs()
+{
+    three
+    rule r forward tcp dport 853 drop
+    start c dns connect 10.2.0.1 853 0
+    finds c 'dns 10.2.0.1:853' 'no-answer 10.2.0.1:853'
+}
+
+world_dns_tcp_unanswered()
+{
+    dns_three
+    start s dns listen 10.2.0.1 53
+    start c dns connect 10.2.0.1 53 0
+    finds c 'dns 10.2.0.1:53'
+}
+
+# --- Healthy ----------------------------------------------------------------------------------
+
+world_healthy_dns_busy_resolver()
+{
+    dns_three
+    start s dns serve 10.2.0.1 5 100
+    start c dns ask unconnected 8 1000 4 10.2.0.1
+    start c dns ask kept 8 1000 4 10.2.0.1
+    finds_nothing c
+}
+
+# Each query goes to both servers. The program closes the other socket before its answer comes.
+world_healthy_dns_race()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 0
+    start s dns serve 10.2.0.2 50 0
+    start c dns ask race 2 1000 100 10.2.0.1 10.2.0.2
+    finds_nothing c
+}
+
+# The queries of mDNS have no answer where nobody has the name.
+world_healthy_dns_multicast()
+{
+    three
+    ip -n c route add 224.0.0.0/4 dev c0
+    start c traffic ask 224.0.0.251 5353 3 100
+    finds_nothing c
+}
+
+world_healthy_dns_idle_sockets()
+{
+    dns_three
+    start c dns ask idle 5 1000 1000 10.2.0.1
+    finds_nothing c
+}
+
+# Most queries wait when the second reading is taken.
+world_healthy_dns_in_flight()
+{
+    dns_three
+    start s dns serve 10.2.0.1 400 0
+    start c dns ask connected 12 5000 0 10.2.0.1
+    finds_nothing c
+}
+
+# A resolver asks the servers of each domain, and some do not exist.
+world_healthy_dns_forwards()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 0
+    start c dns forward 127.0.0.1 10.2.0.1
+    start c dns ask connected 4 1000 20 127.0.0.1
+    finds_nothing c
+}

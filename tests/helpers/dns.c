@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Programs that ask DNS, and servers.
+ *
+ *     dns serve ADDRESS DELAY LOST       answers after DELAY ms, but not one query in LOST (0: all)
+ *     dns forward ADDRESS SERVER         passes queries and answers on
+ *     dns ask HOW THREADS TIMEOUT EVERY SERVER...
+ *     dns connect ADDRESS PORT EVERY     connects, asks and waits for an answer for ever
+ *     dns listen ADDRESS PORT            accepts connections, and answers nothing
+ *
+ * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
+ * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
+ * query; "kept": one unconnected socket for all; "race": asks all servers at once and takes the
+ * first answer; "idle": a connected socket that sends nothing. Prints "ready", and ends when stdin
+ * ends.
+ */
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "sockets.h"
+
+enum { SERVERS = 4, QUEUE = 4096, QUERY = 29 };
+
+static struct {
+    const char *how;
+    long timeout, every;
+    struct place servers[SERVERS];
+    size_t count;
+} asked;
+
+struct answer {
+    uint64_t due;
+    struct place to;
+    char data[QUERY];
+};
+
+static uint64_t milliseconds(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static bool has_ended(void)
+{
+    struct pollfd in = {STDIN_FILENO, 0, 0};
+
+    return poll(&in, 1, 0) > 0;
+}
+
+static int is_how(const char *how)
+{
+    return strcmp(asked.how, how) == 0;
+}
+
+/* --- Servers ---------------------------------------------------------------------------------- */
+
+static int open_server(const char *address)
+{
+    struct place place = place_of(address, 53, 0);
+    const int fd = socket_new(place.address.ss_family, SOCK_DGRAM, 0);
+
+    option_set(fd, SOL_SOCKET, SO_RCVBUF, 1 << 20);
+    bind_to(fd, place);
+    puts("ready");
+    fflush(stdout);
+    return fd;
+}
+
+static void serve(const char *address, uint64_t delay, long lost)
+{
+    static struct answer queue[QUEUE];
+    size_t first = 0, last = 0;
+    const int fd = open_server(address);
+    long received = 0;
+
+    while (!has_ended()) {
+        struct answer *answer = &queue[last % QUEUE];
+        struct pollfd of = {fd, POLLIN, 0};
+        (void)poll(&of, 1, first < last ? 1 : 100);
+        answer->to.size = sizeof answer->to.address;
+        while (last - first < QUEUE && recvfrom(fd, answer->data, QUERY, MSG_DONTWAIT,
+                                                place_address(&answer->to), &answer->to.size) > 0) {
+            answer->due = milliseconds() + delay;
+            if (!lost || ++received % lost)
+                answer = &queue[++last % QUEUE];
+            answer->to.size = sizeof answer->to.address;
+        }
+        for (; first < last && queue[first % QUEUE].due <= milliseconds(); first++) {
+            answer = &queue[first % QUEUE];
+            (void)!sendto(fd, answer->data, QUERY, 0, place_address(&answer->to), answer->to.size);
+        }
+    }
+}
+
+/* The id of a query tells whose it is. */
+static void forward(const char *address, const char *server)
+{
+    static struct place clients[65536];
+    const int fd = open_server(address);
+    struct place to = place_of(server, 53, 0);
+    const int upstream = socket_new(to.address.ss_family, SOCK_DGRAM, 0);
+    uint16_t id;
+
+    while (!has_ended()) {
+        struct pollfd of[] = {{fd, POLLIN, 0}, {upstream, POLLIN, 0}};
+        struct place from = {.size = sizeof from.address};
+        char data[QUERY];
+        (void)poll(of, 2, 100);
+        if (recvfrom(fd, data, QUERY, MSG_DONTWAIT, place_address(&from), &from.size) > 0) {
+            memcpy(&id, data, sizeof id);
+            clients[id] = from;
+            (void)!sendto(upstream, data, QUERY, 0, place_address(&to), to.size);
+        }
+        if (recv(upstream, data, QUERY, MSG_DONTWAIT) > 0) {
+            memcpy(&id, data, sizeof id);
+            (void)!sendto(fd, data, QUERY, 0, place_address(&clients[id]), clients[id].size);
+        }
+    }
+}
+
+/* --- Clients ---------------------------------------------------------------------------------- */
+
+static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
+{
+    char query[QUERY] = "..\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0";
+    struct pollfd sockets[SERVERS];
+
+    memcpy(query, &id, sizeof id);
+    for (size_t i = 0; i < count; i++) {
+        struct place *to = &servers[i];
+        sockets[i] = (struct pollfd){
+            kept >= 0 ? kept : socket_new(to->address.ss_family, SOCK_DGRAM, 0), POLLIN, 0};
+        if (is_how("connected") && connect(sockets[i].fd, place_address(to), to->size) < 0)
+            err(1, "connect");
+        (void)!sendto(sockets[i].fd, query, QUERY, 0,
+                      is_how("connected") ? NULL : place_address(to),
+                      is_how("connected") ? 0 : to->size);
+    }
+    if (poll(sockets, count, (int)asked.timeout) > 0)
+        for (size_t i = 0; i < count; i++)
+            if (sockets[i].revents)
+                (void)!recv(sockets[i].fd, query, QUERY, MSG_DONTWAIT);
+    for (size_t i = 0; i < count && kept < 0; i++)
+        close(sockets[i].fd);
+}
+
+static void *ask(void *arg)
+{
+    const struct timespec pause = {asked.every / 1000, asked.every % 1000 * 1000000};
+    const int family = asked.servers[0].address.ss_family;
+    const int kept = is_how("kept") ? socket_new(family, SOCK_DGRAM, 0) : -1;
+    uint16_t id = (uint16_t)(uintptr_t)arg;
+
+    if (is_how("idle"))
+        connect_to(socket_new(family, SOCK_DGRAM, 0), asked.servers[0]);
+    for (;; id += 31) {
+        if (is_how("race"))
+            ask_once(kept, asked.servers, asked.count, id);
+        for (size_t i = 0; i < asked.count && !is_how("race") && !is_how("idle"); i++)
+            ask_once(kept, &asked.servers[i], 1, id);
+        nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static void begin_asking(char **words)
+{
+    pthread_t thread;
+
+    asked.how = words[0];
+    asked.timeout = strtol(words[2], NULL, 10);
+    asked.every = strtol(words[3], NULL, 10);
+    while (asked.count < SERVERS && words[4 + asked.count]) {
+        asked.servers[asked.count] = place_of(words[4 + asked.count], 53, 0);
+        asked.count++;
+    }
+    for (long i = strtol(words[1], NULL, 10); i > 0; i--)
+        if (pthread_create(&thread, NULL, ask, (void *)(uintptr_t)(i * 1000)) != 0)
+            errx(1, "pthread_create");
+    hold_until_end();
+}
+
+/* Connections that end are made again. */
+static void connect_for_ever(const char *address, uint16_t port, long every)
+{
+    const struct timespec pause = {every / 1000, every % 1000 * 1000000};
+    struct place to = place_of(address, port, 0);
+    char data[QUERY] = "\0\33";
+
+    puts("ready");
+    fflush(stdout);
+    while (!has_ended()) {
+        const int fd = socket_new(to.address.ss_family, SOCK_STREAM, 0);
+        if (connect(fd, place_address(&to), to.size) == 0 && write(fd, data, QUERY) > 0)
+            (void)!read(fd, data, QUERY);
+        close(fd);
+        nanosleep(&pause, NULL);
+    }
+}
+
+int main(int argc, char *argv[])
+{
+    const char *role = argc > 3 ? argv[1] : "";
+
+    if (strcmp(role, "serve") == 0 && argc == 5) {
+        serve(argv[2], strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
+    } else if (strcmp(role, "forward") == 0 && argc == 4) {
+        forward(argv[2], argv[3]);
+    } else if (strcmp(role, "ask") == 0 && argc > 6) {
+        begin_asking(argv + 2);
+    } else if (strcmp(role, "connect") == 0 && argc == 5) {
+        connect_for_ever(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
+    } else if (strcmp(role, "listen") == 0 && argc == 4) {
+        tcp_listen(place_of(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), 0), 128);
+        hold_until_end();
+    } else {
+        errx(2, "usage: dns serve|forward|ask|connect|listen ...");
+    }
+    return 0;
+}

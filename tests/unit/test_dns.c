@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+/* The rule about servers of DNS, over servers that are made. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doctor/dns.h"
+#include "doctor/rules.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/namespace.h"
+#include "fastnet/report.h"
+#include "kit.h"
+
+enum { FINDINGS = 8, TEXT = 1024 };
+
+static struct {
+    struct reading before, now;
+    struct doctor_options options;
+    struct doctor_summary summary;
+    struct report report;
+    struct hash_table servers;
+    bool is_blind; /* without the probe */
+    bool lacks;
+    size_t count;
+    char subject[FINDINGS][TEXT], summaries[FINDINGS][TEXT], evidence[FINDINGS][TEXT];
+} scene;
+
+static int keep(const struct record *record, void *arg)
+{
+    const struct finding_record *finding = &record->finding;
+    const size_t i = scene.count++;
+
+    (void)arg;
+    assert_true(i < FINDINGS);
+    snprintf(scene.subject[i], TEXT, "%.*s", (int)finding->subject.length, finding->subject.data);
+    snprintf(scene.summaries[i], TEXT, "%.*s", (int)finding->summary.length, finding->summary.data);
+    snprintf(scene.evidence[i], TEXT, "%.*s", (int)finding->evidence.length,
+             finding->evidence.data);
+    return 0;
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    memset(&scene, 0, sizeof scene);
+    scene.before.at = 1;
+    scene.now.at = 1 + 5 * CLOCK_SECOND;
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    hash_table_finish(&scene.servers);
+    return 0;
+}
+
+static struct address v4(const char *text)
+{
+    struct in_addr in;
+
+    assert_int_equal(inet_pton(AF_INET, text, &in), 1);
+    return address_make(AF_INET, &in);
+}
+
+/* A server of this network namespace, whose process has the pid. */
+static struct dns_server *add_server(const char *address, uint32_t pid)
+{
+    struct dns_server *server = hash_table_add(&scene.servers, scene.servers.count, sizeof *server);
+
+    assert_non_null(server);
+    server->netns = (uint32_t)namespace_own_id();
+    server->address = v4(address);
+    server->pid = pid;
+    snprintf(server->process, sizeof server->process, "program");
+    return server;
+}
+
+/* Returns the number of findings. */
+static size_t examine(void)
+{
+    const struct rule *rule = rules;
+    struct examination examination = {
+        .options = &scene.options,
+        .before = &scene.before,
+        .now = &scene.now,
+        .searched_owners = true, /* there are none */
+        .dns = &scene.servers,
+        .sees_dns = !scene.is_blind,
+        .summary = &scene.summary,
+        .report = &scene.report,
+        .fn = keep,
+    };
+
+    while (rule->evaluate != rule_dns)
+        rule++;
+    examination.rule = rule;
+    scene.count = 0;
+    rule->evaluate(&examination);
+    assert_int_equal(examination.error, 0);
+    scene.lacks = examination.lacking;
+    return scene.count;
+}
+
+/* --- Servers that do not answer --------------------------------------------------------------- */
+
+static void a_server_that_answers_none_of_three_queries_is_silent(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->sent = server->unanswered = 2;
+    assert_int_equal(examine(), 0);
+    server->sent = server->unanswered = 3;
+    assert_int_equal(examine(), 1);
+    assert_string_equal(scene.subject[0], "192.0.2.1");
+    assert_non_null(strstr(scene.summaries[0], "none of 3 queries"));
+    assert_non_null(strstr(scene.evidence[0], "\"program\" (pid 5) asked last"));
+    server->answered = 1;
+    assert_int_equal(examine(), 0);
+}
+
+static void one_query_has_to_wait_for_three_seconds(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->sent = server->unanswered = 1;
+    server->waiting = clock_nanoseconds(CLOCK_MONOTONIC);
+    assert_int_equal(examine(), 0);
+    server->waiting -= DNS_WAIT_LONE;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], "none of 1 query"));
+}
+
+static void two_refused_queries_are_a_finding_at_once(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->sent = server->unanswered = server->failed = 1;
+    server->error = ECONNREFUSED;
+    assert_int_equal(examine(), 0);
+    server->sent = server->unanswered = server->failed = 2;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.evidence[0], "2 calls failed: "));
+    assert_non_null(strstr(scene.evidence[0], "ICMP: port unreachable"));
+}
+
+static void a_few_lost_queries_are_usual(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->answered = server->timed = 97;
+    server->unanswered = 32;
+    assert_int_equal(examine(), 0);
+    server->unanswered = 33;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], "does not answer 33 of 130"));
+    server->answered = server->timed = 8;
+    server->unanswered = 4;
+    assert_int_equal(examine(), 0);
+}
+
+static void other_namespaces_have_their_own_servers(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->unanswered = 9;
+    server->netns++;
+    assert_int_equal(examine(), 0);
+}
+
+/* --- Slow servers ----------------------------------------------------------------------------- */
+
+static void most_answers_have_to_be_slow(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->answered = server->timed = 6;
+    server->slow = 3;
+    server->time = 6 * CLOCK_SECOND;
+    assert_int_equal(examine(), 0);
+    server->answered = server->timed = 5;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], "3 of 5 answers took longer than 1 s, 1.2 s"));
+}
+
+static void two_slow_answers_have_to_take_three_seconds(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->answered = server->timed = server->slow = 2;
+    server->time = 3 * CLOCK_SECOND - 1;
+    assert_int_equal(examine(), 0);
+    server->time = 3 * CLOCK_SECOND;
+    assert_int_equal(examine(), 1);
+    server->answered = server->timed = server->slow = 1;
+    server->time = 4 * CLOCK_SECOND;
+    assert_int_equal(examine(), 0);
+    server->unanswered = 1; /* waits for the next slow answer */
+    assert_int_equal(examine(), 1);
+}
+
+/* --- Time ------------------------------------------------------------------------------------- */
+
+static void nobody_waits_for_healthy_servers(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    assert_int_equal(dns_servers_due(&scene.servers, 1000), 0);
+    server->answered = 1000;
+    server->unanswered = 20; /* they are in flight */
+    assert_int_equal(dns_servers_due(&scene.servers, 1000), 0);
+}
+
+static void queries_that_may_become_a_finding_get_their_time(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->unanswered = 3;
+    server->waiting = 500;
+    assert_int_equal(dns_servers_due(&scene.servers, 1000), 1000 + DNS_WAIT);
+    server->unanswered = 1;
+    assert_int_equal(dns_servers_due(&scene.servers, 1000), 500 + DNS_WAIT_LONE);
+    server->waiting = 1000;
+    assert_int_equal(dns_servers_due(&scene.servers, 1000 + DNS_WAIT_LONE),
+                     1000 + DNS_WAIT_LONE + DNS_WAIT);
+}
+
+/* --- Tables ----------------------------------------------------------------------------------- */
+
+static void flows_without_a_reply_are_added_by_server(void **state)
+{
+    struct dns_client *clients = scene.now.sockets.clients;
+
+    (void)state;
+    clients[0] = (struct dns_client){v4("10.0.0.1"), v4("192.0.2.1"), 1, false};
+    clients[1] = (struct dns_client){v4("10.0.0.2"), v4("192.0.2.1"), 1, false};
+    assert_int_equal(examine(), 0);
+    hash_table_finish(&scene.servers);
+    clients[2] = (struct dns_client){v4("10.0.0.3"), v4("192.0.2.1"), 1, false};
+    assert_int_equal(examine(), 1);
+    assert_string_equal(scene.subject[0], "192.0.2.1");
+    assert_non_null(strstr(scene.evidence[0], "of 3 clients"));
+    hash_table_finish(&scene.servers);
+    clients[2].answered = true;
+    assert_int_equal(examine(), 0);
+}
+
+static void connections_that_hang_are_a_finding_unless_others_are_answered(void **state)
+{
+    struct doctor_socket list[] = {
+        {1, {v4("192.0.2.1"), 853}, DNS_HANGS},
+        {2, {v4("192.0.2.1"), 853}, DNS_SENT_AGAIN},
+    };
+
+    (void)state;
+    scene.now.sockets.dns_connections = (struct doctor_sockets){list, 1, 0};
+    assert_int_equal(examine(), 1);
+    assert_string_equal(scene.subject[0], "192.0.2.1:853");
+    hash_table_finish(&scene.servers);
+    scene.now.sockets.dns_connections.count = 2;
+    list[0].state = DNS_ANSWERED;
+    assert_int_equal(examine(), 0);
+    hash_table_finish(&scene.servers);
+    list[0].state = DNS_SENT_AGAIN;
+    assert_int_equal(examine(), 0);
+}
+
+static void without_the_probe_a_part_is_missing(void **state)
+{
+    (void)state;
+    assert_int_equal(examine(), 0);
+    assert_false(scene.lacks);
+    scene.is_blind = true;
+    assert_int_equal(examine(), 0);
+    assert_true(scene.lacks);
+    scene.before.at = 0; /* one reading compares nothing */
+    assert_int_equal(examine(), 0);
+    assert_false(scene.lacks);
+}
+
+/* --- Resolvers -------------------------------------------------------------------------------- */
+
+/* It asks the servers of each domain. */
+static void a_process_that_asks_many_servers_may_miss_some(void **state)
+{
+    struct dns_server *silent;
+
+    (void)state;
+    for (unsigned i = 2; i < 10; i++) {
+        char address[INET_ADDRSTRLEN];
+        snprintf(address, sizeof address, "192.0.2.%u", i);
+        add_server(address, 5)->answered = 1;
+    }
+    silent = add_server("192.0.2.1", 5);
+    silent->unanswered = 7;
+    assert_int_equal(examine(), 0);
+    silent->unanswered = 8;
+    assert_int_equal(examine(), 1);
+    silent = hash_table_at(&scene.servers, 8);
+    silent->unanswered = 7;
+    silent->pid = 6;
+    assert_int_equal(examine(), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+        TEST(a_server_that_answers_none_of_three_queries_is_silent),
+        TEST(one_query_has_to_wait_for_three_seconds),
+        TEST(two_refused_queries_are_a_finding_at_once),
+        TEST(a_few_lost_queries_are_usual),
+        TEST(other_namespaces_have_their_own_servers),
+        TEST(most_answers_have_to_be_slow),
+        TEST(two_slow_answers_have_to_take_three_seconds),
+        TEST(nobody_waits_for_healthy_servers),
+        TEST(queries_that_may_become_a_finding_get_their_time),
+        TEST(flows_without_a_reply_are_added_by_server),
+        TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
+        TEST(without_the_probe_a_part_is_missing),
+        TEST(a_process_that_asks_many_servers_may_miss_some),
+    };
+
+    return cmocka_run_group_tests_name("dns", tests, NULL, NULL);
+}
