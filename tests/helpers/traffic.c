@@ -11,7 +11,11 @@
  *     traffic resolve ADDRESS PORT COUNT EVERY          ... of a process that has port 53 itself
  *     traffic answer ADDRESS PORT 0                     answers each datagram
  *     traffic try ADDRESS PORT COUNT EVERY              connects, and closes what is refused
+ *
+ * HOSTS and PORTS in the environment: each connection goes to the next of this number of IPv4
+ * addresses and ports, from ADDRESS and PORT on.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -51,11 +55,37 @@ static void write_piece(int fd, long bytes)
     }
 }
 
+static unsigned long number_in_environment(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoul(text, NULL, 10) : 1;
+}
+
+/* Where the next connection goes. */
+static struct place next_place(const struct end *end)
+{
+    static unsigned long serial, hosts, ports;
+    struct place place = end->place;
+    struct sockaddr_in *v4 = (struct sockaddr_in *)place_address(&place);
+
+    if (!hosts) {
+        hosts = number_in_environment("HOSTS");
+        ports = number_in_environment("PORTS");
+    }
+    if (place.address.ss_family == AF_INET) {
+        v4->sin_addr.s_addr = htonl(ntohl(v4->sin_addr.s_addr) + (uint32_t)(serial % hosts));
+        v4->sin_port = htons((uint16_t)(ntohs(v4->sin_port) + serial / hosts % ports));
+    }
+    serial++;
+    return place;
+}
+
 static void open_all(struct end *end, int type)
 {
     for (long i = 0; i < end->wanted; i++) {
         const int fd = socket_new(end->place.address.ss_family, type, 0);
-        connect_to(fd, end->place);
+        connect_to(fd, next_place(end));
         add(end, fd);
         if (type == SOCK_STREAM)
             option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -179,8 +209,9 @@ static void knock(struct end *end)
     for (long i = 0; i < end->wanted; i++) {
         struct pollfd fd = {
             socket_new(end->place.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0), POLLOUT, 0};
+        struct place place = next_place(end);
         int error;
-        (void)connect(fd.fd, place_address(&end->place), end->place.size);
+        (void)connect(fd.fd, place_address(&place), place.size);
         (void)poll(&fd, 1, 1000);
         (void)getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){sizeof error});
         close(fd.fd);
