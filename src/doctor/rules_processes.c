@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
@@ -175,15 +176,17 @@ static bool is_in_own_netns(const char *root, pid_t pid)
     return own && namespace_of_process(root, pid) == own;
 }
 
+/* The doctor itself is left out: with --all-netns, it has descriptors of all namespaces open. */
 static int processes_take_process(const struct process_descriptors *process, void *arg)
 {
     struct examination *examination = arg;
+    const bool is_self = !examination->is_captured && process->pid == getpid();
     const bool one_namespace = examination->options->netns;
     const char *root = doctor_processes(examination->options);
     char text[PROCESS_TEXT];
     struct finding finding;
 
-    if (!reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
+    if (is_self || !reaches(process->open, DESCRIPTORS_PERCENT, process->limit) ||
         (one_namespace && !is_in_own_netns(root, process->pid)))
         return 0;
     finding_begin(&finding, examination,

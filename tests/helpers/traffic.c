@@ -14,9 +14,12 @@
  *     traffic answer ADDRESS PORT 0                     answers each datagram
  *     traffic try ADDRESS PORT COUNT EVERY              connects, and closes what is refused
  *     traffic scan ADDRESS PORT COUNT EVERY             connects to the next COUNT ports, from PORT
- * on traffic scan-udp ADDRESS PORT COUNT EVERY         sends to them, from port $SOURCE if it is
- * set
+ *     traffic scan-udp ADDRESS PORT COUNT EVERY         sends to them, from port $SOURCE if set
+ *
+ * HOSTS and PORTS in the environment: each connection goes to the next of this number of IPv4
+ * addresses and ports, from ADDRESS and PORT on.
  */
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -69,6 +72,32 @@ static struct place place_after(struct place place, long more)
     return place;
 }
 
+static unsigned long number_in_environment(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoul(text, NULL, 10) : 1;
+}
+
+/* Where the next connection goes. */
+static struct place next_place(const struct end *end)
+{
+    static unsigned long serial, hosts, ports;
+    struct place place = end->place;
+    struct sockaddr_in *v4 = (struct sockaddr_in *)place_address(&place);
+
+    if (!hosts) {
+        hosts = number_in_environment("HOSTS");
+        ports = number_in_environment("PORTS");
+    }
+    if (place.address.ss_family == AF_INET) {
+        v4->sin_addr.s_addr = htonl(ntohl(v4->sin_addr.s_addr) + (uint32_t)(serial % hosts));
+        v4->sin_port = htons((uint16_t)(ntohs(v4->sin_port) + serial / hosts % ports));
+    }
+    serial++;
+    return place;
+}
+
 static void open_all(struct end *end, int type)
 {
     const char *peers = getenv("PEERS"), *source = getenv("SOURCE");
@@ -80,7 +109,9 @@ static void open_all(struct end *end, int type)
             option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
             bind_to(fd, place_after(place_of(source, 0, 0), i % several));
         }
-        connect_to(fd, place_after(end->place, source ? 0 : i % several));
+        connect_to(fd, source  ? end->place
+                       : peers ? place_after(end->place, i % several)
+                               : next_place(end));
         add(end, fd);
         if (type == SOCK_STREAM)
             option_set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
@@ -204,8 +235,9 @@ static void knock(struct end *end)
     for (long i = 0; i < end->wanted; i++) {
         struct pollfd fd = {
             socket_new(end->place.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0), POLLOUT, 0};
+        struct place place = next_place(end);
         int error;
-        (void)connect(fd.fd, place_address(&end->place), end->place.size);
+        (void)connect(fd.fd, place_address(&place), place.size);
         (void)poll(&fd, 1, 1000);
         (void)getsockopt(fd.fd, SOL_SOCKET, SO_ERROR, &error, &(socklen_t){sizeof error});
         close(fd.fd);

@@ -261,6 +261,8 @@ static void take_ended(struct scene *scene, uint8_t last, unsigned count, unsign
 {
     static uint16_t port;
 
+    if (!scene->now.counts.known[TIME_WAIT_REUSE])
+        set_number(&scene->now, TIME_WAIT_REUSE, 0);
     for (unsigned i = 0; i < count; i++) {
         struct record record = row(TCP_TIME_WAIT, 0, end_of(1, (uint16_t)(40000 + port++ % 10000)));
         record.has |= SOCKET_TIMER;
