@@ -15,7 +15,8 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
-/* Only traffic and doctor read packets, only why connects as another process, and only ss reads BPF maps. */
+/* Only traffic and doctor read packets, only why connects as another process, and only ss reads BPF
+ * maps. */
 #define SOCKET_RIGHTS                                                                              \
     (RIGHTS_OF_NAMESPACES | (RIGHTS_ALL & ~(1u << RIGHT_PACKETS | RIGHTS_OF_ATTEMPTS)))
 #define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS))

@@ -12,7 +12,8 @@ struct report;
 
 /* What to do with events. */
 struct neighbour_events {
-    /* A neighbour became REACHABLE or STALE: it is new, has another MAC address, or has answered. */
+    /* A neighbour became REACHABLE or STALE: it is new, has another MAC address, or has answered.
+     */
     void (*changed)(const struct record *neighbour, void *arg);
     /* An interface of this machine lost an IPv4 address. */
     void (*removed)(const struct interface_address *address, void *arg);

@@ -15,7 +15,7 @@ enum { SCAN_PORT_BITS = 1024 };
 
 /* Packets of one source to one destination, of one protocol. Replies are left out as far as they
  * can be known. */
-struct scan {
+struct port_scan {
     struct address source, destination;
     uint32_t netns;   /* inode of the network namespace; 0: unknown */
     uint8_t protocol; /* IPPROTO_TCP or IPPROTO_UDP */
@@ -31,10 +31,10 @@ struct scan_probe;
 struct scan_probe *scan_probe_create(const struct drop_probe *drops);
 void scan_probe_destroy(struct scan_probe *probe);
 
-/* Takes what came since the last call. Packets of sources that were not seen for the longest time
+/* Takes the scans since the last call. Packets of sources that were not seen for the longest time
  * may be missing. scan_probe_list() returns scan_probe_count() rows. Returns 0 or -errno. */
 int scan_probe_take(struct scan_probe *probe);
 size_t scan_probe_count(const struct scan_probe *probe);
-const struct scan *scan_probe_list(const struct scan_probe *probe);
+const struct port_scan *scan_probe_list(const struct scan_probe *probe);
 
 #endif

@@ -10,8 +10,8 @@
 
 enum { WAITING_LISTENERS = 16 };
 
-/* A listener whose queue is not empty. If several listeners have one address and port, only the one
- * with the longest queue is kept. */
+/* A listener whose queue is not empty. If several listeners have one address and port, only the
+ * listener with the longest queue is kept. */
 struct waiting_listener {
     struct endpoint local;
     uint64_t inode;

@@ -2,6 +2,7 @@
 #include "doctor/neighbours.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/if.h>
 #include <linux/if_arp.h>
 #include <linux/neighbour.h>
@@ -17,8 +18,10 @@
 #include "fastnet/netlink.h"
 #include "fastnet/record.h"
 
-/* Of larger tables, only the first NEIGHBOURS_MAX neighbours are compared. */
+/* In larger tables, only the first NEIGHBOURS_MAX neighbours are compared. */
 enum { NEIGHBOURS_MAX = 8192 };
+
+enum { NOT_OPEN = INT_MIN }; /* a descriptor */
 
 /* A neighbour, and its MAC addresses since the reading before. */
 struct watched_neighbour {
@@ -36,11 +39,11 @@ struct neighbour_watcher {
 
 struct neighbour_watch {
     struct neighbour_watcher *watcher;
-    int events, packets; /* descriptors; -1: not open */
+    int events, packets; /* descriptors; NOT_OPEN, or -errno */
     bool is_open, needs_packets;
     bool has_table; /* a table was read */
     bool settles;   /* a table is being read: events may be older than its rows */
-    bool begins;    /* ... for the first time: all its neighbours may be old */
+    bool begins;    /* the first table is being read: all its neighbours may be old */
     struct hash_table neighbours;
     struct neighbours_reading seen;        /* since the reading before; without addresses */
     struct own_ipv4 removed[REMOVED_KEPT]; /* addresses that the machine lost meanwhile */
@@ -158,11 +161,11 @@ static void watch_keep_flap(struct neighbour_watch *watch, const struct record *
                             struct watched_neighbour *neighbour)
 {
     struct neighbours_reading *seen = &watch->seen;
-    const size_t kept = seen->flap_count < FLAPS_KEPT ? seen->flap_count : FLAPS_KEPT;
     size_t i = 0;
 
-    while (i < kept && !(seen->flaps[i].interface == record->neighbour.interface &&
-                         address_equal(&seen->flaps[i].address, &record->neighbour.address)))
+    while (i < FLAPS_KEPT && i < seen->flap_count &&
+           (seen->flaps[i].interface != record->neighbour.interface ||
+            !address_equal(&seen->flaps[i].address, &record->neighbour.address)))
         i++;
     seen->flap_count += !neighbour->flaps;
     neighbour->flaps = true;
@@ -274,7 +277,7 @@ static int watch_keep_descriptor(int fd)
     return -EMFILE;
 }
 
-/* Opens the socket for ARP, or closes it if there is no address. */
+/* Opens the socket for ARP, or gives it the addresses of this reading. */
 static void watch_arp(struct neighbour_watch *watch, struct neighbours_reading *reading)
 {
     struct neighbour_watcher *watcher = watch->watcher;
@@ -284,11 +287,13 @@ static void watch_arp(struct neighbour_watch *watch, struct neighbours_reading *
         (void)arp_claims_watch(watch->packets, reading->own, reading->own_count);
         return;
     }
-    if (!watch->needs_packets)
-        return;
+    if (!watch->needs_packets || watch->packets != NOT_OPEN)
+        return; /* there is nothing to watch, or it was tried */
     reading->unwatched = watcher->packet_sockets >= WATCHED_MAX;
     if (reading->unwatched)
         watch->needs_packets = false;
+    else if (watch->events < 0)
+        watch->packets = watch->events; /* there may be too few descriptors */
     else
         watch->packets = watch_keep_descriptor(arp_claims_open(reading->own, reading->own_count));
     watcher->packet_sockets += watch->packets >= 0;
@@ -357,7 +362,7 @@ struct neighbour_watch *neighbour_watch_create(struct neighbour_watcher *watcher
 
     if (watch) {
         watch->watcher = watcher;
-        watch->events = watch->packets = -1;
+        watch->events = watch->packets = NOT_OPEN;
     }
     return watch;
 }

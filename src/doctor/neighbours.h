@@ -75,7 +75,7 @@ void neighbour_watch_drain(struct neighbour_watch *watch);
 void neighbour_watch_begin_table(struct neighbour_watch *watch, struct neighbours_reading *reading);
 void neighbour_watch_end_table(struct neighbour_watch *watch);
 
-/* What is known about a neighbour from earlier. HAD_MAC also if nothing is known. */
+/* The past of a neighbour. HAD_MAC also if the past is unknown. */
 enum neighbour_past { NEIGHBOUR_HAD_MAC, NEIGHBOUR_HAD_ENTRY, NEIGHBOUR_IS_NEW };
 
 /* Takes a row of the table. Returns what the table of the reading before and later events say about

@@ -113,7 +113,7 @@ struct doctor_sockets {
     size_t count, capacity;
 };
 
-enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_CLIENTS = 256, CONNECTING_SLOTS = 64 };
+enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_CLIENTS = 256, CONNECTING_SLOTS = 32 };
 
 /* An address that sends DNS queries, as connection tracking sees it. */
 struct dns_client {
@@ -164,10 +164,9 @@ struct sockets_reading {
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
     struct doctor_sockets dns_connections; /* TCP: the first of them */
-    struct doctor_socket connecting[CONNECTING_SLOTS]; /* SYN_SENT, by hash of the peer */
-    bool only_queries;                                 /* only remember the sockets that ask DNS */
-    struct busy *busiest;                      /* destinations that use most ports: BUSIEST_SLOTS */
-    struct busy refused[REFUSED_SLOTS];        /* addresses that refuse most since this reading */
+    bool only_queries;                     /* only remember the sockets that ask DNS */
+    struct busy *busiest;                  /* destinations that use most ports: BUSIEST_SLOTS */
+    struct busy refused[REFUSED_SLOTS];    /* addresses that refuse most since this reading */
     struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */
     struct refused_process refused_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
@@ -176,6 +175,8 @@ struct sockets_reading {
     struct storms *storms;
     struct ended_connections ended;
     struct paths_reading paths;
+    /* Some of the sockets in SYN_SENT, by the hash of the peer's address. */
+    struct doctor_socket connecting[CONNECTING_SLOTS];
 };
 
 /* --- Sockets that no table lists ---------------------------------------------------------------

@@ -279,9 +279,10 @@ const struct rule rules[] = {
      READS_INTERFACES | READS_LINKS,
      .at_once = true,
      .evaluate = rule_duplicate_address},
-    {{"neighbour-flap", "the MAC address of an IP address changes to and fro",
+    {{"neighbour-flap", "two machines have one IP address, or a program scans the network",
       "find both machines by their MAC addresses (in the tables of the switch), and give one of "
-      "them another IP address",
+      "them another IP address; if it is one machine with two interfaces, set "
+      "net.ipv4.conf.all.arp_ignore to 1 there",
       "fastnet neigh --state failed,incomplete --count-by interface",
       "rtnetlink: neighbours and events of RTNLGRP_NEIGH; packet(7): ARP packets",
       "a change and a return; 1 ARP packet; 64 new addresses"},

@@ -29,10 +29,11 @@ static void emit_flap(struct examination *examination, const struct neighbour_fl
                   address_text(address, &flap->address));
     finding_summary(&finding,
                     "the MAC address of %s on %s changed %" PRIu32
-                    " times in %.7g s, and back again: maybe both %s and %s have this address",
+                    " times in %.7g s, to %s and back to %s: two machines, or two interfaces of a "
+                    "machine, have this address",
                     address, interface_name(now, flap->interface), flap->changes,
-                    seconds_between(examination), mac_text(mac, flap->macs[0]),
-                    mac_text(other, flap->macs[1]));
+                    seconds_between(examination), mac_text(other, flap->macs[1]),
+                    mac_text(mac, flap->macs[0]));
     for (size_t i = 0; i < flap->mac_count; i++)
         finding_evidence(&finding, "it had %s", mac_text(mac, flap->macs[i]));
     if (now->neighbours.flap_count > 1)
@@ -94,7 +95,7 @@ static void emit_claim(struct examination *examination, const struct neighbour_c
 enum { NEW_LEAST = 64, ASKED_LEAST = 128 };
 
 /* Addresses of an interface that were asked for between the readings, and that no machine has. */
-struct asked {
+struct asked_neighbours {
     const struct reading *now;
     uint32_t interface;
     uint64_t window; /* milliseconds */
@@ -103,13 +104,13 @@ struct asked {
     struct connect sent; /* a process that asks; pid 0: unknown */
 };
 
-static bool is_asked(const struct asked *asked, const struct silent_neighbour *silent)
+static bool is_asked(const struct asked_neighbours *asked, const struct silent_neighbour *silent)
 {
     return silent->interface == asked->interface && silent->is_unknown &&
            silent->used_ms <= asked->window;
 }
 
-static bool is_asked_address(const struct asked *asked, const struct address *address)
+static bool is_asked_address(const struct asked_neighbours *asked, const struct address *address)
 {
     const struct address plain = address_unmapped(address);
 
@@ -122,7 +123,7 @@ static bool is_asked_address(const struct asked *asked, const struct address *ad
 
 static void asked_take_send(const struct connect *sent, void *arg)
 {
-    struct asked *asked = arg;
+    struct asked_neighbours *asked = arg;
 
     if (sent->pid && sent->time > asked->sent.time && is_asked_address(asked, &sent->remote))
         asked->sent = *sent;
@@ -130,7 +131,7 @@ static void asked_take_send(const struct connect *sent, void *arg)
 
 /* Writes the process that asks: it has a connection in SYN_SENT, or has sent a datagram. Leaves the
  * text empty if the process is unknown. */
-static void asker_text(char text[PROCESS_TEXT], struct asked *asked,
+static void asker_text(char text[PROCESS_TEXT], struct asked_neighbours *asked,
                        struct examination *examination, struct finding *finding)
 {
     const struct doctor_socket *connecting = examination->now->sockets.connecting;
@@ -150,7 +151,7 @@ static void asker_text(char text[PROCESS_TEXT], struct asked *asked,
         finding_process(finding, text, asked->sent.name, (uint32_t)asked->sent.pid);
 }
 
-static void emit_asked(struct examination *examination, struct asked *asked)
+static void emit_asked(struct examination *examination, struct asked_neighbours *asked)
 {
     const char *interface = interface_name(asked->now, asked->interface);
     char process[PROCESS_TEXT], address[ENDPOINT_TEXT];
@@ -176,7 +177,8 @@ static void find_asked(struct examination *examination)
     const uint64_t window = (now->at - examination->before->at) / CLOCK_MILLISECOND;
 
     for (size_t i = 0; i < now->interface_count && now->silent_count >= NEW_LEAST; i++) {
-        struct asked asked = {.now = now, .interface = now->interfaces[i].index, .window = window};
+        struct asked_neighbours asked = {
+            .now = now, .interface = now->interfaces[i].index, .window = window};
         for (size_t j = 0; j < now->silent_count; j++)
             if (is_asked(&asked, &now->silent[j])) {
                 asked.example = &now->silent[j];

@@ -10,13 +10,13 @@
 #include "fastnet/connects.h"
 #include "fastnet/namespace.h"
 
-/* A program that looks for a service tries fewer ports. A scan of a few ports a second is found, if
- * the readings are far enough apart. SCAN_MANY: few bits are left then. */
+/* A program that searches for a service tries fewer ports. A scan of a few ports a second is found,
+ * if the readings are far enough apart. SCAN_MANY: few bits are left then. */
 enum { SCAN_LEAST = 20, SCAN_MANY = 500, SCANNERS_MAX = 8 };
 
 /* A source, its scan with the largest number of ports, and the number of its other scans. */
 struct scanner {
-    const struct scan *scan;
+    const struct port_scan *scan;
     unsigned ports, more;
 };
 
@@ -37,7 +37,7 @@ static void scan_take_send(const struct connect *sent, void *arg)
 }
 
 /* Returns the number of ports, which is at least this number. */
-static unsigned scan_ports(const struct scan *scan, const struct scan_own_ports *own)
+static unsigned scan_ports(const struct port_scan *scan, const struct scan_own_ports *own)
 {
     unsigned count = 0;
 
@@ -48,7 +48,7 @@ static unsigned scan_ports(const struct scan *scan, const struct scan_own_ports 
 }
 
 /* Keeps the scan if it is among the largest. */
-static void scanners_add(struct scanner scanners[SCANNERS_MAX], const struct scan *scan,
+static void scanners_add(struct scanner scanners[SCANNERS_MAX], const struct port_scan *scan,
                          unsigned ports)
 {
     struct scanner *at = scanners, *smallest = scanners;
@@ -72,7 +72,7 @@ static void scanners_add(struct scanner scanners[SCANNERS_MAX], const struct sca
 
 static void emit_scan(struct examination *examination, const struct scanner *scanner)
 {
-    const struct scan *scan = scanner->scan;
+    const struct port_scan *scan = scanner->scan;
     char source[ENDPOINT_TEXT], destination[ENDPOINT_TEXT], command[128];
     const bool filtered = scan->filtered > scan->packets / 2;
     struct finding finding;
@@ -111,7 +111,7 @@ void rule_scan(struct examination *examination)
     if (examination->scan_count && examination->sends)
         connects_each_send(examination->sends, scan_take_send, &own);
     for (size_t i = 0; i < examination->scan_count; i++) {
-        const struct scan *scan = &examination->scans[i];
+        const struct port_scan *scan = &examination->scans[i];
         const unsigned ports = netns && scan->netns == netns ? scan_ports(scan, &own) : 0;
         if (ports >= least)
             scanners_add(scanners, scan, ports);

@@ -7,7 +7,8 @@
 void storms_take(struct storms *storms, const struct destination *to, uint64_t timer_ms)
 {
     const uint64_t length = TIME_WAIT_S * UINT64_C(1000);
-    const uint64_t part = (length > timer_ms ? length - timer_ms : 0) / (STORM_PART_S * 1000);
+    const uint64_t part =
+        (length > timer_ms ? length - timer_ms : 0) / (STORM_PART_S * UINT64_C(1000));
     const struct busy *slot = busiest_add(storms->slots, STORM_SLOTS, to);
     struct storm *storm = slot ? &storms->of[slot - storms->slots] : NULL;
 

@@ -11,7 +11,7 @@
 
 /* TIME_WAIT_S: TCP_TIMEWAIT_LEN of the kernel's net/tcp.h. The last seconds are seen in two parts:
  * a storm must be in both of them, a short burst is not. */
-enum { STORM_SLOTS = 1024, STORM_PARTS = 2, STORM_PART_S = 3, TIME_WAIT_S = 60, ENDED_SLOTS = 64 };
+enum { STORM_SLOTS = 1024, STORM_PARTS = 2, STORM_PART_S = 3, TIME_WAIT_S = 60, ENDED_SLOTS = 16 };
 
 /* How many connections ended in each part, the latest part first. */
 struct storm {
@@ -21,8 +21,8 @@ struct storm {
 /* Connections in TIME_WAIT that keep a port of the ephemeral range. */
 struct storms {
     struct busy slots[STORM_SLOTS];
-    struct storm of[STORM_SLOTS]; /* of the destination in the same slot */
-    struct storm all;             /* of all destinations */
+    struct storm of[STORM_SLOTS]; /* that destination's numbers, by slot */
+    struct storm all;             /* the sum for all destinations */
 };
 
 void storms_take(struct storms *storms, const struct destination *to, uint64_t timer_ms);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the doctor hears between two readings. The first byte is 0: the rest is an ARP packet, which
- * the filter passes only if it is a claim to 10.3.0.1. Otherwise datagrams with events of neighbours
- * and addresses (datagrams.h), before and after a table was read.
+ * the filter passes only if it is a claim to 10.3.0.1. Otherwise datagrams with events of
+ * neighbours and addresses (datagrams.h), before and after a table was read.
  */
 #include <linux/filter.h>
 #include <string.h>

@@ -5,17 +5,18 @@
  * does.
  *
  *     announce claim INTERFACE EVERY ADDRESS MAC...   each MAC in turn says that it has ADDRESS: by
- *                                                     gratuitous ARP, or by a neighbour advertisement
- *     announce probe INTERFACE EVERY ADDRESS MAC...   ... asks whether ADDRESS is free
+ *                                                     gratuitous ARP, or by a neighbour
+ * advertisement announce probe INTERFACE EVERY ADDRESS MAC...   ... asks whether ADDRESS is free
  *     announce many INTERFACE EVERY ADDRESS COUNT     COUNT machines from ADDRESS (IPv4) on
- *     announce scan INTERFACE EVERY ADDRESS COUNT     not an announcement: a socket sends a datagram
- *                                                     to each of COUNT addresses from ADDRESS on
- *     announce knock INTERFACE EVERY ADDRESS COUNT    ... a socket connects to each of them
+ *     announce scan INTERFACE EVERY ADDRESS COUNT     not an announcement: a socket sends a
+ * datagram to each of COUNT addresses from ADDRESS on announce knock INTERFACE EVERY ADDRESS COUNT
+ * ... a socket connects to each of them
  */
 #include <errno.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
+#include <netinet/ether.h>
 #include <netinet/icmp6.h>
 #include <netinet/if_ether.h>
 #include <netinet/ip6.h>
@@ -91,8 +92,8 @@ static void speak_arp(const struct station *station, const uint8_t *mac, struct 
 
     memset(frame.link.ether_dhost, 0xff, sizeof frame.link.ether_dhost);
     memcpy(frame.link.ether_shost, mac, sizeof frame.link.ether_shost);
-    frame.arp.ea_hdr = (struct arphdr){htons(ARPHRD_ETHER), htons(ETHERTYPE_IP), 6, 4,
-                                       htons(ARPOP_REQUEST)};
+    frame.arp.ea_hdr =
+        (struct arphdr){htons(ARPHRD_ETHER), htons(ETHERTYPE_IP), 6, 4, htons(ARPOP_REQUEST)};
     memcpy(frame.arp.arp_sha, mac, sizeof frame.arp.arp_sha);
     if (strcmp(station->does, "probe") != 0)
         memcpy(frame.arp.arp_spa, &address, sizeof frame.arp.arp_spa);
@@ -176,24 +177,22 @@ int main(int argc, char **argv)
 
     if (argc < 6)
         errx(2, "usage: announce claim|probe|many|scan|knock INTERFACE EVERY ADDRESS MAC...|COUNT");
-    station.every = atoi(argv[3]);
+    station.every = (int)strtol(argv[3], NULL, 10);
     station_open(&station, argv[2], argv[4]);
     printf("ready\n");
     fflush(stdout);
     const bool counts = strcmp(station.does, "claim") != 0 && strcmp(station.does, "probe") != 0;
-    const unsigned turns = counts ? (unsigned)atoi(argv[5]) : (unsigned)argc - 5;
+    const unsigned turns = counts ? (unsigned)strtoul(argv[5], NULL, 10) : (unsigned)argc - 5;
     do {
-        uint8_t mac[6] = {0};
-        if (counts) {
+        const struct ether_addr *mac = counts ? NULL : ether_aton(argv[5 + i % turns]);
+        if (counts)
             send_number(&station, i % turns);
-        } else {
-            sscanf(argv[5 + i % turns], "%hhx:%hhx:%hhx:%hhx:%hhx:%hhx", &mac[0], &mac[1], &mac[2],
-                   &mac[3], &mac[4], &mac[5]);
-            if (station.v6.sin6_family)
-                advertise(&station, mac);
-            else
-                speak_arp(&station, mac, station.v4.sin_addr);
-        }
+        else if (!mac)
+            errx(2, "not a MAC address: %s", argv[5 + i % turns]);
+        else if (station.v6.sin6_family)
+            advertise(&station, mac->ether_addr_octet);
+        else
+            speak_arp(&station, mac->ether_addr_octet, station.v4.sin_addr);
         i++;
     } while (station_wait(&station));
     return 0;

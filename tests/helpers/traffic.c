@@ -249,7 +249,7 @@ static void scan_port(struct end *end, int type)
     const char *source = getenv("SOURCE");
     const int family = end->place.address.ss_family,
               fd = socket_new(family, type | SOCK_NONBLOCK, 0);
-    struct pollfd answer = {fd, POLLOUT, 0};
+    struct pollfd connected = {fd, POLLOUT, 0};
 
     if (source && type == SOCK_DGRAM) {
         option_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
@@ -260,7 +260,7 @@ static void scan_port(struct end *end, int type)
     if (type == SOCK_DGRAM)
         write_piece(fd, 1);
     else
-        (void)poll(&answer, 1, 10);
+        (void)poll(&connected, 1, 10);
     close(fd);
 }
 

@@ -22,7 +22,7 @@ struct scene {
     struct doctor_summary summary;
     struct report report;
     uint64_t done;
-    struct scan scans[4];
+    struct port_scan scans[4];
     size_t scan_count;
     size_t count;
     char summaries[KEPT][SUMMARY], evidence[KEPT][SUMMARY], subject[KEPT][192], process[KEPT][64];
@@ -245,6 +245,7 @@ static void the_listeners_with_the_longest_queues_are_kept(void **state)
     for (uint16_t i = 0; i < 100; i++)
         take_listener(&scene->now, end_of(1, (uint16_t)(1 + i)), 1U + i, 128);
     take_listener(&scene->now, end_of(1, 100), 120, 128); /* a twin (SO_REUSEPORT) */
+    take_listener(&scene->now, end_of(1, 200), 1, 128);
     assert_int_equal(waiting->count, WAITING_LISTENERS);
     for (size_t i = 0; i < waiting->count; i++) {
         assert_true(waiting->list[i].queued > 100 - WAITING_LISTENERS);
@@ -302,6 +303,18 @@ static void a_storm_that_has_ended_is_healthy(void **state)
     take_ended(scene, 2, 5000, 2); /* a benchmark, which has just begun */
     assert_int_equal(try_rule(scene, "storm"), 0);
     assert_int_equal(scene->now.sockets.storms->all.ended[0], 5000);
+}
+
+static void the_lower_of_two_rates_counts(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 600, 6);
+    take_ended(scene, 2, 1700, 2); /* together 23 % of the ports; 766 and 100 a second */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+    take_ended(scene, 2, 600, 6);
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_non_null(strstr(scene->summaries[0], " 200 connections a second"));
 }
 
 static void few_connections_and_ports_that_are_reused_are_healthy(void **state)
@@ -362,16 +375,16 @@ static void the_program_with_most_of_the_connections_is_named(void **state)
 
 /* --- Scans ------------------------------------------------------------------------------------ */
 
-static struct scan *add_scan(struct scene *scene, uint8_t protocol, unsigned ports)
+static struct port_scan *add_scan(struct scene *scene, uint8_t protocol, unsigned ports)
 {
-    struct scan *scan = &scene->scans[scene->scan_count++];
+    struct port_scan *scan = &scene->scans[scene->scan_count++];
 
-    *scan = (struct scan){.source = end_of(9, 0).address,
-                          .destination = end_of(1, 0).address,
-                          .netns = (uint32_t)namespace_own_id(),
-                          .protocol = protocol,
-                          .port = 443,
-                          .packets = ports * 2};
+    *scan = (struct port_scan){.source = end_of(9, 0).address,
+                               .destination = end_of(1, 0).address,
+                               .netns = (uint32_t)namespace_own_id(),
+                               .protocol = protocol,
+                               .port = 443,
+                               .packets = UINT64_C(2) * ports};
     for (unsigned i = 0; i < ports; i++)
         scan->ports[i / 64] |= UINT64_C(1) << i % 64;
     return scan;
@@ -446,6 +459,7 @@ int main(void)
         TEST(connections_that_will_use_up_the_ports_are_a_storm),
         TEST(half_of_the_ports_are_a_storm_at_a_lower_rate),
         TEST(a_storm_that_has_ended_is_healthy),
+        TEST(the_lower_of_two_rates_counts),
         TEST(few_connections_and_ports_that_are_reused_are_healthy),
         TEST(a_load_balancer_is_healthy),
         TEST(ports_that_are_used_up_are_no_second_finding),

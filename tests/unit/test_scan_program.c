@@ -47,9 +47,11 @@ static void make_layout(struct drop_layout *layout)
 /* A TCP segment with SYN from 1.2.3.4 to port `port` of 5.6.7.8. */
 static void make_scene(struct scene *scene, uint16_t port)
 {
-    char *skb = scene->skb.bytes, *ip = scene->packet + 16;
+    char *skb, *header;
 
     *scene = (struct scene){.known = false};
+    skb = scene->skb.bytes;
+    header = scene->packet + 16;
     make_layout(&scene->layout);
     place_pointer(skb + kernel->device, scene->device.bytes);
     place_u32(skb + kernel->arrival, 5);
@@ -59,12 +61,12 @@ static void make_scene(struct scene *scene, uint16_t port)
     place_u16(skb + kernel->ethertype, htons(ETH_P_IP));
     place_pointer(scene->device.bytes + kernel->net_of_device, scene->net.bytes);
     place_u32(scene->net.bytes + kernel->netns, NETNS);
-    ip[0] = 0x45;
-    ip[9] = IPPROTO_TCP;
-    memcpy(ip + 12, "\1\2\3\4\5\6\7\10", 8);
-    place_u16(ip + 20, htons(40000));
-    place_u16(ip + 22, htons(port));
-    ip[33] = TH_SYN;
+    header[0] = 0x45;
+    header[9] = IPPROTO_TCP;
+    memcpy(header + 12, "\1\2\3\4\5\6\7\10", 8);
+    place_u16(header + 20, htons(40000));
+    place_u16(header + 22, htons(port));
+    header[33] = TH_SYN;
     scene->context[0] = (uintptr_t)skb;
     scene->context[2] = NO_SOCKET | UINT64_C(0xdead) << 32; /* the upper half means nothing */
 }
@@ -79,19 +81,19 @@ static void make_udp(struct scene *scene, uint16_t source, uint16_t port)
 
 static void make_ipv6(struct scene *scene, uint16_t port)
 {
-    char *ip = scene->packet + 16;
+    char *header = scene->packet + 16;
 
     make_scene(scene, port);
-    memset(ip, 0, 80);
+    memset(header, 0, 80);
     place_u16(scene->skb.bytes + kernel->ethertype, htons(ETH_P_IPV6));
     place_u32(scene->skb.bytes + kernel->tail, 16 + 60);
-    ip[0] = 0x60;
-    ip[6] = IPPROTO_TCP;
-    memset(ip + 8, 0xa, 16);
-    memset(ip + 24, 0xb, 16);
-    place_u16(ip + 40, htons(40000));
-    place_u16(ip + 42, htons(port));
-    ip[53] = TH_SYN;
+    header[0] = 0x60;
+    header[6] = IPPROTO_TCP;
+    memset(header + 8, 0xa, 16);
+    memset(header + 24, 0xb, 16);
+    place_u16(header + 40, htons(40000));
+    place_u16(header + 42, htons(port));
+    header[53] = TH_SYN;
 }
 
 static void *pointer(uint64_t address)
@@ -197,6 +199,7 @@ static void other_reasons_and_packets_that_go_out_do_not_count(void **state)
     scene.context[2] = FILTERED;
     place_u32(scene.skb.bytes + kernel->arrival, 0);
     drop(&scene);
+    assert_int_equal(scene.updates, 0);
     make_scene(&scene, 443);
     scene.packet[16 + 9] = IPPROTO_ICMP;
     drop(&scene);

@@ -40,9 +40,9 @@ void neighbour_usage_add(const struct stat_values *values, struct record *record
  * kernel shows this file in the first network namespace only: elsewhere they stay unknown. */
 void neighbour_usage_complete(const struct query *query, struct record *record);
 
-/* Writes the classic BPF program of sockets for neighbour_events_open(), and returns the number of its
- * instructions. It leaves out entries of bridges (AF_BRIDGE), and states that no entry has when it
- * gets a MAC address: a busy network has many such events. */
+/* Writes the classic BPF program of sockets for neighbour_events_open(), and returns the number of
+ * its instructions. It leaves out entries of bridges (AF_BRIDGE), and states that no entry has when
+ * it gets a MAC address: a busy network has many such events. */
 enum { NEIGHBOUR_FILTER_SIZE = 10 };
 size_t neighbour_filter_make(struct sock_filter *code);
 

@@ -19,7 +19,7 @@ enum {
 struct findings_sink {
     struct sink sink;
     struct findings_layout layout;
-    /* of the last finding */
+    /* Texts of the last finding. */
     char rule[RULE_NAME_MAX], command[COMMAND_MAX], advice[ADVICE_MAX];
 };
 
@@ -64,8 +64,9 @@ static char *findings_put_part(char *dst, const struct findings_sink *findings, 
     return put_wrapped(dst, findings, INDENT, text);
 }
 
-/* Writes the source only for the first of several findings of one rule, advice and a command only if
- * they differ from those of the last finding. Commands are not wrapped, because users copy them. */
+/* Writes the source only for the first of several findings of one rule, advice and a command only
+ * if they differ from those of the last finding. Commands are not wrapped, because users copy them.
+ */
 static char *findings_put_help(char *dst, struct findings_sink *findings,
                                const struct finding_record *finding)
 {

@@ -5,7 +5,6 @@
 #define PROBES_DROP_DROP_PARTS_H
 
 #include <linux/bpf.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "fastnet/bpf_assembly.h"
@@ -51,12 +50,6 @@ void drop_put_socket(struct assembly *to, const struct drop_layout *layout, int 
 void drop_put_device(struct assembly *to, const struct drop_layout *layout);
 /* Stores the interface of SKB. */
 void drop_put_interface(struct assembly *to, const struct drop_layout *layout);
-
-/* Stores addresses and protocol of the packet in SKB. OTHER becomes the address of the header after
- * IP. Ends the program if the packet is not IP, or a fragment without ports. what: PACKET_*. */
-void drop_put_addresses(struct assembly *to, const struct drop_layout *layout, int what);
-/* Stores the ports of that header, and the flags of TCP. */
-void drop_put_ports(struct assembly *to, bool is_tcp);
 
 /* Stores the ends of the packet in SKB, or of the packet that it quotes. Ends the program if the
  * filter does not let it through. what: 0 for a dropped packet, or else PACKET_RESET_SENT. Loses

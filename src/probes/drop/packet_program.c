@@ -169,8 +169,10 @@ void drop_put_filter(struct assembly *to, const struct drop_filter *filter)
     assembly_land(to, is_to);
 }
 
-void drop_put_addresses(struct assembly *to, const struct drop_layout *layout, int what)
+void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
+                     const struct drop_filter *filter, int what)
 {
+    assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->tail);
     assembly_register(to, BPF_MOV, PACKET_END, OTHER);
@@ -179,32 +181,20 @@ void drop_put_addresses(struct assembly *to, const struct drop_layout *layout, i
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
     packet_put_ethertype(to, layout);
     packet_put_ip(to, what);
-}
-
-void drop_put_ports(struct assembly *to, bool is_tcp)
-{
-    packet_put_rest(to);
-    assembly_end_if(to, BPF_JSLT, BPF_FIRST, 4);
-    drop_put_read(to, TRANSPORT, 0, 16);
-    packet_copy(to, TRANSPORT, PACKET_AT(source_port), BPF_W);
-    if (!is_tcp)
-        return;
-    packet_put_rest(to);
-    const size_t has_flags = assembly_skip_if(to, BPF_JSGE, BPF_FIRST, FLAGS_AT + 1);
-    packet_put_number(to, 0, TRANSPORT + FLAGS_AT);
-    assembly_land(to, has_flags);
-    packet_copy(to, TRANSPORT + FLAGS_AT, PACKET_AT(flags), BPF_B);
-}
-
-void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
-                     const struct drop_filter *filter, int what)
-{
-    assembly_store_zeroes(to, SEEN, sizeof(struct drop_seen));
-    drop_put_addresses(to, layout, what);
     if (!what)
         packet_put_quoted(to, what);
     packet_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, filter->protocol);
-    drop_put_ports(to, filter->protocol == IPPROTO_TCP);
+    packet_put_rest(to);
+    assembly_end_if(to, BPF_JSLT, BPF_FIRST, 4);
+    drop_put_read(to, TRANSPORT, 0, 16);
+    packet_copy(to, TRANSPORT, PACKET_AT(source_port), BPF_W);
+    if (filter->protocol == IPPROTO_TCP) {
+        packet_put_rest(to);
+        const size_t has_flags = assembly_skip_if(to, BPF_JSGE, BPF_FIRST, FLAGS_AT + 1);
+        packet_put_number(to, 0, TRANSPORT + FLAGS_AT);
+        assembly_land(to, has_flags);
+        packet_copy(to, TRANSPORT + FLAGS_AT, PACKET_AT(flags), BPF_B);
+    }
     drop_put_filter(to, filter);
 }

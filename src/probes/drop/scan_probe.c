@@ -11,11 +11,11 @@
 #include "probes/drop/drop_decode.h"
 #include "probes/drop/scan_program.h"
 
-enum { SCANS_MAX = 2048 };
+enum { SCANS_MAX = 1024 };
 
 struct scan_probe {
     int map, link; /* descriptors, or -1 */
-    struct scan *scans;
+    struct port_scan *scans;
     size_t count;
 };
 
@@ -66,11 +66,11 @@ void scan_probe_destroy(struct scan_probe *probe)
 }
 
 static void scan_decode(const struct scan_key *key, const struct scan_value *value,
-                        struct scan *scan)
+                        struct port_scan *scan)
 {
     const uint8_t family = key->what & PACKET_IPV6 ? AF_INET6 : AF_INET;
 
-    *scan = (struct scan){
+    *scan = (struct port_scan){
         .source = address_make(family, key->source),
         .destination = address_make(family, key->destination),
         .netns = key->netns,
@@ -107,7 +107,7 @@ size_t scan_probe_count(const struct scan_probe *probe)
     return probe->count;
 }
 
-const struct scan *scan_probe_list(const struct scan_probe *probe)
+const struct port_scan *scan_probe_list(const struct scan_probe *probe)
 {
     return probe->scans;
 }

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "probes/drop/scan_program.h"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip6.h>
 #include <netinet/tcp.h>
 
 #include "fastnet/bpf_assembly.h"
@@ -13,6 +16,7 @@ enum {
     SCAN = TRANSPORT - (int)sizeof(struct scan_key),
     COUNTS = SCAN - (int)sizeof(struct scan_value)
 };
+enum { SOURCE_PORT = 0, DESTINATION_PORT = 2, FLAGS = 13 }; /* offsets after the IP header */
 #define SCAN_AT(member) (SCAN + (int)offsetof(struct scan_key, member))
 
 static void scan_load(struct assembly *to, unsigned into, int at, uint8_t size)
@@ -26,13 +30,52 @@ static void scan_copy(struct assembly *to, int from, int at, uint8_t size)
     assembly_store(to, BPF_FIRST, at, size);
 }
 
-/* Loads a port at this offset on the stack, in host byte order, into `into`. Loses `high`. */
+/* Loads a port of the packet, in host byte order, into `into`. at: its offset after the IP header.
+ * Loses `high`. */
 static void scan_load_port(struct assembly *to, unsigned into, unsigned high, int at)
 {
-    scan_load(to, high, at, BPF_B);
-    scan_load(to, into, at + 1, BPF_B);
+    scan_load(to, high, TRANSPORT + at, BPF_B);
+    scan_load(to, into, TRANSPORT + at + 1, BPF_B);
     assembly_number(to, BPF_LSH, high, 8);
     assembly_register(to, BPF_OR, into, high);
+}
+
+/* Stores the addresses of the packet in the key, and reads the bytes after its IP header. Ends the
+ * program if the packet is not IP, or a fragment without ports. A packet with extension headers of
+ * IPv6 does not count, because its protocol is neither TCP nor UDP. */
+static void scan_put_packet(struct assembly *to, const struct drop_layout *layout)
+{
+    size_t is_v6, is_v4;
+
+    assembly_store_zeroes(to, SCAN, sizeof(struct scan_key));
+    assembly_load(to, OTHER, SKB, layout->head);
+    assembly_load(to, BPF_FIRST, SKB, layout->network);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    drop_put_read(to, HEADER, 0, 40);
+    scan_load(to, BPF_FIRST, HEADER, BPF_B);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_RSH, BPF_SECOND, 4);
+    is_v6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 6);
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, 4);
+    assembly_number(to, BPF_AND, BPF_FIRST, 15);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 2);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    scan_load(to, BPF_FIRST, HEADER + (int)offsetof(struct iphdr, frag_off), BPF_H);
+    assembly_number(to, BPF_AND, BPF_FIRST, htons(IP_OFFMASK));
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
+    scan_copy(to, HEADER + (int)offsetof(struct iphdr, protocol), SCAN_AT(protocol), BPF_B);
+    scan_copy(to, HEADER + (int)offsetof(struct iphdr, saddr), SCAN_AT(source), BPF_W);
+    scan_copy(to, HEADER + (int)offsetof(struct iphdr, daddr), SCAN_AT(destination), BPF_W);
+    is_v4 = assembly_skip(to);
+    assembly_land(to, is_v6);
+    assembly_number(to, BPF_MOV, BPF_FIRST, PACKET_IPV6);
+    assembly_store(to, BPF_FIRST, SCAN_AT(what), BPF_B);
+    scan_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), SCAN_AT(protocol), BPF_B);
+    for (int i = 0; i < 32; i += 8) /* in both structs, the destination follows the source */
+        scan_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_src) + i, SCAN + i, BPF_DW);
+    assembly_number(to, BPF_ADD, OTHER, sizeof(struct ip6_hdr));
+    assembly_land(to, is_v4);
+    drop_put_read(to, TRANSPORT, 0, 16);
 }
 
 /* Ends the program if the packet may be a reply, or is neither TCP nor UDP. */
@@ -40,34 +83,28 @@ static void scan_put_protocol(struct assembly *to)
 {
     size_t is_udp, is_tcp;
 
-    scan_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
+    scan_load(to, BPF_FIRST, SCAN_AT(protocol), BPF_B);
     is_udp = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, IPPROTO_UDP);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, IPPROTO_TCP);
-    drop_put_ports(to, true);
-    scan_load(to, BPF_FIRST, PACKET_AT(flags), BPF_B);
+    scan_load(to, BPF_FIRST, TRANSPORT + FLAGS, BPF_B);
     assembly_number(to, BPF_AND, BPF_FIRST, TH_ACK | TH_RST);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
     is_tcp = assembly_skip(to);
     assembly_land(to, is_udp);
-    drop_put_ports(to, false);
-    scan_load_port(to, BPF_FIRST, BPF_SECOND, PACKET_AT(source_port));
+    scan_load_port(to, BPF_FIRST, BPF_SECOND, SOURCE_PORT);
     assembly_number(to, BPF_ADD, BPF_FIRST, -SCAN_SOURCE_PORT);
     assembly_end_if(to, BPF_JSLT, BPF_FIRST, 0);
-    scan_load_port(to, BPF_FIRST, BPF_SECOND, PACKET_AT(destination_port));
+    scan_load_port(to, BPF_FIRST, BPF_SECOND, DESTINATION_PORT);
     assembly_end_if(to, BPF_JGE, BPF_FIRST, SCAN_UDP_PORTS);
     assembly_land(to, is_tcp);
 }
 
-static void scan_put_key(struct assembly *to, const struct drop_layout *layout)
+/* Stores the network namespace of the packet's device in the key. */
+static void scan_put_netns(struct assembly *to, const struct drop_layout *layout)
 {
     assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
     drop_put_device(to, layout);
-    assembly_store_zeroes(to, SCAN, sizeof(struct scan_key));
-    for (int i = 0; i < 32; i += 8) /* in both structs, the destination follows the source */
-        scan_copy(to, PACKET + i, SCAN + i, BPF_DW);
     scan_copy(to, KEY_AT(netns), SCAN_AT(netns), BPF_W);
-    scan_copy(to, PACKET_AT(protocol), SCAN_AT(protocol), BPF_B);
-    scan_copy(to, PACKET_AT(what), SCAN_AT(what), BPF_B);
 }
 
 static void scan_put_lookup(struct assembly *to, int map)
@@ -102,7 +139,7 @@ static void scan_put_bit(struct assembly *to)
     const struct kernel_member word = {.offset = offsetof(struct scan_value, ports),
                                        .size = BPF_DW};
 
-    scan_load_port(to, BPF_THIRD, BPF_SECOND, PACKET_AT(destination_port));
+    scan_load_port(to, BPF_THIRD, BPF_SECOND, DESTINATION_PORT);
     assembly_store_in(to, SKB, BPF_THIRD, offsetof(struct scan_value, port), BPF_H);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_register(to, BPF_MOV, BPF_SECOND, BPF_THIRD);
@@ -137,9 +174,9 @@ size_t scan_program_make(const struct drop_layout *layout, const struct scan_rea
     drop_put_argument(&to, SKB, layout->skb, layout->of_skb, layout->cast);
     assembly_load(&to, BPF_FIRST, SKB, layout->arrival);
     assembly_end_if(&to, BPF_JEQ, BPF_FIRST, 0); /* this machine sent it */
-    drop_put_addresses(&to, layout, 0);
+    scan_put_packet(&to, layout);
     scan_put_protocol(&to);
-    scan_put_key(&to, layout);
+    scan_put_netns(&to, layout);
     scan_put_counts(&to, map);
     scan_put_bit(&to);
     assembly_count(&to, SKB, offsetof(struct scan_value, packets));

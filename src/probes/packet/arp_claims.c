@@ -37,8 +37,7 @@ size_t arp_program_make(const struct own_ipv4 *addresses, size_t count, struct s
     for (size_t i = 0; i < count && i < ARP_ADDRESSES_MAX; i++) {
         uint32_t address;
         memcpy(&address, addresses[i].bytes, sizeof address);
-        code[length++] =
-            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ, ntohl(address), 0, 1);
+        code[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ, ntohl(address), 0, 1);
         code[length++] = (struct sock_filter)BPF_STMT(BPF_RET, ARP_SIZE);
     }
     code[length++] = (struct sock_filter)BPF_STMT(BPF_RET, 0);

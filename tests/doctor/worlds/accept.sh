@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2034,SC2154 # check-worlds has these variables
 # Connections that wait for accept(2), while the queue of the listener has room.
 
 samples+=(accept_wait healthy_accept_soon)

@@ -4,8 +4,8 @@
 # healthy.
 
 samples+=(neighbour_of_two_machines neighbour_own_address healthy_neighbour_vrrp)
-# shellcheck disable=SC2154 # check-worlds declares it
-shows[neighbour-flap]='10\.3\.0\.9|2001:db8::9|[acn]0 '
+# shellcheck disable=SC2034,SC2154 # of check-worlds
+shows[neighbour-flap]='10\.3\.0\.[29]|2001:db8::9|c0 '
 
 mac_a=06:11:11:11:11:0a
 mac_b=06:22:22:22:22:0b
@@ -35,6 +35,12 @@ neighbour_is_known() # NAMESPACE ADDRESS
 {
     start "$1" traffic ask "$2" 9 1 200
     wait_until knows "$1" "$2"
+}
+
+# The doctor listens to neighbours between its readings: RTNLGRP_NEIGH and RTNLGRP_IPV4_IFADDR.
+is_watched() # NAMESPACE
+{
+    inside "$1" grep -q ' 00000014 ' /proc/net/netlink
 }
 
 # --- Faults -----------------------------------------------------------------------------------
@@ -80,6 +86,27 @@ world_neighbour_ipv6()
     finds c 'neighbour-flap 2001:db8::9'
 }
 
+# Two routers have an address that only one of them may have.
+world_neighbour_two_masters()
+{
+    lan c a b
+    ip -n a addr add 10.3.0.9/32 dev a0 && ip -n b addr add 10.3.0.9/32 dev b0
+    start b announce claim b0 700 10.3.0.9 "$mac_b"
+    finds a 'neighbour-flap 10.3.0.9'
+}
+
+# A machine says that it is the gateway.
+world_neighbour_spoofed_gateway()
+{
+    lan c r b
+    ip -n c route add default via 10.3.0.2
+    ip -n r link set r0 address "$mac_a"
+    neighbour_is_known c 10.3.0.2
+    start r announce claim r0 500 10.3.0.2 "$mac_a"
+    start b announce claim b0 500 10.3.0.2 "$mac_b"
+    finds c 'neighbour-flap 10.3.0.2'
+}
+
 # A process asks for all addresses of its network, which no machine has.
 world_neighbour_scan()
 {
@@ -118,7 +145,7 @@ world_healthy_neighbour_failover()
     ip -n a addr add 10.3.0.9/24 dev a0
     neighbour_is_known c 10.3.0.9
     {
-        sleep 1.2
+        wait_until is_watched c
         ip -n a addr del 10.3.0.9/24 dev a0
         ip -n b link set b0 address "$mac_b"
         ip -n b addr add 10.3.0.9/24 dev b0
@@ -128,6 +155,33 @@ world_healthy_neighbour_failover()
     wait $!
     finds_nothing a
     finds_nothing b
+}
+
+# This machine gives its address away for a moment, as a router does whose daemon starts again.
+world_healthy_neighbour_gives_address_away()
+{
+    trouble
+    lan c a
+    ip -n c addr add 10.3.0.9/32 dev c0
+    {
+        wait_until is_watched c
+        ip -n c addr del 10.3.0.9/32 dev c0
+        start a announce claim a0 10 10.3.0.9 "$mac_a"
+        ip -n lan link set port-a down
+        ip -n c addr add 10.3.0.9/32 dev c0
+    } &
+    finds_nothing c
+    wait $!
+}
+
+# A load balancer has the address, and the servers behind it have it where they do not use ARP.
+world_healthy_neighbour_address_on_loopback()
+{
+    trouble
+    lan c a
+    ip -n c addr add 10.3.0.9/32 dev lo
+    start a announce claim a0 100 10.3.0.9 "$mac_a"
+    finds_nothing c
 }
 
 # A station keeps its MAC address when it goes to another access point.
@@ -140,7 +194,7 @@ world_healthy_neighbour_roams()
     ip -n lan link set up0 up master br0 && ip -n lan link set up1 up master br1
     neighbour_is_known c 10.3.0.2
     {
-        sleep 1
+        wait_until is_watched c
         ip -n lan link set port-a master br1
     } &
     finds_nothing c
@@ -153,7 +207,7 @@ world_healthy_neighbour_proxy_arp()
     local i
     trouble
     lan c r
-    cable r r1 s s0 2>/dev/null || { namespace s && cable r r1 s s0; }
+    namespace s && cable r r1 s s0
     set_net r ipv4/conf/r0/proxy_arp 1
     set_net r ipv4/ip_forward 1
     ip -n r addr add 10.3.0.129/25 dev r1
@@ -176,6 +230,14 @@ world_healthy_neighbour_probes()
     finds_nothing c
 }
 
+forgets() # NAMESPACE...
+{
+    local name
+    for name; do
+        ip -n "$name" neigh flush dev "${name}0" || return
+    done
+}
+
 # Two interfaces of this machine are in one network, and both answer for its addresses.
 world_healthy_neighbour_two_interfaces()
 {
@@ -187,13 +249,8 @@ world_healthy_neighbour_two_interfaces()
     ip -n c link set m0 up && ip -n c addr add 10.3.0.7/24 dev m0
     start a traffic ask 10.3.0.1 9 1 100
     start a traffic ask 10.3.0.8 9 1 100
-    {
-        while sleep 0.1; do
-            ip -n a neigh flush dev a0
-            ip -n c neigh flush dev c0
-            inside c "$HELPERS/traffic" ask 10.3.0.2 9 1 100 </dev/null >/dev/null
-        done
-    } 2>/dev/null &
+    start c traffic ask 10.3.0.2 9 1 50
+    every 0.1 forgets c 2>/dev/null &
     finds_nothing c
     finds_nothing a
     kill $!
@@ -208,11 +265,7 @@ world_healthy_neighbour_many()
     ip -n c addr add 10.3.9.1/16 dev c0
     set_net c ipv4/conf/c0/arp_accept 1
     wait_until knows c 10.3.1.200
-    {
-        while ip -n c neigh flush dev c0; do
-            sleep 0.3
-        done
-    } 2>/dev/null &
+    every 0.3 forgets c 2>/dev/null &
     finds_nothing c
     kill $!
 }

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2034,SC2154 # check-worlds has these variables
 # Machines that try many ports.
 
 samples+=(scan healthy_scan_of_three_ports)

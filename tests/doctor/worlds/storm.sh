@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2034,SC2154 # check-worlds has these variables
 # Programs that open and end many connections, with 2,000 local ports.
 
 samples+=(storm healthy_storm_of_a_server)
