@@ -10,12 +10,14 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/array.h"
 #include "fastnet/diversions.h"
@@ -259,14 +261,48 @@ static int firewall_read_rules(struct firewall **firewall, struct netlink *netli
     return error;
 }
 
+static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
+{
+    struct attributes attributes;
+    struct decoding decoding = {.malformed = false};
+    struct attribute attribute;
+    bool *found = arg;
+
+    if (message->nlmsg_type != RTM_NEWQDISC ||
+        !message_header(message, sizeof(struct tcmsg), &attributes))
+        return 0;
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute.type == TCA_KIND && attribute.content.length)
+            *found |= strncmp(attribute.content.data, "clsact", attribute.content.length) == 0 ||
+                      strncmp(attribute.content.data, "ingress", attribute.content.length) == 0;
+    return 0;
+}
+
+/* True if filters of tc(8) may see packets before rules do. They can send a packet to lo, or give
+ * it to any socket. */
+static bool firewall_has_filters(struct netlink *netlink)
+{
+    struct report details = {.partial = false};
+    _Alignas(struct nlmsghdr) char request[64];
+    struct nlmsghdr *message = mnl_nlmsg_put_header(request);
+    bool found = false;
+    int error;
+
+    message->nlmsg_type = RTM_GETQDISC;
+    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    mnl_nlmsg_put_extra_header(message, sizeof(struct tcmsg));
+    error = netlink_dump(netlink, NETLINK_ROUTE, message, firewall_take_qdisc, &found, &details);
+    return error == -EOPNOTSUPP ? false : error < 0 || found; /* a kernel without traffic control */
+}
+
 /* Other parts of the kernel may hand a packet to a listener for whose port it was not sent, or have
  * rules of their own. */
-static bool firewall_is_alone(const char *proc_root)
+static bool firewall_is_alone(struct netlink *netlink, const char *proc_root)
 {
     char name[IF_NAMESIZE];
 
-    return !diversions_beside_nftables(proc_root) && if_indextoname(1, name) &&
-           strcmp(name, "lo") == 0;
+    return !diversions_beside_nftables(proc_root) && !firewall_has_filters(netlink) &&
+           if_indextoname(1, name) && strcmp(name, "lo") == 0;
 }
 
 int firewall_read(struct firewall **firewall, struct netlink *netlink, const char *proc_root)
@@ -279,6 +315,6 @@ int firewall_read(struct firewall **firewall, struct netlink *netlink, const cha
     if (!*firewall)
         return -ENOMEM;
     if ((*firewall)->is_known && !netlink_peer(netlink))
-        (*firewall)->is_known = firewall_is_alone(proc_root);
+        (*firewall)->is_known = firewall_is_alone(netlink, proc_root);
     return error;
 }
