@@ -581,6 +581,28 @@ static void a_map_leads_to_a_verdict_or_a_chain(void **state)
     assert_reach(&rules, REACH_YES, REACH_NO);
 }
 
+/* A source port may be any. The chain loads another port into the same register. */
+static void a_map_keeps_its_key_over_the_chains_that_it_calls(void **state)
+{
+    struct rules rules = drops_by_policy();
+
+    (void)state;
+    chain(&rules, "sub", -1, 0);
+    set(&rules, NFT_SET_MAP, true);
+    element(&rules, 1, 0, NFT_JUMP, "sub");
+    element(&rules, 2, 0, NF_DROP, NULL);
+    rule_in(&rules, "in");
+    payload(&rules, NFT_PAYLOAD_TRANSPORT_HEADER, 0, 2);
+    lookup(&rules);
+    end_rule(&rules);
+    rule_in(&rules, "in");
+    then(&rules, NF_ACCEPT, NULL);
+    rule_in(&rules, "sub");
+    tcp_port(&rules, 22);
+    then(&rules, NFT_RETURN, NULL);
+    assert_reach(&rules, REACH_MAYBE, REACH_MAYBE);
+}
+
 static void a_map_that_packets_change_is_unknown(void **state)
 {
     struct rules rules = drops_by_policy();
@@ -684,6 +706,7 @@ int main(void)
         cmocka_unit_test(a_set_may_have_intervals),
         cmocka_unit_test(a_set_that_packets_change_may_have_any_element),
         cmocka_unit_test(a_map_leads_to_a_verdict_or_a_chain),
+        cmocka_unit_test(a_map_keeps_its_key_over_the_chains_that_it_calls),
         cmocka_unit_test(a_map_that_packets_change_is_unknown),
         cmocka_unit_test(a_dormant_table_drops_nothing),
         cmocka_unit_test(rules_that_change_meanwhile_are_unknown),
