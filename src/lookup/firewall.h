@@ -39,6 +39,7 @@ enum firewall_load {
     LOAD_INTERFACE,
     LOAD_INTERFACE_NAME,
     LOAD_STATE,     /* the state of connection tracking */
+    LOAD_STATUS,    /* IPS_* of connection tracking */
     LOAD_NETWORK,   /* bytes of the IP header */
     LOAD_TRANSPORT, /* bytes of the header after it */
 };

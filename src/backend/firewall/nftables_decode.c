@@ -243,12 +243,14 @@ static bool nft_take_meta(struct nft_rule *rule, const struct nft_parts *parts,
 static bool nft_take_ct(struct nft_rule *rule, const struct nft_parts *parts,
                         struct firewall_step *step)
 {
-    const bool state = nft_number(parts->by_type[NFTA_CT_KEY], UINT32_MAX) == NFT_CT_STATE;
+    const uint32_t key = nft_number(parts->by_type[NFTA_CT_KEY], UINT32_MAX);
+    const struct text to = parts->by_type[NFTA_CT_DREG];
 
     if (parts->by_type[NFTA_CT_SREG].data)
         return true;
-    return nft_load(rule, step, parts->by_type[NFTA_CT_DREG], state ? LOAD_STATE : LOAD_ANY,
-                    state ? 4 : 1);
+    return key == NFT_CT_STATE    ? nft_load(rule, step, to, LOAD_STATE, 4)
+           : key == NFT_CT_STATUS ? nft_load(rule, step, to, LOAD_STATUS, 4)
+                                  : nft_load(rule, step, to, LOAD_ANY, 1);
 }
 
 static bool nft_overlaps(const struct firewall_step *step, unsigned first, unsigned end)
