@@ -296,13 +296,20 @@ static bool firewall_has_filters(struct netlink *netlink)
 }
 
 /* Other parts of the kernel may hand a packet to a listener for whose port it was not sent, or have
- * rules of their own. */
-static bool firewall_is_alone(struct netlink *netlink, const char *proc_root)
+ * rules of their own. Returns such a part, or NULL. */
+static const char *firewall_other_way(struct netlink *netlink, const char *proc_root)
 {
+    const unsigned diversions = diversions_beside_nftables(proc_root);
     char name[IF_NAMESIZE];
 
-    return !diversions_beside_nftables(proc_root) && !firewall_has_filters(netlink) &&
-           if_indextoname(1, name) && strcmp(name, "lo") == 0;
+    if (diversions & DIVERSION_LEGACY)
+        return "iptables-legacy has rules";
+    if (diversions)
+        return "IPVS or programs of type sk_lookup may lead packets to any socket";
+    if (firewall_has_filters(netlink))
+        return "filters of tc see packets before the rules";
+    return if_indextoname(1, name) && strcmp(name, "lo") == 0 ? NULL
+                                                              : "the first interface is not lo";
 }
 
 int firewall_read(struct firewall **firewall, struct netlink *netlink, const char *proc_root)
@@ -314,7 +321,10 @@ int firewall_read(struct firewall **firewall, struct netlink *netlink, const cha
         error = firewall_read_rules(firewall, netlink);
     if (!*firewall)
         return -ENOMEM;
-    if ((*firewall)->is_known && !netlink_peer(netlink))
-        (*firewall)->is_known = firewall_is_alone(netlink, proc_root);
+    if ((*firewall)->is_known && !netlink_peer(netlink)) {
+        const char *other = firewall_other_way(netlink, proc_root);
+        (*firewall)->is_known = !other;
+        snprintf((*firewall)->unknown, sizeof(*firewall)->unknown, "%s", other ? other : "");
+    }
     return error;
 }
