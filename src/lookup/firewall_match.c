@@ -165,7 +165,7 @@ static enum judged judge_load(struct judge *judge, const struct firewall_step *s
 
 static void judge_bitwise(struct judge *judge, const struct firewall_step *step)
 {
-    uint8_t values[16], known[16];
+    uint8_t values[16] = {0}, known[16] = {0};
 
     for (unsigned i = 0; i < step->length; i++) {
         const unsigned from = step->from + i;

@@ -627,9 +627,9 @@ int nftables_add_elements(struct firewall *firewall, const struct firewall_set *
     struct attributes attributes = attribute_nested(list->content);
     struct decoding decoding = {.malformed = false};
     struct attribute attribute;
-    struct firewall_element *element;
 
     while (attributes_next(&decoding, &attributes, &attribute)) {
+        struct firewall_element *element;
         if (firewall->element_count == ELEMENTS_MAX)
             return -E2BIG;
         element =
