@@ -6,9 +6,9 @@
 struct netlink;
 
 enum {
-    DIVERSION_NAT = 1,   /* a chain or table of NAT exists, or IPVS does */
-    DIVERSION_OTHER = 2, /* chains that may use TPROXY, marks or interfaces; BPF programs of type
-                            sk_lookup */
+    DIVERSION_NAT = 1,    /* a chain or table of NAT exists, or IPVS does */
+    DIVERSION_OTHER = 2,  /* chains that may use TPROXY, marks or interfaces; BPF programs of type
+                             sk_lookup */
     DIVERSION_LEGACY = 4, /* iptables-legacy has a table */
 };
 

@@ -38,6 +38,10 @@ int firewall_read(struct firewall **firewall, struct netlink *netlink, const cha
 struct firewall *firewall_create(void);
 void firewall_destroy(struct firewall *firewall);
 
+/* Returns why each packet is REACH_UNKNOWN although the rules could be read; NULL if it is not. The
+ * text is borrowed. */
+const char *firewall_unknown(const struct firewall *firewall);
+
 enum firewall_reach firewall_judge(struct firewall *firewall, const struct firewall_packet *packet);
 
 #endif

@@ -160,6 +160,8 @@ int command_explain(const struct listing_command *command, struct engine *engine
                   : "\nother ends: read before the rows, by one more netlink dump for each "
                     "protocol\n",
               explaining.stream);
+    if (listing->needs.lookups & NEED_FIREWALL)
+        fputs("\nreachable: the rules of nftables are read before the rows\n", explaining.stream);
     if (listing->sockets && listing->needs.fields & listing->sockets->fields)
         fputs(
             proc_tree_is_own(listing->proc_root)

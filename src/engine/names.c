@@ -678,8 +678,9 @@ static NOT_INLINE int read_firewall(struct run *run)
         report_note(run->report, "reachable is unknown: rules of nftables: %s",
                     rights_have(1u << RIGHT_NETFILTER) ? REFUSED_IN_SPITE_OF("CAP_NET_ADMIN")
                                                        : RIGHTS_MISSING("CAP_NET_ADMIN"));
-    else if (error < 0 && error != -ENOMEM)
-        report_note(run->report, "reachable is unknown: rules of nftables: %s", strerror(-error));
+    else if (error != -ENOMEM && (error || firewall_unknown(*firewall)))
+        report_note(run->report, "reachable is unknown: %s",
+                    error ? strerror(-error) : firewall_unknown(*firewall));
     return error == -ENOMEM ? error : 0;
 }
 

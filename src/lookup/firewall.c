@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,11 @@ void firewall_destroy(struct firewall *firewall)
     free(firewall->steps);
     free(firewall->elements);
     free(firewall);
+}
+
+const char *firewall_unknown(const struct firewall *firewall)
+{
+    return !firewall->is_known && *firewall->unknown ? firewall->unknown : NULL;
 }
 
 /* --- Names ------------------------------------------------------------------------------------ */
@@ -199,12 +205,23 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
 /* Hooks as far as they matter here. */
 enum firewall_hook { HOOK_OTHER, HOOK_DEVICE, HOOK_PREROUTING, HOOK_INPUT, FIREWALL_HOOKS };
 
+/* The effects with which nothing can be proven. A rule at hook input may give a packet the port of
+ * another listener, after the earlier rules have seen the first port. A rule at hook prerouting may
+ * do so, too, but hook input comes later and sees the new port. */
+static const unsigned hook_harms[FIREWALL_HOOKS] = {
+    [HOOK_OTHER] = EFFECT_COPIES,
+    [HOOK_DEVICE] = EFFECT_COPIES | EFFECT_DIVERTS,
+    [HOOK_PREROUTING] = EFFECT_COPIES | EFFECT_DIVERTS,
+    [HOOK_INPUT] = EFFECT_COPIES | EFFECT_DIVERTS | EFFECT_REWRITES,
+};
+
 /* A walk from the base chains of a hook over all chains that they call. */
 struct firewall_walk {
     struct firewall *firewall;
     enum firewall_hook hook;
     unsigned depth;
-    unsigned effects; /* bits enum firewall_effect that the chains have */
+    unsigned effects;    /* bits enum firewall_effect that the chains have */
+    const char *culprit; /* an expression with a harmful effect; NULL: none */
 };
 
 static enum firewall_hook firewall_hook_of(const struct firewall_chain *chain)
@@ -270,6 +287,8 @@ static void walk_chain(struct firewall_walk *walk, struct firewall_chain *chain)
     walk->depth++;
     chain->seen |= 1u << walk->hook;
     walk->effects |= chain->effects;
+    if (chain->effects & hook_harms[walk->hook])
+        walk->culprit = chain->culprit;
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct firewall_rule *rule = &firewall->rules[chain->first + i];
         for (uint32_t j = 0; j < rule->count; j++)
@@ -296,13 +315,11 @@ static void firewall_limit_rule(const struct firewall *firewall, struct firewall
     }
 }
 
-/* A rule at hook input may give a packet the port of another listener, after the earlier rules have
- * seen the first port. A rule at hook prerouting may do so, too, but hook input comes later and
- * sees the new port. */
 void firewall_finish(struct firewall *firewall)
 {
-    unsigned effects[FIREWALL_HOOKS] = {0}, copies = 0;
+    unsigned effects[FIREWALL_HOOKS] = {0};
 
+    firewall->is_known = true;
     for (size_t i = 0; i < firewall->rule_count; i++)
         firewall_limit_rule(firewall, &firewall->rules[i]);
     for (int hook = 0; hook < FIREWALL_HOOKS; hook++) {
@@ -316,11 +333,13 @@ void firewall_finish(struct firewall *firewall)
             walk_chain(&walk, chain);
         }
         effects[hook] = walk.effects;
-        copies |= walk.effects & EFFECT_COPIES;
+        if (!(walk.effects & hook_harms[hook]))
+            continue;
+        firewall->is_known = false;
+        snprintf(firewall->unknown, sizeof firewall->unknown,
+                 "rules of nftables may do anything: %s",
+                 walk.culprit && *walk.culprit ? walk.culprit : "by a map, or offloaded");
     }
     firewall->rewrites = effects[HOOK_PREROUTING] & EFFECT_REWRITES;
     firewall->untracks |= (effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_UNTRACKS;
-    firewall->is_known = !copies &&
-                         !((effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_DIVERTS) &&
-                         !(effects[HOOK_INPUT] & (EFFECT_DIVERTS | EFFECT_REWRITES));
 }

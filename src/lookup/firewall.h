@@ -39,6 +39,7 @@ enum firewall_load {
     LOAD_INTERFACE,
     LOAD_INTERFACE_NAME,
     LOAD_STATE,     /* the state of connection tracking */
+    LOAD_STATUS,    /* IPS_* of connection tracking */
     LOAD_NETWORK,   /* bytes of the IP header */
     LOAD_TRANSPORT, /* bytes of the header after it */
 };
@@ -124,6 +125,7 @@ struct firewall_chain {
     uint32_t hook;               /* NF_INET_*; NFPROTO_NETDEV: NF_NETDEV_* */
     uint32_t first, count;       /* its rules */
     unsigned effects;            /* bits enum firewall_effect that its rules have */
+    char culprit[24];            /* the first expression with an effect; may be empty */
     unsigned seen;               /* bits of the hooks whose base chains lead here */
     uint32_t run;                /* number of the run in which `outcome` was found */
     unsigned outcome;
@@ -151,6 +153,7 @@ struct firewall_set {
 
 struct firewall {
     bool is_known;    /* else each packet is REACH_UNKNOWN */
+    char unknown[80]; /* why it is not */
     bool rewrites;    /* hook prerouting: a packet may get another port or address */
     bool drops_early; /* chains at devices or bridges may drop packets */
     bool untracks;    /* rules may see a first packet in another state than NEW */

@@ -5,6 +5,7 @@
 
 #include <linux/if_ether.h>
 #include <linux/netfilter.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <linux/netfilter/nf_tables.h>
 #include <net/if.h>
 #include <string.h>
@@ -108,6 +109,17 @@ static void judge_load_header(struct judge *judge, const struct firewall_step *s
     }
 }
 
+/* If no rule translates addresses, no packet has IPS_DST_NAT of nf_conntrack_common.h. The kernel
+ * ends the rule for a packet that is not tracked. */
+static void judge_load_status(struct judge *judge, unsigned to)
+{
+    const uint32_t translated = judge->firewall->rewrites ? 0 : IPS_DST_NAT;
+
+    judge_forget(judge, to, sizeof translated);
+    memset(judge->registers.values + to, 0, sizeof translated);
+    memcpy(judge->registers.known + to, &translated, sizeof translated);
+}
+
 /* Returns whether each packet has the loaded bytes. The kernel ends the rule for a packet that
  * lacks them. */
 static enum judged judge_load(struct judge *judge, const struct firewall_step *step)
@@ -130,6 +142,9 @@ static enum judged judge_load(struct judge *judge, const struct firewall_step *s
     case LOAD_STATE:
         judge_set(judge, step->to, &judge->state, sizeof judge->state);
         return ALWAYS;
+    case LOAD_STATUS:
+        judge_load_status(judge, step->to);
+        return MAYBE;
     case LOAD_INTERFACE:
         judge_forget(judge, step->to, 4);
         judge->registers.not_index = step->to;
@@ -150,7 +165,7 @@ static enum judged judge_load(struct judge *judge, const struct firewall_step *s
 
 static void judge_bitwise(struct judge *judge, const struct firewall_step *step)
 {
-    uint8_t values[16], known[16];
+    uint8_t values[16] = {0}, known[16] = {0};
 
     for (unsigned i = 0; i < step->length; i++) {
         const unsigned from = step->from + i;

@@ -124,7 +124,8 @@ class Rules:
                    "meta mark %d" % self.one(0, 1), "fib daddr type local",
                    "tcp flags syn / syn,ack,rst", "meta nfproto " + self.one("ipv4", "ipv6"),
                    "meta pkttype host", "tcp dport & 1 == %d" % self.one(0, 1),
-                   "ct direction original", "tcp sport >= 1024"]
+                   "ct direction original", "tcp sport >= 1024", "ct status dnat",
+                   "ct status != dnat"]
         if v4:
             choices += ["ip saddr " + self.one("10.9.0.2", "!= 10.9.0.2", "10.0.0.0/8", "10.9.0.3",
                                                "{ 10.9.0.3, 192.0.2.1 }"),

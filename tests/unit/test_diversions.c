@@ -7,8 +7,10 @@
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "kit.h"
@@ -74,6 +76,36 @@ static void chains_that_cannot_be_listed_may_translate(void **state)
     assert_true(may_translate(0, NULL, 0, -EPERM));
 }
 
+/* Only the bit of iptables: the others depend on the kernel that runs the test. */
+static unsigned legacy_with(const char *names)
+{
+    char directory[] = "/tmp/fastnet-diversions-XXXXXX", path[64];
+    unsigned found;
+    FILE *file;
+
+    assert_non_null(mkdtemp(directory));
+    snprintf(path, sizeof path, "%s/net", directory);
+    assert_int_equal(mkdir(path, 0755), 0);
+    snprintf(path, sizeof path, "%s/net/ip6_tables_names", directory);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(names, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    found = diversions_beside_nftables(directory) & DIVERSION_LEGACY;
+    unlink(path);
+    snprintf(path, sizeof path, "%s/net", directory);
+    rmdir(path);
+    rmdir(directory);
+    return found;
+}
+
+static void any_table_of_iptables_is_named(void **state)
+{
+    (void)state;
+    assert_int_equal(legacy_with("filter\n"), DIVERSION_LEGACY);
+    assert_int_equal(legacy_with(""), 0); /* the module is there, and no table */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -81,6 +113,7 @@ int main(void)
         cmocka_unit_test(a_chain_that_filters_translates_nothing),
         cmocka_unit_test(a_chain_of_type_nat_may_translate),
         cmocka_unit_test(chains_that_cannot_be_listed_may_translate),
+        cmocka_unit_test(any_table_of_iptables_is_named),
     };
     return cmocka_run_group_tests_name("diversions", tests, NULL, NULL);
 }

@@ -141,7 +141,8 @@ static void set(struct rules *rules, uint32_t flags, bool verdicts)
 }
 
 /* An element of the set; code: its verdict, 1 (no verdict of nftables): none. */
-static void element(struct rules *rules, uint16_t port, uint32_t flags, int code, const char *to)
+static void set_element(struct rules *rules, uint16_t port, uint32_t flags, int code,
+                        const char *to)
 {
     size_t at;
 
@@ -535,10 +536,10 @@ static void a_set_may_have_intervals(void **state)
 
     (void)state;
     set(&rules, NFT_SET_INTERVAL, false);
-    element(&rules, 23, NFT_SET_ELEM_INTERVAL_END, 1, NULL);
-    element(&rules, 20, 0, 1, NULL);
-    element(&rules, 0, NFT_SET_ELEM_INTERVAL_END, 1, NULL);
-    element(&rules, 60000, 0, 1, NULL); /* up to the last port */
+    set_element(&rules, 23, NFT_SET_ELEM_INTERVAL_END, 1, NULL);
+    set_element(&rules, 20, 0, 1, NULL);
+    set_element(&rules, 0, NFT_SET_ELEM_INTERVAL_END, 1, NULL);
+    set_element(&rules, 60000, 0, 1, NULL); /* up to the last port */
     rule_in(&rules, "in");
     load_port(&rules);
     lookup(&rules);
@@ -566,8 +567,8 @@ static void a_map_leads_to_a_verdict_or_a_chain(void **state)
     (void)state;
     chain(&rules, "sub", -1, 0);
     set(&rules, NFT_SET_MAP, true);
-    element(&rules, 22, 0, NFT_JUMP, "sub");
-    element(&rules, 23, 0, NF_DROP, NULL);
+    set_element(&rules, 22, 0, NFT_JUMP, "sub");
+    set_element(&rules, 23, 0, NF_DROP, NULL);
     rule_in(&rules, "in");
     load_port(&rules);
     lookup(&rules);
@@ -579,6 +580,28 @@ static void a_map_leads_to_a_verdict_or_a_chain(void **state)
     compare(&rules, EQUAL, "\0\0\0\1", 4);
     then(&rules, NFT_RETURN, NULL);
     assert_reach(&rules, REACH_YES, REACH_NO);
+}
+
+/* A source port may be any. The chain loads another port into the same register. */
+static void a_map_keeps_its_key_over_the_chains_that_it_calls(void **state)
+{
+    struct rules rules = drops_by_policy();
+
+    (void)state;
+    chain(&rules, "sub", -1, 0);
+    set(&rules, NFT_SET_MAP, true);
+    set_element(&rules, 1, 0, NFT_JUMP, "sub");
+    set_element(&rules, 2, 0, NF_DROP, NULL);
+    rule_in(&rules, "in");
+    payload(&rules, NFT_PAYLOAD_TRANSPORT_HEADER, 0, 2);
+    lookup(&rules);
+    end_rule(&rules);
+    rule_in(&rules, "in");
+    then(&rules, NF_ACCEPT, NULL);
+    rule_in(&rules, "sub");
+    tcp_port(&rules, 22);
+    then(&rules, NFT_RETURN, NULL);
+    assert_reach(&rules, REACH_MAYBE, REACH_MAYBE);
 }
 
 static void a_map_that_packets_change_is_unknown(void **state)
@@ -684,6 +707,7 @@ int main(void)
         cmocka_unit_test(a_set_may_have_intervals),
         cmocka_unit_test(a_set_that_packets_change_may_have_any_element),
         cmocka_unit_test(a_map_leads_to_a_verdict_or_a_chain),
+        cmocka_unit_test(a_map_keeps_its_key_over_the_chains_that_it_calls),
         cmocka_unit_test(a_map_that_packets_change_is_unknown),
         cmocka_unit_test(a_dormant_table_drops_nothing),
         cmocka_unit_test(rules_that_change_meanwhile_are_unknown),

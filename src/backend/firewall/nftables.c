@@ -10,12 +10,14 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
 #include "fastnet/array.h"
 #include "fastnet/diversions.h"
@@ -259,14 +261,55 @@ static int firewall_read_rules(struct firewall **firewall, struct netlink *netli
     return error;
 }
 
-/* Other parts of the kernel may hand a packet to a listener for whose port it was not sent, or have
- * rules of their own. */
-static bool firewall_is_alone(const char *proc_root)
+static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
 {
+    struct attributes attributes;
+    struct decoding decoding = {.malformed = false};
+    struct attribute attribute;
+    bool *found = arg;
+
+    if (message->nlmsg_type != RTM_NEWQDISC ||
+        !message_header(message, sizeof(struct tcmsg), &attributes))
+        return 0;
+    while (attributes_next(&decoding, &attributes, &attribute))
+        if (attribute.type == TCA_KIND && attribute.content.length)
+            *found |= strncmp(attribute.content.data, "clsact", attribute.content.length) == 0 ||
+                      strncmp(attribute.content.data, "ingress", attribute.content.length) == 0;
+    return 0;
+}
+
+/* True if filters of tc(8) may see packets before rules do. They can send a packet to lo, or give
+ * it to any socket. */
+static bool firewall_has_filters(struct netlink *netlink)
+{
+    struct report details = {.partial = false};
+    _Alignas(struct nlmsghdr) char request[64];
+    struct nlmsghdr *message = mnl_nlmsg_put_header(request);
+    bool found = false;
+    int error;
+
+    message->nlmsg_type = RTM_GETQDISC;
+    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+    mnl_nlmsg_put_extra_header(message, sizeof(struct tcmsg));
+    error = netlink_dump(netlink, NETLINK_ROUTE, message, firewall_take_qdisc, &found, &details);
+    return error == -EOPNOTSUPP ? false : error < 0 || found; /* a kernel without traffic control */
+}
+
+/* Other parts of the kernel may hand a packet to a listener for whose port it was not sent, or have
+ * rules of their own. Returns such a part, or NULL. */
+static const char *firewall_other_way(struct netlink *netlink, const char *proc_root)
+{
+    const unsigned diversions = diversions_beside_nftables(proc_root);
     char name[IF_NAMESIZE];
 
-    return !diversions_beside_nftables(proc_root) && if_indextoname(1, name) &&
-           strcmp(name, "lo") == 0;
+    if (diversions & DIVERSION_LEGACY)
+        return "iptables-legacy has rules";
+    if (diversions)
+        return "IPVS or programs of type sk_lookup may lead packets to any socket";
+    if (firewall_has_filters(netlink))
+        return "filters of tc see packets before the rules";
+    return if_indextoname(1, name) && strcmp(name, "lo") == 0 ? NULL
+                                                              : "the first interface is not lo";
 }
 
 int firewall_read(struct firewall **firewall, struct netlink *netlink, const char *proc_root)
@@ -278,7 +321,10 @@ int firewall_read(struct firewall **firewall, struct netlink *netlink, const cha
         error = firewall_read_rules(firewall, netlink);
     if (!*firewall)
         return -ENOMEM;
-    if ((*firewall)->is_known && !netlink_peer(netlink))
-        (*firewall)->is_known = firewall_is_alone(proc_root);
+    if ((*firewall)->is_known && !netlink_peer(netlink)) {
+        const char *other = firewall_other_way(netlink, proc_root);
+        (*firewall)->is_known = !other;
+        snprintf((*firewall)->unknown, sizeof(*firewall)->unknown, "%s", other ? other : "");
+    }
     return error;
 }

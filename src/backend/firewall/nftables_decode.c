@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes what nftables sends: chains, sets, and rules with their expressions. An expression that
  * is not known here gets EFFECT_DIVERTS: it may do anything. */
+#include <ctype.h>
 #include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
@@ -179,6 +180,7 @@ struct nft_rule {
     struct firewall *firewall;
     const struct nftables_message *message;
     unsigned effects;
+    char culprit[24]; /* the first expression with an effect; may be empty */
     uint32_t telling; /* bits: registers of 4 bytes of whose content the judge may know a part */
 };
 
@@ -243,12 +245,14 @@ static bool nft_take_meta(struct nft_rule *rule, const struct nft_parts *parts,
 static bool nft_take_ct(struct nft_rule *rule, const struct nft_parts *parts,
                         struct firewall_step *step)
 {
-    const bool state = nft_number(parts->by_type[NFTA_CT_KEY], UINT32_MAX) == NFT_CT_STATE;
+    const uint32_t key = nft_number(parts->by_type[NFTA_CT_KEY], UINT32_MAX);
+    const struct text to = parts->by_type[NFTA_CT_DREG];
 
     if (parts->by_type[NFTA_CT_SREG].data)
         return true;
-    return nft_load(rule, step, parts->by_type[NFTA_CT_DREG], state ? LOAD_STATE : LOAD_ANY,
-                    state ? 4 : 1);
+    return key == NFT_CT_STATE    ? nft_load(rule, step, to, LOAD_STATE, 4)
+           : key == NFT_CT_STATUS ? nft_load(rule, step, to, LOAD_STATUS, 4)
+                                  : nft_load(rule, step, to, LOAD_ANY, 1);
 }
 
 static bool nft_overlaps(const struct firewall_step *step, unsigned first, unsigned end)
@@ -503,16 +507,36 @@ static bool nft_take_expression(struct nft_rule *rule, struct text content,
     return false;
 }
 
+/* Copies the name of an expression for a message: only letters, digits and underscores. */
+static void nft_name(struct text content, char *name, size_t size)
+{
+    struct nft_parts parts;
+    size_t length = 0;
+
+    content = nft_split(content, &parts) ? nft_string(parts.by_type[NFTA_EXPR_NAME])
+                                         : (struct text){NULL, 0};
+    while (length < content.length && length + 1 < size &&
+           (isalnum((unsigned char)content.data[length]) || content.data[length] == '_')) {
+        name[length] = content.data[length];
+        length++;
+    }
+    name[length] = '\0';
+}
+
 static int nft_add_step(struct nft_rule *rule, struct text content)
 {
     struct firewall *firewall = rule->firewall;
     struct firewall_step step, *added;
+
+    const unsigned before = rule->effects;
 
     if (!nft_take_expression(rule, content, &step)) {
         rule->effects |= EFFECT_DIVERTS;
         step = (struct firewall_step){.operation = STEP_MAYBE, .index = NO_INDEX};
         rule->telling = UINT32_MAX;
     }
+    if (rule->effects & ~before & ~(unsigned)EFFECT_UNTRACKS && !*rule->culprit)
+        nft_name(content, rule->culprit, sizeof rule->culprit);
     if (step.operation == STEP_NOTHING)
         return 0;
     if (firewall->step_count == STEPS_MAX)
@@ -563,6 +587,8 @@ int nftables_add_rule(struct firewall *firewall, const struct nftables_message *
         return -EBADMSG;
     chain->count++;
     chain->effects |= rule.effects;
+    if (!*chain->culprit)
+        memcpy(chain->culprit, rule.culprit, sizeof chain->culprit);
     return 0;
 }
 
@@ -601,9 +627,9 @@ int nftables_add_elements(struct firewall *firewall, const struct firewall_set *
     struct attributes attributes = attribute_nested(list->content);
     struct decoding decoding = {.malformed = false};
     struct attribute attribute;
-    struct firewall_element *element;
 
     while (attributes_next(&decoding, &attributes, &attribute)) {
+        struct firewall_element *element;
         if (firewall->element_count == ELEMENTS_MAX)
             return -E2BIG;
         element =

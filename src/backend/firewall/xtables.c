@@ -61,7 +61,7 @@ static bool xtables_take_states(struct firewall_step *step, uint32_t states, uin
     enum { COMMON = 15, UNTRACKED = 64 };
 
     step->operation = STEP_STATES;
-    step->states = (states & COMMON) | (states & untracked ? UNTRACKED : 0);
+    step->states = (states & COMMON) | ((states & untracked) ? UNTRACKED : 0);
     step->inverted = inverted;
     return !(states & ~(COMMON | untracked));
 }

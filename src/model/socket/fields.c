@@ -139,6 +139,17 @@ static struct value interfaces(const struct cell *cell)
 static WORDS(reach_name, [REACH_UNKNOWN] = "unknown", [REACH_NO] = "no", [REACH_MAYBE] = "maybe",
              [REACH_YES] = "yes");
 
+/* The protocol of the packets. The protocol of ping sockets is IPPROTO_ICMP for both families; the
+ * port of a raw socket is its protocol. */
+static uint8_t reach_protocol(const struct socket_record *sock, uint8_t family)
+{
+    if (sock->protocol == PROTOCOL_MPTCP)
+        return IPPROTO_TCP;
+    if (sock->protocol == IPPROTO_ICMP && family == AF_INET6)
+        return IPPROTO_ICMPV6;
+    return (uint8_t)(sock->protocol == IPPROTO_RAW ? sock->local.port : sock->protocol);
+}
+
 /* A socket of two families is reached by packets of either. */
 static enum firewall_reach reach_of(struct firewall *firewall, const struct record *record)
 {
@@ -147,20 +158,18 @@ static enum firewall_reach reach_of(struct firewall *firewall, const struct reco
     const bool is_any = address_is_unspecified(&local), is_raw = sock->protocol == IPPROTO_RAW;
     const bool is_dual = is_any && local.family == AF_INET6 && !is_raw &&
                          !(record->has & SOCKET_V6ONLY && sock->v6only);
-    struct firewall_packet packet = {
-        .family = local.family,
-        .protocol = (uint8_t)(is_raw                             ? sock->local.port
-                              : sock->protocol == PROTOCOL_MPTCP ? IPPROTO_TCP
-                                                                 : sock->protocol),
-        .has_port = !is_raw && sock->protocol != IPPROTO_ICMP,
-        .port = sock->local.port,
-        .destination = is_any ? (struct address){.family = AF_UNSPEC} : local,
-    };
-    enum firewall_reach reach = firewall_judge(firewall, &packet), other;
+    struct firewall_packet packet = {.family = local.family, .port = sock->local.port};
+    enum firewall_reach reach, other;
 
+    packet.protocol = reach_protocol(sock, local.family);
+    packet.has_port = !is_raw && sock->protocol != IPPROTO_ICMP;
+    if (!is_any)
+        packet.destination = local;
+    reach = firewall_judge(firewall, &packet);
     if (!is_dual || reach == REACH_UNKNOWN)
         return reach;
     packet.family = AF_INET;
+    packet.protocol = reach_protocol(sock, AF_INET);
     other = firewall_judge(firewall, &packet);
     return other == REACH_UNKNOWN || other == reach ? other : REACH_MAYBE;
 }
