@@ -102,8 +102,9 @@ static bool path_has_key(const void *element, const void *key)
 /* Returns NULL if memory is short, or if there are PATHS_MAX others. */
 static struct path *path_find(struct paths_reading *paths, const struct path_key *key)
 {
-    const uint64_t hash = hash_bytes(hash_word(hash_seed(), UINT64_C(2) * key->port + key->is_client),
-                                     key->peer.bytes, sizeof key->peer.bytes);
+    const uint64_t hash =
+        hash_bytes(hash_word(hash_seed(), UINT64_C(2) * key->port + key->is_client),
+                   key->peer.bytes, sizeof key->peer.bytes);
     struct path *path = hash_table_find(&paths->paths, hash, path_has_key, key);
 
     if (path || paths->paths.count == PATHS_MAX)

@@ -24,7 +24,7 @@ static struct network network_of(const struct address *address, uint8_t prefix)
     struct network network = {*address, prefix};
 
     for (size_t i = prefix / 8; i < sizeof address->bytes; i++)
-        network.address.bytes[i] &= i == prefix / 8 ? (uint8_t)~(0xff >> prefix % 8) : 0;
+        network.address.bytes[i] &= i == prefix / 8 ? (uint8_t) ~(0xff >> prefix % 8) : 0;
     return network;
 }
 
@@ -122,10 +122,10 @@ static bool is_lossy(const struct loss_group *group)
 {
     const struct path_counts *counts = &group->counts;
     const bool continues = counts->lost_before >= LOSS_BEFORE &&
-                       reaches(counts->lost_before, LOSS_PERCENT, counts->sent_before);
+                           reaches(counts->lost_before, LOSS_PERCENT, counts->sent_before);
     const bool is_new = counts->lost >= LOSS_NEW &&
-                           reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
-                           (counts->steady || counts->lossy >= LOSS_CONNECTIONS);
+                        reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
+                        (counts->steady || counts->lossy >= LOSS_CONNECTIONS);
 
     return counts->silent < counts->lossy && counts->lost >= LOSS_LEAST &&
            reaches(counts->lost, LOSS_PERCENT, counts->sent) && (continues || is_new);
@@ -217,7 +217,8 @@ static bool losses_are_local(const struct losses *losses, const struct segments 
     const double rest_lost = again > here ? (double)(again - here) : 0;
 
     return losses->total.lost && rest >= (double)losses->total.sent &&
-           rest_lost * (double)losses->total.sent * LOSS_CLEANER <= (double)losses->total.lost * rest;
+           rest_lost * (double)losses->total.sent * LOSS_CLEANER <=
+               (double)losses->total.lost * rest;
 }
 
 static uint64_t lost_by(const struct hash_table *paths)
@@ -265,6 +266,27 @@ bool loss_is_explained(struct examination *examination)
     return loss_is_chosen(examination) && losses_find(examination, &losses);
 }
 
+/* Returns whether the rule loss reports the network, or a part of it. */
+static bool losses_have(const struct losses *losses, const struct network *network)
+{
+    for (size_t i = 0; i < losses->kept; i++) {
+        const struct network *lossy = &losses->worst[i].key.network;
+        const uint8_t prefix = lossy->prefix < network->prefix ? lossy->prefix : network->prefix;
+        if (address_is_within(&network->address, &lossy->address, prefix))
+            return true;
+    }
+    return false;
+}
+
+bool loss_names(struct examination *examination, const struct address *peer)
+{
+    const struct network host = peer_host(peer);
+    struct losses losses;
+
+    return loss_is_chosen(examination) && losses_find(examination, &losses) &&
+           losses_have(&losses, &host);
+}
+
 static double loss_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -289,8 +311,8 @@ void rule_loss(struct examination *examination)
                     seconds_between(examination));
     if (counts->lost_before)
         finding_evidence(&finding, "before that %.1f %%, %" PRIu64 " of %" PRIu64,
-                         loss_percent(counts->lost_before, counts->sent_before), counts->lost_before,
-                         counts->sent_before);
+                         loss_percent(counts->lost_before, counts->sent_before),
+                         counts->lost_before, counts->sent_before);
     finding_evidence(&finding, "%" PRIu32 " connection%s lost segments", counts->lossy,
                      counts->lossy == 1 ? "" : "s");
     if (worst->rtt)
@@ -408,8 +430,8 @@ struct slow_path {
 };
 
 /* Keeps the path if it is much slower than two thirds of its group, and has more connections than
- * the slow path before. like: the longest time of members that are compared. least: the least number
- * of members that must be much faster. */
+ * the slow path before. like: the longest time of members that are compared. least: the least
+ * number of members that must be much faster. */
 static void slow_keep(struct slow_path *slow, struct slow_path path, const struct rtt_group *group,
                       uint32_t like, uint32_t least)
 {
@@ -432,18 +454,6 @@ static bool is_slow_zone(const struct rtt_group *zone)
 {
     return zone->rtt >= SLOW_US && zone->timed >= ZONE_LEAST &&
            (zone->timed >= ZONE_TIMED || zone->members >= ZONE_PEERS);
-}
-
-/* Returns whether the rule loss reports the network, or a part of it. */
-static bool losses_have(const struct losses *losses, const struct network *network)
-{
-    for (size_t i = 0; i < losses->kept; i++) {
-        const struct network *lossy = &losses->worst[i].key.network;
-        const uint8_t prefix = lossy->prefix < network->prefix ? lossy->prefix : network->prefix;
-        if (address_is_within(&network->address, &lossy->address, prefix))
-            return true;
-    }
-    return false;
 }
 
 /* Finds slow networks; without any, slow peers of networks that are not slow. */

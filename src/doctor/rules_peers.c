@@ -176,8 +176,14 @@ void rule_gateway(struct examination *examination)
     }
 }
 
+/* A lossy path drops SYNs, too: then the rule loss names the peer. */
 void rule_no_answer(struct examination *examination)
 {
+    const struct suspects *suspects = &examination->now->sockets.suspects[NO_ANSWERS];
+    const struct address peer = address_unmapped(&suspects->worst->remote.address);
+
+    if (suspects->kept && loss_names(examination, &peer))
+        return;
     emit_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }
 
@@ -238,11 +244,10 @@ void rule_retransmissions(struct examination *examination)
     finding_begin(&finding, examination,
                   reaches(again, LOSSES_RED, moved.all) ? SEVERITY_FAULT : SEVERITY_WARNING,
                   "RetransSegs");
-    finding_summary(&finding,
-                    "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64
-                    " in %.7g s",
-                    100.0 * (double)again / (double)moved.all, again, moved.all,
-                    seconds_between(examination));
+    finding_summary(
+        &finding,
+        "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64 " in %.7g s",
+        100.0 * (double)again / (double)moved.all, again, moved.all, seconds_between(examination));
     finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - again);
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64

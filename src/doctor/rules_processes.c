@@ -19,8 +19,8 @@
 /* --- Connections that nobody closes ----------------------------------------------------------- */
 
 /* UNCLOSED_MANY connections are no accident. Fewer are reported if they are a large part of the
- * process's descriptors. Connections that are closed late are no leak: their number grows only until
- * as many are closed as come. */
+ * process's descriptors. Connections that are closed late are no leak: their number grows only
+ * until as many are closed as come. */
 enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20, UNCLOSED_GROWTH = 3 };
 
 /* A process, the number of its sockets in a list, and one of these sockets. */
@@ -73,7 +73,8 @@ static void emit_unclosed(struct examination *examination, const struct holder *
     finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
                      count, descriptors.open);
     if (!is_old)
-        finding_evidence(&finding, "%" PRIu64 " of them were in CLOSE_WAIT before, %" PRIu64
+        finding_evidence(&finding,
+                         "%" PRIu64 " of them were in CLOSE_WAIT before, %" PRIu64
                          " others were closed since",
                          holder->kept, holder->closed);
     if (descriptors.limit)
@@ -105,9 +106,9 @@ static size_t find_holders(struct examination *examination, const struct doctor_
     for (size_t i = 0; holders && i < held->count; i++) {
         const struct owner *owner;
         if (owners_find(owners, held->list[i].inode, &owner))
-            holders[sockets++] = (struct holder){owner->process, 1, &held->list[i],
-                                                 held->list[i].is_old, held->list[i].is_kept,
-                                                 held->list[i].closed};
+            holders[sockets++] = (struct holder){owner->process,        1,
+                                                 &held->list[i],        held->list[i].is_old,
+                                                 held->list[i].is_kept, held->list[i].closed};
     }
     if (what && holders && held->count - sockets >= least)
         report_loss(examination->report, "%s: %zu %s belong to processes that are not visible%s",

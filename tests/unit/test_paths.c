@@ -151,8 +151,8 @@ static void take_now(struct paths_scene *scene, uint64_t cookie, const char *pee
 }
 
 /* A connection that lost segments before the first reading, and between the readings. */
-static void take_lossy(struct paths_scene *scene, uint64_t cookie, const char *peer, uint32_t before,
-                       uint32_t lost)
+static void take_lossy(struct paths_scene *scene, uint64_t cookie, const char *peer,
+                       uint32_t before, uint32_t lost)
 {
     take_before(scene, cookie, peer, sent(1000, before));
     take_now(scene, cookie, peer, sent(1100, before + lost));
