@@ -9,7 +9,7 @@
 
 enum {
     SENDER_LEAST = 256, /* segments: connections that sent fewer and lost nothing are forgotten */
-    TIMED_LEAST = 5,    /* segments with data, so that one delayed answer does not count */
+    TIMED_LEAST = 5,    /* segments with data, so that a single delayed answer does not count */
     UNANSWERED = 2,     /* timeouts in a row: the peer may be gone */
 };
 
@@ -53,8 +53,8 @@ static int sender_remember(struct paths_reading *paths, uint64_t cookie,
     return 0;
 }
 
-/* Returns the segments that one event can lose, such as a queue that overflows or a device that
- * roams: what is on its way. A loss reduces the window, by less than half each time. */
+/* Returns how many segments can be lost at the same time, because a queue overflows or a device
+ * roams: at most a window. Such a loss reduces the window, by less than half. */
 static uint64_t lost_at_once(const struct kernel_tcp_info *info)
 {
     const uint32_t threshold =
@@ -74,7 +74,7 @@ static void path_count(struct path_counts *counts, const struct sender *before,
     const uint16_t timeouts = (uint16_t)(info->total_rto - from->timeouts),
                    recoveries = (uint16_t)(info->total_rto_recoveries - from->recoveries);
 
-    /* as many timeouts as if nothing passed for a time: not a path that loses some segments */
+    /* repeated timeouts: for a time nothing passed, which is another problem than a lossy path */
     if (info->retransmits >= UNANSWERED || (recoveries && timeouts >= 2 * recoveries)) {
         counts->silent++;
         counts->unsure += info->total_retrans - from->lost;

@@ -36,9 +36,9 @@ struct path_counts {
     uint64_t sent, lost;               /* between the readings */
     uint64_t unsure;                   /* retransmitted by silent connections: maybe lost */
     uint64_t sent_before, lost_before; /* in the first reading, by the connections in both */
-    uint32_t lossy;  /* connections that lost segments, but not all of them at one time */
-    uint32_t steady; /* of these: connections that lost more than a moment can explain */
-    uint32_t silent; /* connections that wait for an answer, or waited between the readings */
+    uint32_t lossy;                    /* connections that lost segments */
+    uint32_t steady; /* lossy connections that lost more than two windows: not in one moment */
+    uint32_t silent; /* connections over which nothing passed for a time, or since a time */
 };
 
 struct path {

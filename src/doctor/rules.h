@@ -247,6 +247,8 @@ void rule_loss(struct examination *examination); /* rules_paths.c */
 void rule_slow_zone(struct examination *examination);
 /* Returns whether the rule loss reports where this machine's segments are lost. */
 bool loss_is_explained(struct examination *examination);
+/* Returns whether the rule loss names the peer, or its network. */
+bool loss_names(struct examination *examination, const struct address *peer);
 
 /* Numbers of segments of the whole network namespace, between the readings. */
 struct segments {

@@ -59,8 +59,8 @@ static bool group_has_key(const void *element, const void *key)
            address_equal(&a->network.address, &b->network.address);
 }
 
-/* Returns the group, which begins with its key. A new group is all zeroes but for the key. Returns
- * NULL if memory is short. size: of all groups in the table. */
+/* Returns the group with this key, or adds it. All groups of a table have `size` bytes and begin
+ * with their key; the rest of a new group is all zeroes. Returns NULL if memory is short. */
 static void *group_add(struct hash_table *groups, size_t size, const struct group_key *key)
 {
     const uint64_t port = UINT64_C(2) * key->port + key->is_client;
@@ -88,16 +88,18 @@ static const char *network_text(char text[TEXT_NETWORK_MAX + 1], const struct ne
 
 /* --- Loss ------------------------------------------------------------------------------------- */
 
-/* Percentages of the segments with data. Less than one percent is usual for a line that is busy. */
+/* Percentages are those of segments with data. A busy path usually loses less than one percent. A
+ * loss that continues was there before the first reading, too. A loss that is new must be larger,
+ * and must be spread over connections or over time. */
 enum {
-    LOSS_PERCENT = 1, /* now and before */
-    LOSS_LEAST = 3,   /* segments lost between the readings ... */
-    LOSS_BEFORE = 10, /* ... and before */
-    LOSS_SUDDEN = 20, /* lost between the readings, but not before */
-    LOSS_SUDDEN_PERCENT = 2,
-    LOSS_CONNECTIONS = 5, /* which did not lose all of it at one time */
-    LOSS_CLEANER = 10,    /* elsewhere the percentage is at most a tenth */
-    LOSS_SHARE = 5,       /* a network is lossy if a fifth is not lost by its worst peer */
+    LOSS_PERCENT = 1,
+    LOSS_LEAST = 3,   /* segments between the readings */
+    LOSS_BEFORE = 10, /* segments before */
+    LOSS_NEW_PERCENT = 2,
+    LOSS_NEW = 20,
+    LOSS_CONNECTIONS = 5,
+    LOSS_CLEANER = 10, /* to other peers, the percentage is at most a tenth */
+    LOSS_SHARE = 5,    /* a network is lossy if a fifth is not lost by its worst peer */
     LOSSES_KEPT = 4,
 };
 
@@ -119,14 +121,14 @@ struct losses {
 static bool is_lossy(const struct loss_group *group)
 {
     const struct path_counts *counts = &group->counts;
-    const bool lasts = counts->lost_before >= LOSS_BEFORE &&
-                       reaches(counts->lost_before, LOSS_PERCENT, counts->sent_before);
-    const bool is_sudden = counts->lost >= LOSS_SUDDEN &&
-                           reaches(counts->lost, LOSS_SUDDEN_PERCENT, counts->sent) &&
-                           (counts->steady || counts->lossy >= LOSS_CONNECTIONS);
+    const bool continues = counts->lost_before >= LOSS_BEFORE &&
+                           reaches(counts->lost_before, LOSS_PERCENT, counts->sent_before);
+    const bool is_new = counts->lost >= LOSS_NEW &&
+                        reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
+                        (counts->steady || counts->lossy >= LOSS_CONNECTIONS);
 
     return counts->silent < counts->lossy && counts->lost >= LOSS_LEAST &&
-           reaches(counts->lost, LOSS_PERCENT, counts->sent) && (lasts || is_sudden);
+           reaches(counts->lost, LOSS_PERCENT, counts->sent) && (continues || is_new);
 }
 
 /* Returns whether several peers of a network lose segments. */
@@ -179,7 +181,7 @@ static int losses_group(struct hash_table *groups, const struct hash_table *path
     return 0;
 }
 
-/* Returns whether the group is what is lossy: a network, or a peer whose network is not. */
+/* Returns whether the group is named: a lossy network, or a lossy peer of another network. */
 static bool is_culprit(struct hash_table *groups, const struct loss_group *group)
 {
     const struct group_key key = {.network = peer_network(&group->key.network.address)};
@@ -207,7 +209,7 @@ static void losses_keep(struct losses *losses, const struct loss_group *group)
 
 /* Returns whether most segments of this network namespace go elsewhere, where hardly any are lost.
  * If not, this machine or its link may lose them, which the rule retransmissions reports. */
-static bool losses_stand_out(const struct losses *losses, const struct segments *moved)
+static bool losses_are_local(const struct losses *losses, const struct segments *moved)
 {
     const uint64_t again = moved->retransmitted - moved->needless;
     const uint64_t here = losses->total.lost + losses->total.unsure;
@@ -228,7 +230,8 @@ static uint64_t lost_by(const struct hash_table *paths)
     return lost;
 }
 
-/* Returns whether there are such losses. The rule must have been chosen. */
+/* Finds the peers and networks whose segments are lost. Returns false if there are none, or if
+ * segments to other peers are lost, too. */
 static bool losses_find(struct examination *examination, struct losses *losses)
 {
     const struct hash_table *now = &examination->now->sockets.paths.paths,
@@ -245,7 +248,7 @@ static bool losses_find(struct examination *examination, struct losses *losses)
         if (is_culprit(&groups, hash_table_at(&groups, i)))
             losses_keep(losses, hash_table_at(&groups, i));
     hash_table_finish(&groups);
-    return losses_stand_out(losses, &moved);
+    return losses_are_local(losses, &moved);
 }
 
 static bool loss_is_chosen(const struct examination *examination)
@@ -263,7 +266,28 @@ bool loss_is_explained(struct examination *examination)
     return loss_is_chosen(examination) && losses_find(examination, &losses);
 }
 
-static double percent_of(uint64_t part, uint64_t whole)
+/* Returns whether the rule loss reports the network, or a part of it. */
+static bool losses_have(const struct losses *losses, const struct network *network)
+{
+    for (size_t i = 0; i < losses->kept; i++) {
+        const struct network *lossy = &losses->worst[i].key.network;
+        const uint8_t prefix = lossy->prefix < network->prefix ? lossy->prefix : network->prefix;
+        if (address_is_within(&network->address, &lossy->address, prefix))
+            return true;
+    }
+    return false;
+}
+
+bool loss_names(struct examination *examination, const struct address *peer)
+{
+    const struct network host = peer_host(peer);
+    struct losses losses;
+
+    return loss_is_chosen(examination) && losses_find(examination, &losses) &&
+           losses_have(&losses, &host);
+}
+
+static double loss_percent(uint64_t part, uint64_t whole)
 {
     return whole ? 100.0 * (double)part / (double)whole : 0;
 }
@@ -283,12 +307,12 @@ void rule_loss(struct examination *examination)
     finding_summary(&finding,
                     "segments to %s are lost: %.1f %%, %" PRIu64 " of %" PRIu64
                     ", were retransmitted in %.7g s; elsewhere hardly any are lost",
-                    text, percent_of(counts->lost, counts->sent), counts->lost, counts->sent,
+                    text, loss_percent(counts->lost, counts->sent), counts->lost, counts->sent,
                     seconds_between(examination));
     if (counts->lost_before)
         finding_evidence(&finding, "before that %.1f %%, %" PRIu64 " of %" PRIu64,
-                         percent_of(counts->lost_before, counts->sent_before), counts->lost_before,
-                         counts->sent_before);
+                         loss_percent(counts->lost_before, counts->sent_before),
+                         counts->lost_before, counts->sent_before);
     finding_evidence(&finding, "%" PRIu32 " connection%s lost segments", counts->lossy,
                      counts->lossy == 1 ? "" : "s");
     if (worst->rtt)
@@ -315,11 +339,11 @@ enum {
     SLOW_US = 20000,     /* a shorter time is no problem */
     LIKE_US = 8191,      /* networks with longer times may be anywhere */
     LIKE_PEER_US = 2047, /* peers of one network with longer times may be mobile */
-    LIKE_NETWORKS = 2,   /* so many networks must be much faster, or ... */
-    LIKE_PEERS = 8,      /* ... so many peers of the network */
-    ZONE_TIMED = 8,      /* connections of a network that is slow, ... */
-    ZONE_PEERS = 3,      /* ... if fewer peers have them */
+    LIKE_NETWORKS = 2,   /* least number of networks that are much faster */
+    LIKE_PEERS = 8,      /* least number of peers that are much faster */
     ZONE_LEAST = 3,      /* connections of each network that is compared */
+    ZONE_PEERS = 3,      /* a slow network has this number of peers, or */
+    ZONE_TIMED = 8,      /* this number of connections */
     RTT_BUCKETS = 32,
 };
 
@@ -365,12 +389,12 @@ static int rtt_add(struct hash_table *groups, const struct group_key *key, uint3
     return 0;
 }
 
-static struct group_key zone_of(const struct path_key *path)
+static struct group_key rtt_zone(const struct path_key *path)
 {
     return (struct group_key){peer_network(&path->peer), path->is_client, path->port};
 }
 
-static struct group_key hood_of(const struct rtt_group *zone)
+static struct group_key rtt_hood(const struct rtt_group *zone)
 {
     struct group_key key = zone->key;
 
@@ -386,12 +410,12 @@ static int rtt_group_all(struct hash_table *zones, struct hash_table *hoods,
 
     for (size_t i = 0; i < paths->count && !error; i++) {
         const struct path *path = hash_table_at(paths, i);
-        const struct group_key key = zone_of(&path->key);
+        const struct group_key key = rtt_zone(&path->key);
         error = path->timed ? rtt_add(zones, &key, path->timed, path->rtt) : 0;
     }
     for (size_t i = 0; i < zones->count && !error; i++) {
         const struct rtt_group *zone = hash_table_at(zones, i);
-        const struct group_key key = hood_of(zone);
+        const struct group_key key = rtt_hood(zone);
         error = zone->timed >= ZONE_LEAST ? rtt_add(hoods, &key, zone->timed, zone->rtt) : 0;
     }
     return error;
@@ -405,8 +429,9 @@ struct slow_path {
     size_t count;           /* number of all such paths */
 };
 
-/* Keeps the path with most connections of those that are much slower than most others in the group.
- * like: an upper limit for the times of the others. */
+/* Keeps the path if it is much slower than two thirds of its group, and has more connections than
+ * the slow path before. like: the longest time of members that are compared. least: the least
+ * number of members that must be much faster. */
 static void slow_keep(struct slow_path *slow, struct slow_path path, const struct rtt_group *group,
                       uint32_t like, uint32_t least)
 {
@@ -431,18 +456,6 @@ static bool is_slow_zone(const struct rtt_group *zone)
            (zone->timed >= ZONE_TIMED || zone->members >= ZONE_PEERS);
 }
 
-/* Returns whether the rule loss reports the network, or a part of it. */
-static bool losses_have(const struct losses *losses, const struct network *network)
-{
-    for (size_t i = 0; i < losses->kept; i++) {
-        const struct network *lossy = &losses->worst[i].key.network;
-        const uint8_t prefix = lossy->prefix < network->prefix ? lossy->prefix : network->prefix;
-        if (address_is_within(&network->address, &lossy->address, prefix))
-            return true;
-    }
-    return false;
-}
-
 /* Finds slow networks; without any, slow peers of networks that are not slow. */
 static int slow_find(struct slow_path *slow, const struct hash_table *paths,
                      const struct losses *losses)
@@ -452,7 +465,7 @@ static int slow_find(struct slow_path *slow, const struct hash_table *paths,
 
     for (size_t i = 0; i < zones.count && !error; i++) {
         const struct rtt_group *zone = hash_table_at(&zones, i);
-        const struct group_key hood = hood_of(zone);
+        const struct group_key hood = rtt_hood(zone);
         const struct slow_path path = {zone->key, zone->rtt, zone->timed, .count = 0};
         if (is_slow_zone(zone) && !losses_have(losses, &zone->key.network))
             slow_keep(slow, path, group_add(&hoods, sizeof *zone, &hood), LIKE_US, LIKE_NETWORKS);
@@ -460,7 +473,7 @@ static int slow_find(struct slow_path *slow, const struct hash_table *paths,
     const size_t count = error || slow->count ? 0 : paths->count;
     for (size_t i = 0; i < count; i++) {
         const struct path *path = hash_table_at(paths, i);
-        const struct group_key zone = zone_of(&path->key);
+        const struct group_key zone = rtt_zone(&path->key);
         struct slow_path peer = {zone, path->rtt, path->timed, .count = 0};
         peer.key.network = peer_host(&path->key.peer);
         if (path->rtt >= SLOW_US && !losses_have(losses, &peer.key.network))

@@ -176,8 +176,14 @@ void rule_gateway(struct examination *examination)
     }
 }
 
+/* A lossy path drops SYNs, too: then the rule loss names the peer. */
 void rule_no_answer(struct examination *examination)
 {
+    const struct suspects *suspects = &examination->now->sockets.suspects[NO_ANSWERS];
+    const struct address peer = address_unmapped(&suspects->worst->remote.address);
+
+    if (suspects->kept && loss_names(examination, &peer))
+        return;
     emit_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }
 

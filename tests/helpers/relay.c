@@ -5,9 +5,10 @@
  *     relay NAMESPACE [PREFIX MILLISECONDS PERMILLE]...
  *
  * Makes the TUN interface relay0 here and in NAMESPACE, and carries packets between them. A packet
- * from or to an address that begins with the bytes of PREFIX, such as 10.9.3.0/24, is dropped with a
- * probability of PERMILLE in 1000, or else delivered MILLISECONDS later in each direction. The first
- * PREFIX counts; other packets are delivered at once. Prints "ready", and ends when stdin does.
+ * from or to an address that begins with the bytes of PREFIX, such as 10.9.3.0/24, is dropped with
+ * a probability of PERMILLE in 1000, or else delivered MILLISECONDS later in each direction. The
+ * first PREFIX counts; other packets are delivered at once. Prints "ready", and ends when stdin
+ * does.
  */
 #include <fcntl.h>
 #include <linux/if.h>

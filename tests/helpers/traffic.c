@@ -7,6 +7,7 @@
  *     traffic talk ADDRESS PORT COUNT BYTES EVERY       COUNT connections, BYTES on each
  *     traffic visit ADDRESS PORT COUNT EVERY            ... which are opened, used and closed
  *                       $PEERS: connection i goes to ADDRESS + i % PEERS
+ *                       $KEEPALIVE: serve sets SO_KEEPALIVE
  *                       $SOURCE: connection i comes from SOURCE + i % PEERS
  *     traffic ask ADDRESS PORT COUNT EVERY              a datagram from each of COUNT sockets
  *     traffic lookup ADDRESS PORT COUNT EVERY           ... for a time, then from other sockets
@@ -136,8 +137,10 @@ static void serve(struct end *end)
 {
     int fd;
 
-    while ((fd = accept4(end->sockets[1].fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+    while ((fd = accept4(end->sockets[1].fd, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
         option_set(add(end, fd), IPPROTO_TCP, TCP_NODELAY, 1);
+        option_set(fd, SOL_SOCKET, SO_KEEPALIVE, getenv("KEEPALIVE") != NULL);
+    }
     for (nfds_t i = end->count - 1; i > 1; i--)
         if (end->sockets[i].revents && take(end, i))
             write_piece(end->sockets[i].fd, end->bytes);

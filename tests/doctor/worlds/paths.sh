@@ -4,6 +4,7 @@
 # peers in 10.9.0.0/16 and 2001:db8:9::/48, which are all in the namespace c. Each peer has a path of
 # its own: the relay between s and c delays and drops packets by address.
 
+samples+=(loss_peer slow_zone_server close_wait_fast healthy_close_a_second_late)
 shows[loss]='10\.9\.|2001:db8:9' shows[slow-zone]='10\.9\.|2001:db8:9'
 
 peers() # [PREFIX MILLISECONDS PERMILLE]...
@@ -48,12 +49,77 @@ world_loss_ipv6()
     finds s 'loss 2001:db8:9:1::/64'
 }
 
+# A rule of the firewall drops packets of one network of a hundred.
+world_loss_subnet_of_100()
+{
+    peers
+    rule c input ip daddr 10.9.7.0/24 numgen random mod 100 '<' 3 drop
+    start c traffic serve 0.0.0.0 7000 10
+    PEERS=25600 start s traffic talk 10.9.0.0 7000 1000 1000 50
+    PEERS=20 start s traffic talk 10.9.7.0 7000 20 1000 20
+    finds s 'loss 10.9.7.*'
+}
+
+# Each request is a connection of its own.
+world_loss_short_connections()
+{
+    peers 10.9.3.7/32 1 50
+    start c traffic serve 0.0.0.0 7000 10
+    PEERS=30 start s traffic visit 10.9.1.1 7000 30 20
+    for _ in {1..20}; do
+        start s traffic visit 10.9.3.7 7000 5 10
+    done
+    window=5
+    finds s 'loss 10.9.3.7'
+}
+
+# The programs speak within the machine, and with one peer.
+world_loss_beside_loopback()
+{
+    peers 10.9.3.7/32 40 30
+    start s traffic serve 127.0.0.1 7001 100000
+    start s traffic talk 127.0.0.1 7001 5 100000 10
+    start c traffic serve 0.0.0.0 7000 10
+    start s traffic talk 10.9.3.7 7000 5 20000 50
+    finds s 'loss 10.9.3.7'
+}
+
 world_healthy_loss_peers_1_of_1000()
 {
     peers 10.9.0.0/16 1 1
     start c traffic serve 0.0.0.0 7000 10
     PEERS=400 start s traffic talk 10.9.3.0 7000 400 1000 20
     finds_nothing s
+}
+
+world_healthy_loss_backup_1_of_1000()
+{
+    peers 10.9.3.7/32 1 1
+    start c traffic serve 0.0.0.0 7000 0
+    PEERS=100 start s traffic talk 10.9.1.0 7000 100 100 100
+    start s traffic talk 10.9.3.7 7000 4 65536 0
+    finds_nothing s
+}
+
+timed_out()
+{
+    inside s "$FASTNET" sockets -t --where 'retransmits > 1' --no-header | grep -q .
+}
+
+# A device is out of reach for some timeouts.
+world_healthy_loss_roaming()
+{
+    peers 10.9.3.7/32 5 0
+    start c traffic serve 0.0.0.0 7000 10
+    PEERS=100 start s traffic talk 10.9.1.0 7000 100 1000 20
+    start s traffic talk 10.9.3.7 7000 5 3000 10
+    window=4
+    examine s &
+    rule c input ip daddr 10.9.3.7 drop
+    wait_until timed_out
+    inside c nft flush ruleset
+    wait "$!"
+    is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
 }
 
 # --- Round-trip times -------------------------------------------------------------------------
@@ -66,6 +132,56 @@ world_slow_zone_server()
         PEERS=10 SOURCE=10.9.$zone.10 start c traffic talk 10.8.0.1 7000 20 100 100
     done
     finds s 'slow-zone 10.9.2.0/24'
+}
+
+world_slow_zone_client()
+{
+    peers 10.9.4.0/24 40 0
+    start c traffic serve 0.0.0.0 7000 100
+    PEERS=1000 start s traffic talk 10.9.1.0 7000 1000 100 200
+    finds s 'slow-zone 10.9.4.0/24'
+}
+
+world_slow_zone_ipv6()
+{
+    peers 2001:db8:9:2::/64 40 0
+    start s traffic serve :: 7000 100
+    for zone in 1 2 3; do
+        PEERS=10 SOURCE=2001:db8:9:$zone::10 start c traffic talk 2001:db8:8::1 7000 20 100 100
+    done
+    finds s 'slow-zone 2001:db8:9:2::/64'
+}
+
+world_slow_peer_of_100()
+{
+    peers 10.9.1.77/32 40 0
+    start c traffic serve 0.0.0.0 7000 100
+    PEERS=100 start s traffic talk 10.9.1.1 7000 100 100 50
+    finds s 'slow-zone 10.9.1.77'
+}
+
+# Clients all over the world.
+world_healthy_distant_clients()
+{
+    local zone paths=()
+    for zone in {1..15}; do
+        paths+=("10.9.$zone.0/24" $((zone * zone)) 0)
+    done
+    peers "${paths[@]}"
+    start s traffic serve 0.0.0.0 7000 100
+    for zone in {1..15}; do
+        PEERS=5 SOURCE=10.9.$zone.10 start c traffic talk 10.8.0.1 7000 10 100 100
+    done
+    finds_nothing s
+}
+
+world_healthy_distant_backup()
+{
+    peers 10.9.200.7/32 50 0
+    start c traffic serve 0.0.0.0 7000 0
+    PEERS=1000 start s traffic talk 10.9.1.0 7000 1000 100 200
+    start s traffic talk 10.9.200.7 7000 4 20000 20
+    finds_nothing s
 }
 
 # --- Connections that are not closed ----------------------------------------------------------
@@ -112,4 +228,17 @@ world_healthy_close_wait_constant()
 {
     namespace s
     healthy s ailments unclosed 0 60 0
+}
+
+# --- Connections that a firewall has forgotten ------------------------------------------------
+
+# The server only waits, and has set SO_KEEPALIVE.
+world_peer_gone_keepalive()
+{
+    peers
+    set_net s ipv4/tcp_keepalive_time 2 && set_net s ipv4/tcp_keepalive_intvl 5
+    KEEPALIVE=1 start s traffic serve 0.0.0.0 7000 10
+    SOURCE=10.9.1.1 start c traffic talk 10.8.0.1 7000 3 10 100000
+    rule c input drop
+    finds s 'peer-gone 10.9.1.1:*'
 }
