@@ -7,12 +7,13 @@
 struct netlink;
 
 enum tracking {
-    TRACKING_UNKNOWN, /* the kernel does not list hooks (before Linux 5.14), or not to this user */
+    TRACKING_UNKNOWN, /* this user may not ask, or a rule is not known to this program */
     TRACKING_UNUSED,
     TRACKING_USED,
 };
 
-/* Asks for the hooks of IPv4 and IPv6. Uses RIGHT_NETFILTER. */
+/* Asks for the hooks of IPv4 and IPv6, or, if the kernel does not list them (before Linux 5.14, or
+ * built without nfnetlink_hook), for the rules of nftables. Uses RIGHT_NETFILTER_FILES. */
 enum tracking tracking_find(struct netlink *netlink);
 
 #endif

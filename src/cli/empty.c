@@ -238,29 +238,32 @@ static void hint_at_binding(const struct listing_command *command, const struct 
 
 /* --- Connection tracking ---------------------------------------------------------------------- */
 
-/* Reports why no flow is tracked. Does nothing if there are flows, because then the filter refused
- * them. */
+/* Reports why no flow is tracked: without a rule that uses connection tracking, 0 flows say nothing
+ * about the traffic. Does nothing if there are flows, because then the filter refused them. */
 static void hint_at_tracking(const struct listing *listing, struct report *report)
 {
     static const char *const reasons[] = {
-        [TRACKING_UNKNOWN] = "no flow is tracked; the kernel tracks packets only while a rule uses "
+        [TRACKING_UNKNOWN] = "no flow is tracked; maybe no rule of this network namespace uses "
                              "connection tracking, such as ct state or NAT",
         [TRACKING_UNUSED] = "no flow is tracked, because no rule of this network namespace uses "
                             "connection tracking, such as ct state or NAT",
         [TRACKING_USED] = "a rule uses connection tracking, but no flow is tracked now",
     };
+    const struct table *table = listing->tables->table;
     struct netlink *netlink;
+    enum tracking tracking;
     uint64_t count = 0;
 
-    if (listing->tables->table != &table_flows || !proc_tree_is_own(listing->proc_root) ||
-        listing->all_netns || report->partial || !isatty(STDERR_FILENO))
+    if ((table != &table_flows && table != &table_flow_usage && table != &table_flow_count) ||
+        !proc_tree_is_own(listing->proc_root) || listing->all_netns || report->partial)
         return;
     if (sysctl_number("/proc", "net/netfilter/nf_conntrack_count", &count) == 0 && count)
         return;
     netlink = netlink_create(NULL);
-    if (netlink)
-        report_note(report, "%s", reasons[tracking_find(netlink)]);
+    tracking = netlink ? tracking_find(netlink) : TRACKING_USED;
     netlink_destroy(netlink);
+    if (tracking != TRACKING_USED || isatty(STDERR_FILENO))
+        report_note(report, "%s", reasons[tracking]);
 }
 
 /* --- All hints -------------------------------------------------------------------------------- */
@@ -276,6 +279,9 @@ void empty_explain(const struct listing_command *command, struct report *report)
     const bool is_own_form =
         !columns_used(command) && strcmp(command->common->program, "conntrack") == 0;
 
+    if (!is_own_form && listing->number <= 1 &&
+        (!report->listed || listing->tables->table->kind == &kind_flow_usage))
+        hint_at_tracking(listing, report);
     if (report->listed || listing->number > 1)
         return;
     hint_at_patterns(listing, report);
@@ -283,8 +289,6 @@ void empty_explain(const struct listing_command *command, struct report *report)
         hint_at_processes(listing, report, false);
     if (listing->typed && never_kind(listing) == &kind_socket && isatty(STDERR_FILENO))
         hint_at_binding(command, listing->typed, report);
-    if (!is_own_form)
-        hint_at_tracking(listing, report);
     if (report->netns_unread && isatty(STDERR_FILENO))
         report_note(report, "the sockets may be in a network namespace that cannot be read%s",
                     rights_advice());

@@ -19,6 +19,7 @@
 #include "fastnet/netns_store.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
+#include "fastnet/tracking.h"
 
 /* A network namespace, and its readings. */
 struct examined_netns {
@@ -229,6 +230,35 @@ static void report_rules(struct report *report, const char *how, const char *nam
         report_loss(report, "these rules were %s, because their data is missing: %s", how, names);
 }
 
+/* If only rules about flows are tried, but no flow is tracked, says why: then silence is no sign of
+ * health. */
+static void report_untracked(const struct doctor *doctor, const struct examination *examination,
+                             uint64_t netns)
+{
+    const struct kernel_counts *counts = &examination->now->counts;
+    char names[REPORT_LENGTH - 128] = "";
+    struct netlink *netlink;
+    enum tracking tracking;
+
+    for (size_t i = 0; i < rule_count; i++)
+        if (is_chosen(doctor, i, netns)) {
+            if (!(rules[i].needs & READS_FLOWS) || rules[i].alone)
+                return;
+            (void)text_list(names, sizeof names, ", ", as_text(rules[i].text.name));
+        }
+    if (!counts->known[FLOWS_TRACKED] || counts->numbers[FLOWS_TRACKED] || examination->is_first ||
+        !proc_tree_is_own(doctor->options->proc_root))
+        return;
+    netlink = netlink_create(NULL);
+    tracking = netlink ? tracking_find(netlink) : TRACKING_USED;
+    netlink_destroy(netlink);
+    if (tracking != TRACKING_USED)
+        report_note(examination->report,
+                    "%s: no flow is tracked, %s no rule of this network namespace uses connection "
+                    "tracking",
+                    names, tracking == TRACKING_UNUSED ? "because" : "maybe because");
+}
+
 /* Tries each rule with the readings that exist; an unknown number is not a fault. A captured tree,
  * for example, may have counters, but nothing about single sockets. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
@@ -252,6 +282,7 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
         examination->summary->rules = tried;
     report_rules(examination->report, "not tried", untried);
     report_rules(examination->report, "tried only partly", partly);
+    report_untracked(doctor, examination, netns);
 }
 
 static void doctor_report_owners(const struct examination *examination,
