@@ -260,7 +260,7 @@ static void hint_at_tracking(const struct listing *listing, struct report *repor
     if (sysctl_number("/proc", "net/netfilter/nf_conntrack_count", &count) == 0 && count)
         return;
     netlink = netlink_create(NULL);
-    tracking = netlink ? tracking_find(netlink) : TRACKING_USED;
+    tracking = netlink ? tracking_find(netlink, "/proc") : TRACKING_USED;
     netlink_destroy(netlink);
     if (tracking != TRACKING_USED || isatty(STDERR_FILENO))
         report_note(report, "%s", reasons[tracking]);

@@ -250,7 +250,7 @@ static void report_untracked(const struct doctor *doctor, const struct examinati
         !proc_tree_is_own(doctor->options->proc_root))
         return;
     netlink = netlink_create(NULL);
-    tracking = netlink ? tracking_find(netlink) : TRACKING_USED;
+    tracking = netlink ? tracking_find(netlink, doctor->options->proc_root) : TRACKING_USED;
     netlink_destroy(netlink);
     if (tracking != TRACKING_USED)
         report_note(examination->report,

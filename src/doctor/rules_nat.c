@@ -332,7 +332,7 @@ void rule_tracking_off(struct examination *examination)
         !proc_tree_is_own(examination->options->proc_root))
         return;
     netlink = is_gone ? NULL : netlink_create(NULL);
-    tracking = netlink ? tracking_find(netlink) : TRACKING_UNKNOWN;
+    tracking = netlink ? tracking_find(netlink, examination->options->proc_root) : TRACKING_UNKNOWN;
     netlink_destroy(netlink);
     if (!is_gone && tracking != TRACKING_UNUSED)
         return;

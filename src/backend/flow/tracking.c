@@ -173,7 +173,7 @@ static int tracking_take_rule(const struct nlmsghdr *message, void *arg)
 }
 
 /* Rules of iptables-legacy cannot be read without loading modules. */
-static bool tracking_may_be_legacy(void)
+static bool tracking_may_be_legacy(const char *proc_root)
 {
     static const char *const files[] = {"net/ip_tables_names", "net/ip6_tables_names",
                                         "net/ip_vs"};
@@ -181,7 +181,7 @@ static bool tracking_may_be_legacy(void)
     bool may_be = false;
     char names[64];
 
-    if (proc_tree_init(&tree, "/proc") < 0)
+    if (proc_tree_init(&tree, proc_root) < 0)
         return true;
     rights_raise(RIGHT_NETFILTER_FILES);
     for (size_t i = 0; i < COUNT(files); i++) {
@@ -193,7 +193,7 @@ static bool tracking_may_be_legacy(void)
     return may_be;
 }
 
-static enum tracking tracking_of_rules(struct netlink *netlink)
+static enum tracking tracking_of_rules(struct netlink *netlink, const char *proc_root)
 {
     struct report unreported = {.partial = false};
     struct tracking_rules rules = {.use_it = false};
@@ -211,20 +211,20 @@ static enum tracking tracking_of_rules(struct netlink *netlink)
         return TRACKING_USED;
     /* a kernel without nftables has no such subsystem */
     if ((error && error != -EINVAL && error != -EPROTONOSUPPORT) || unreported.partial ||
-        rules.may_use_it || tracking_may_be_legacy())
+        rules.may_use_it || tracking_may_be_legacy(proc_root))
         return TRACKING_UNKNOWN;
     return TRACKING_UNUSED;
 }
 
 /* --- Both ------------------------------------------------------------------------------------- */
 
-enum tracking tracking_find(struct netlink *netlink)
+enum tracking tracking_find(struct netlink *netlink, const char *proc_root)
 {
     static const uint8_t families[] = {NFPROTO_IPV4, NFPROTO_IPV6};
     enum tracking tracking = TRACKING_UNUSED;
 
     for (size_t i = 0; i < COUNT(families) && tracking != TRACKING_USED; i++)
         if (tracking_ask(netlink, families[i], &tracking) < 0)
-            return tracking_of_rules(netlink);
+            return tracking_of_rules(netlink, proc_root);
     return tracking;
 }
