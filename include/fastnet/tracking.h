@@ -13,8 +13,8 @@ enum tracking {
 };
 
 /* Asks for the hooks of IPv4 and IPv6, or, if the kernel does not list them (before Linux 5.14, or
- * built without nfnetlink_hook), for the rules of nftables; of iptables-legacy it reads from PROC_ROOT/net whether there are any.
- * Uses RIGHT_NETFILTER_FILES. */
+ * built without nfnetlink_hook), for the rules of nftables; of iptables-legacy it reads from
+ * PROC_ROOT/net whether there are any. Uses RIGHT_NETFILTER_FILES. */
 enum tracking tracking_find(struct netlink *netlink, const char *proc_root);
 
 #endif

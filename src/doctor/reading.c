@@ -356,8 +356,7 @@ static int reading_list(const struct reading_source *source, struct reading *rea
         want(&where, predicate_number(field_named(&kind_flow, "orig_dport"), DNS_PORT));
     }
     if (source->reads == READS_NAT)
-        want(&where,
-             predicate_masked(field_named(&kind_flow, "status"), IPS_DST_NAT, IPS_DST_NAT));
+        want(&where, predicate_masked(field_named(&kind_flow, "status"), IPS_DST_NAT, IPS_DST_NAT));
     reading->takes_nat = source->reads == READS_NAT;
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){

@@ -232,7 +232,8 @@ const struct rule rules[] = {
      READS_INTERFACES | READS_LINKS,
      .at_once = true,
      .evaluate = rule_duplicate_address},
-    {{"multicast-missing", "a program waits for a multicast group that its interface has not joined",
+    {{"multicast-missing",
+      "a program waits for a multicast group that its interface has not joined",
       "let the program join the group on the interface at which the packets arrive: "
       "IP_ADD_MEMBERSHIP with an address or the index of this interface, or IPV6_JOIN_GROUP with "
       "its index (fastnet netstat -g lists the groups of each interface)",

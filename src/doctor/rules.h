@@ -80,7 +80,7 @@ struct examination {
     bool is_first;       /* only rules for which one reading is enough are tried */
     bool follows_first;  /* the first examination has tried these rules with `before` */
     bool is_other_netns; /* with all_netns: this is not the own netns */
-    uint64_t explained; /* packets without a route (IP_INNOROUTES) that a rule has reported */
+    uint64_t explained;  /* packets without a route (IP_INNOROUTES) that a rule has reported */
     bool searched_owners;
     bool lacks_owner; /* a finding names no process, because its process is not visible */
     bool lacking;     /* a reading or a sysctl that the rule needs is missing */

@@ -40,8 +40,7 @@ void multicast_take_drop(struct multicast_arrivals *arrivals, const struct recor
 
     if ((record->has & known) != known || !drop->received || drop->protocol != IPPROTO_UDP ||
         drop->interface == LO || !is_multicast(&drop->local.address) ||
-        (!text_is(drop->reason, "NOT_SPECIFIED") &&
-         drop_reason_find(drop->reason, as_text(NULL))))
+        (!text_is(drop->reason, "NOT_SPECIFIED") && drop_reason_find(drop->reason, as_text(NULL))))
         return;
     while (arrival < arrivals->list + arrivals->count &&
            (arrival->interface != drop->interface || arrival->group.port != drop->local.port ||
@@ -139,8 +138,8 @@ static int multicast_read(struct multicast_arrivals *arrivals,
         .table_count = COUNT(groups),
     };
     struct report losses = {.partial = false};
-    const int error = engine_gather(examination->engine, &listing, rule_multicast_take, arrivals,
-                                    &losses);
+    const int error =
+        engine_gather(examination->engine, &listing, rule_multicast_take, arrivals, &losses);
 
     if (error || losses.partial)
         return error ? error : -ENODATA;

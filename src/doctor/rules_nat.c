@@ -100,7 +100,7 @@ struct nat_target {
     uint64_t flows;
     uint64_t packets;   /* packets that the kernel dropped */
     struct text reason; /* why it dropped them */
-    uint32_t interface; /* of the neighbour; 0: no route leads to the target */
+    uint32_t interface; /* where the neighbour is; 0: no route leads to the target */
 };
 
 enum { NAT_TARGETS_MAX = 16, NAT_LEAST_PACKETS = 3 };
@@ -338,8 +338,8 @@ void rule_tracking_off(struct examination *examination)
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "connection tracking");
     finding_summary(&finding,
-                    "connection tracking has ended: %" PRIu64 " flows were tracked, and %.7g s "
-                    "later none is, so that NAT and stateful rules do not work any more",
+                    "connection tracking has ended: %" PRIu64 " flows were tracked %.7g s ago, and "
+                    "now no flow is, so that NAT and stateful rules do not work any more",
                     before->numbers[FLOWS_TRACKED], seconds_between(examination));
     finding_evidence(&finding, "%s",
                      is_gone ? "the kernel's module is unloaded"

@@ -13,7 +13,7 @@ commands_begin()
 }
 
 # How many were not shown, what conntrack says at the end of a listing, and that the machine has no
-# control groups of version 2, or no BPF, is no complaint, nor what drops does not list, and how much
+# control groups of version 2, or no BPF, or tracks no flows, is no complaint, nor what drops does not list, and how much
 # traffic has listed. Listings that do not end,
 # or only after a minute, are ended.
 command_works() # COMMAND
@@ -30,7 +30,7 @@ command_works() # COMMAND
     [[ "$1 " != *'why '* || $status -eq 2 || $status -gt 3 ]] || status=0 # and why, where it ends
     sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' \
         -e '/^[a-z]*: control groups[: ]/d' -e '/^[a-z]*: no row of this listing belongs to /d' -e '/^[a-z]*: owners are searched only once a second/d' \
-        -e '/^[a-z]*: these flows .* counted/d' \
+        -e '/^[a-z]*: these flows .* counted/d' -e '/^[a-z]*: no flow is tracked[,;] /d' \
         -e '/^[a-z]*: [0-9]* \(packets\?\|harmless drops\?\)\>.* \(lists them\|not listed\)$/d' "$work/err"
     if grep -q ': only counters are listed, because dropped packets cannot be watched: ' "$work/err"; then # drops without BPF
         sed -i '/: only counters are listed, because/d' "$work/err"

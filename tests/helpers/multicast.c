@@ -4,8 +4,9 @@
  *
  *     multicast [bind ADDRESS PORT] [ADDRESS INTERFACE]...
  *
- * With bind, a further socket is bound to the address and reads what comes. Each with a socket of its own, so that one that is named twice has two users. Prints "ready" when
- * all are joined, and ends when stdin does.
+ * With bind, a further socket is bound to the address and reads what comes. Each with a socket of
+ * its own, so that one that is named twice has two users. Prints "ready" when all are joined, and
+ * ends when stdin does.
  */
 #include <arpa/inet.h>
 #include <err.h>

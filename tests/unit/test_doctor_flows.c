@@ -212,8 +212,7 @@ static void set_silent(struct reading *reading, const char *address)
     free(reading->silent);
     reading->silent = calloc(1, sizeof *reading->silent);
     assert_non_null(reading->silent);
-    reading->silent[0] =
-        (struct silent_neighbour){.address = address_of(address), .interface = 4};
+    reading->silent[0] = (struct silent_neighbour){.address = address_of(address), .interface = 4};
     reading->silent_count = 1;
 }
 
@@ -237,7 +236,8 @@ static void nat_to_a_neighbour_that_is_silent_in_both_readings_is_found(void **s
     scene->now.nat.at = 6 * CLOCK_SECOND;
     assert_int_equal(flows_scene_try(scene, "stale-nat"), 1);
     assert_string_equal(scene->subject, "10.3.0.2:5353");
-    assert_non_null(strstr(scene->text, "NAT leads 1 UDP flow to 10.96.0.10:53 on to 10.3.0.2:5353"));
+    assert_non_null(
+        strstr(scene->text, "NAT leads 1 UDP flow to 10.96.0.10:53 on to 10.3.0.2:5353"));
     scene->now.nat.list[0].timeout = 24; /* the client has stopped */
     assert_int_equal(flows_scene_try(scene, "stale-nat"), 0);
     scene->now.nat.list[0].timeout = 29;
@@ -266,7 +266,7 @@ static void tracking_that_ended_is_found_if_many_flows_were_tracked(void **state
 
     set_tracked(&scene->before, 10);
     assert_int_equal(flows_scene_try(scene, "tracking-off"), 1);
-    assert_non_null(strstr(scene->text, "10 flows were tracked, and 5 s later none is"));
+    assert_non_null(strstr(scene->text, "10 flows were tracked 5 s ago, and now no flow is"));
     set_tracked(&scene->before, 9);
     assert_int_equal(flows_scene_try(scene, "tracking-off"), 0);
     set_tracked(&scene->before, 10);
@@ -415,8 +415,7 @@ static void groups_beyond_the_limit_are_left_out(void **state)
     assert_int_equal(arrivals.list[0].packets, 18);
 }
 
-#define SCENE_TEST(name)                                                                           \
-    cmocka_unit_test_setup_teardown(name, flows_scene_make, flows_scene_remove)
+#define SCENE_TEST(name) cmocka_unit_test_setup_teardown(name, flows_scene_make, flows_scene_remove)
 
 int main(void)
 {

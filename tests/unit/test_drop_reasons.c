@@ -104,18 +104,12 @@ static void without_a_reason_the_function_explains_the_drop(void **state)
         const char *name;
         enum drop_class class;
     } functions[] = {
-        {"netlink_release", DROP_IS_HARMLESS},
-        {"unix_release_sock", DROP_IS_HARMLESS},
-        {"skb_queue_purge", DROP_IS_HARMLESS},
-        {"skb_release_data", DROP_IS_HARMLESS},
-        {"tun_queue_purge", DROP_IS_HARMLESS},
-        {"inet_csk_destroy_sock", DROP_IS_HARMLESS},
-        {"ip6_mc_input", DROP_IS_HARMLESS},
-        {"ip_rcv_finish_core", DROP_IS_POLICY},
-        {"dst_discard", DROP_IS_POLICY},
-        {"ip_error", DROP_IS_POLICY},
-        {"do_xdp_generic", DROP_IS_POLICY},
-        {"bpf_prog_run_generic_xdp", DROP_IS_POLICY},
+        {"netlink_release", DROP_IS_HARMLESS}, {"unix_release_sock", DROP_IS_HARMLESS},
+        {"skb_queue_purge", DROP_IS_HARMLESS}, {"skb_release_data", DROP_IS_HARMLESS},
+        {"tun_queue_purge", DROP_IS_HARMLESS}, {"inet_csk_destroy_sock", DROP_IS_HARMLESS},
+        {"ip6_mc_input", DROP_IS_HARMLESS},    {"ip_rcv_finish_core", DROP_IS_POLICY},
+        {"dst_discard", DROP_IS_POLICY},       {"ip_error", DROP_IS_POLICY},
+        {"do_xdp_generic", DROP_IS_POLICY},    {"bpf_prog_run_generic_xdp", DROP_IS_POLICY},
     };
 
     (void)state;

@@ -115,7 +115,8 @@ static void malformed_messages_are_no_hooks(void **state)
     peer_finish(&peer);
 }
 
-/* --- Kernels that do not list hooks ------------------------------------------------------------ */
+/* --- Kernels that do not list hooks ------------------------------------------------------------
+ */
 
 /* Appends an attribute to a buffer. Returns the length of the buffer. */
 static size_t nest(char *buffer, size_t length, uint16_t type, const void *data, size_t size)

@@ -70,17 +70,17 @@ static int tracking_ask(struct netlink *netlink, uint8_t family, enum tracking *
 /* Names of expressions of nftables, and of matches and targets of iptables, which call
  * nf_ct_netns_get(): sorted by whether they do. A name that is in neither list may do so. */
 static const char *const tracking_names[] = {
-    "ct",      "nat",       "masq",          "redir",      "connlimit", "synproxy",
-    "conntrack", "state",   "connmark",      "connbytes",  "connlabel", "helper",
-    "CT",      "CONNMARK",  "CONNSECMARK",   "DNAT",       "SNAT",      "MASQUERADE",
-    "REDIRECT", "NETMAP",   "flow_offload",  "SYNPROXY",
+    "ct",        "nat",      "masq",         "redir",     "connlimit", "synproxy",
+    "conntrack", "state",    "connmark",     "connbytes", "connlabel", "helper",
+    "CT",        "CONNMARK", "CONNSECMARK",  "DNAT",      "SNAT",      "MASQUERADE",
+    "REDIRECT",  "NETMAP",   "flow_offload", "SYNPROXY",
 };
 static const char *const other_names[] = {
-    "immediate", "cmp",     "bitwise", "byteorder", "payload", "exthdr",   "meta",   "lookup",
-    "range",     "counter", "limit",   "log",       "reject",  "quota",    "fib",    "rt",
-    "socket",    "osf",     "numgen",  "hash",      "last",    "dynset",   "dup",    "fwd",
-    "queue",     "tproxy",  "comment", "tcp",       "udp",     "icmp",     "icmp6",  "multiport",
-    "addrtype",  "mark",    "set",     "mac",       "iprange", "length",   "owner",  "physdev",
+    "immediate", "cmp",     "bitwise", "byteorder", "payload", "exthdr",  "meta",  "lookup",
+    "range",     "counter", "limit",   "log",       "reject",  "quota",   "fib",   "rt",
+    "socket",    "osf",     "numgen",  "hash",      "last",    "dynset",  "dup",   "fwd",
+    "queue",     "tproxy",  "comment", "tcp",       "udp",     "icmp",    "icmp6", "multiport",
+    "addrtype",  "mark",    "set",     "mac",       "iprange", "length",  "owner", "physdev",
     "LOG",       "NFLOG",   "REJECT",  "MARK",      "TCPMSS",  "notrack",
 };
 
@@ -175,8 +175,7 @@ static int tracking_take_rule(const struct nlmsghdr *message, void *arg)
 /* Rules of iptables-legacy cannot be read without loading modules. */
 static bool tracking_may_be_legacy(const char *proc_root)
 {
-    static const char *const files[] = {"net/ip_tables_names", "net/ip6_tables_names",
-                                        "net/ip_vs"};
+    static const char *const files[] = {"net/ip_tables_names", "net/ip6_tables_names", "net/ip_vs"};
     struct proc_tree tree;
     bool may_be = false;
     char names[64];
@@ -205,8 +204,8 @@ static enum tracking tracking_of_rules(struct netlink *netlink, const char *proc
     message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
     header = mnl_nlmsg_put_extra_header(message, sizeof *header);
     *header = (struct nfgenmsg){.nfgen_family = NFPROTO_UNSPEC, .version = NFNETLINK_V0};
-    const int error = netlink_dump(netlink, NETLINK_NETFILTER, message, tracking_take_rule, &rules,
-                                   &unreported);
+    const int error =
+        netlink_dump(netlink, NETLINK_NETFILTER, message, tracking_take_rule, &rules, &unreported);
     if (rules.use_it)
         return TRACKING_USED;
     /* a kernel without nftables has no such subsystem */

@@ -175,24 +175,24 @@ world_stale_nat_packets_are_counted()
 }
 
 # The rules go, and with them all flows.
-rules_come_and_go()
+rules_come_or_go()
 {
-    while :; do
+    if [ -n "$(inside r nft list ruleset)" ]; then
+        inside r nft flush ruleset
+        inside r conntrack -F
+    else
         inside r nft 'add table inet t; add chain inet t c { type filter hook input priority 0; }
             add rule inet t c ct state established accept'
-        crowd_lines 0 20 | inside r conntrack -R - 2>/dev/null
-        sleep 1.5
-        inside r nft flush ruleset
-        inside r conntrack -F 2>/dev/null
-        sleep 1
-    done
+        crowd_lines 0 20 | inside r conntrack -R -
+    fi
+    true
 }
 
 world_tracking_off()
 {
     conntrack_needed "$world"
     namespace r
-    rules_come_and_go >/dev/null 2>&1 &
+    every 1.3 rules_come_or_go >/dev/null 2>&1 &
     finds r 'tracking-off connection tracking'
 }
 
@@ -283,11 +283,13 @@ world_healthy_tracking_flushed()
     bridged
     leads 4500 10.3.0.2 2001:db8:3::2
     served p 4500
-    while :; do
-        inside r conntrack -F 2>/dev/null
-        sleep 0.7
-    done >/dev/null 2>&1 &
+    every 0.7 inside r conntrack -F >/dev/null 2>&1 &
     finds_nothing r
+}
+
+flows_for_two_seconds()
+{
+    crowd_lines 0 50 2 | inside r conntrack -R -
 }
 
 # All flows end at the same time, and nobody makes others.
@@ -297,10 +299,7 @@ world_healthy_tracking_idle()
     conntrack_needed "$world"
     namespace r
     rule r input ct state established accept
-    while :; do
-        crowd_lines 0 50 2 | inside r conntrack -R - 2>/dev/null
-        sleep 4
-    done >/dev/null 2>&1 &
+    every 4 flows_for_two_seconds >/dev/null 2>&1 &
     finds_nothing r
 }
 
