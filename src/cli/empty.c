@@ -279,7 +279,7 @@ void empty_explain(const struct listing_command *command, struct report *report)
     const bool is_own_form =
         !columns_used(command) && strcmp(command->common->program, "conntrack") == 0;
 
-    if (!is_own_form && listing->number <= 1 &&
+    if (!is_own_form && !common_is_metrics(command->common) && listing->number <= 1 &&
         (!report->listed || listing->tables->table->kind == &kind_flow_usage))
         hint_at_tracking(listing, report);
     if (report->listed || listing->number > 1)
