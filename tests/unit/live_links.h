@@ -57,6 +57,11 @@ int namespace_enter(int fd)
     return world_namespace_enter(fd);
 }
 
+int namespace_open_own(void)
+{
+    return -1;
+}
+
 struct netns namespace_own(void)
 {
     return world_namespace();

@@ -261,8 +261,8 @@ static void flows_without_a_reply_are_added_by_server(void **state)
 static void connections_that_hang_are_a_finding_unless_others_are_answered(void **state)
 {
     struct doctor_socket list[] = {
-        {1, {v4("192.0.2.1"), 853}, DNS_HANGS},
-        {2, {v4("192.0.2.1"), 853}, DNS_SENT_AGAIN},
+        {.inode = 1, .end = {v4("192.0.2.1"), 853}, .state = DNS_HANGS},
+        {.inode = 2, .end = {v4("192.0.2.1"), 853}, .state = DNS_SENT_AGAIN},
     };
 
     (void)state;

@@ -3,6 +3,8 @@
 # Healthy worlds: many peers, many short connections, loss that TCP repairs, machines that start, roam
 # or take over an address. In none of them does the doctor find anything.
 
+# shellcheck disable=SC2154 # check-worlds sets work, world and status
+
 samples+=(healthy_idle_clients healthy_without_ipv6 healthy_just_booted healthy_vrrp_failover healthy_netns_100 healthy_monitoring)
 
 # --- Between the two readings -----------------------------------------------------------------
@@ -271,7 +273,7 @@ neighbour_is() # MAC
 # Two routers, of which one takes over the address 10.1.0.254 with a MAC address of VRRP.
 failover() # VIEWPOINT
 {
-    local name port
+    local name
     for name in c r q s lan; do
         namespace "$name"
     done
