@@ -319,6 +319,7 @@ static const char *const promised[] = {
     "parent_pid",
     "parent",
     "ancestors",
+    "reachable",
 };
 
 static void the_promised_names_are_there_in_order(void **state)
