@@ -338,7 +338,7 @@ static void report_untracked(const struct doctor *doctor, const struct examinati
             (void)text_list(names, sizeof names, ", ", as_text(rules[i].text.name));
         }
     if (!counts->known[FLOWS_TRACKED] || counts->numbers[FLOWS_TRACKED] || examination->is_first ||
-        !proc_tree_is_own(doctor->options->proc_root))
+        doctor->options->all_netns || !proc_tree_is_own(doctor->options->proc_root))
         return;
     netlink = netlink_create(NULL);
     tracking = netlink ? tracking_find(netlink, doctor->options->proc_root) : TRACKING_USED;

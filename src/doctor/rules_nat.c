@@ -189,8 +189,12 @@ static void nat_take_drops(struct nat_targets *targets, const struct examination
         if (drop->netns != own || reason == COUNT(reasons) || packet->protocol != IPPROTO_UDP ||
             !(drop->record.has & DROP_PORTS))
             continue;
-        struct nat_target *target =
-            nat_targets_find(targets, packet->received ? &packet->local : &packet->remote);
+        const struct endpoint *end = packet->received ? &packet->local : &packet->remote;
+        const uint8_t first = end->address.bytes[0]; /* NAT leads to no multicast group */
+        if (packet->drops < NAT_LEAST_PACKETS ||
+            (end->address.family == AF_INET ? first >= 224 : first == 0xff))
+            continue;
+        struct nat_target *target = nat_targets_find(targets, end);
         if (target && !target->interface) {
             target->packets += packet->drops;
             target->reason = packet->reason;
