@@ -7,7 +7,7 @@ static size_t busiest_slot(size_t count, const struct destination *key)
 {
     const uint64_t hash = hash_bytes(hash_word(hash_seed(), key->port), key->local.bytes, 16);
 
-    return hash_bytes(hash, key->remote.bytes, 16) % count;
+    return (size_t)(hash_bytes(hash, key->remote.bytes, 16) % count);
 }
 
 static bool busiest_has(const struct busy *slot, const struct destination *key)

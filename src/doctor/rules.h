@@ -232,8 +232,9 @@ void rule_scan(struct examination *examination); /* rules_scan.c */
 
 void rule_storm(struct examination *examination); /* rules_storm.c */
 /* If the program is known that opened most of the connections to the peer which ended between the
- * readings, names it as the process of the finding. Writes its name, or "this machine". */
-void storm_add_process(struct finding *finding, const struct examination *examination,
+ * readings, names it as the process of the finding. Writes its name, or "this machine". Returns
+ * whether the program has several processes. */
+bool storm_add_process(struct finding *finding, const struct examination *examination,
                        const struct endpoint *peer, char process[PROCESS_TEXT]);
 
 void rule_retransmissions(struct examination *examination); /* rules_peers.c */

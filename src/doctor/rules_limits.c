@@ -172,7 +172,7 @@ static void emit_ports(struct examination *examination, const struct busy *busy,
                      "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
                      sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
                      examination->now->ports_reserved);
-    storm_add_process(&finding, examination, &remote, process);
+    (void)storm_add_process(&finding, examination, &remote, process);
     finding_emit(&finding, examination, busy->count, ports, ABSENT);
 }
 

@@ -19,19 +19,19 @@ enum {
     PART_PERCENT = 25
 };
 
-void storm_add_process(struct finding *finding, const struct examination *examination,
+bool storm_add_process(struct finding *finding, const struct examination *examination,
                        const struct endpoint *peer, char process[PROCESS_TEXT])
 {
     const struct ended_process *ended = storms_process(&examination->before->sockets.ended, peer);
 
     snprintf(process, PROCESS_TEXT, "this machine");
     if (!ended)
-        return;
+        return false;
     finding_process(finding, process, ended->name, ended->pid);
     finding_evidence(finding,
-                     "%s was the last process named so whose connection ended, of %" PRIu64
-                     " between the readings",
-                     process, ended->count);
+                     "%s%s had %" PRIu64 " connections there that ended between the readings",
+                     process, ended->several ? " and others of its name" : "", ended->count);
+    return ended->several;
 }
 
 static void emit_storm(struct examination *examination, const struct busy *waiting, uint64_t rate,
@@ -40,6 +40,7 @@ static void emit_storm(struct examination *examination, const struct busy *waiti
     const struct endpoint remote = {waiting->key.remote, waiting->key.port};
     char process[PROCESS_TEXT], local[ENDPOINT_TEXT], to[ENDPOINT_TEXT];
     struct finding finding;
+    bool several;
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(to, &remote));
     finding_evidence(&finding, "%s%" PRIu64 " connections from %s to %s in TIME_WAIT",
@@ -49,11 +50,12 @@ static void emit_storm(struct examination *examination, const struct busy *waiti
                      "ip_local_port_range %" PRIu64 " to %" PRIu64 ", %" PRIu64 " of them reserved",
                      sysctl_of(examination, PORT_FIRST), sysctl_of(examination, PORT_LAST),
                      examination->now->ports_reserved);
-    storm_add_process(&finding, examination, &remote, process);
+    several = storm_add_process(&finding, examination, &remote, process);
     finding_summary(&finding,
-                    "%s opens and ends %" PRIu64 " connections a second to %s: %" PRIu64
+                    "%s %s %" PRIu64 " connections a second to %s: %" PRIu64
                     " %% of the local ports are in TIME_WAIT%s",
-                    process, rate, to, waiting->count * 100 / ports,
+                    process, several ? "and others of its name open and end" : "opens and ends",
+                    rate, to, waiting->count * 100 / ports,
                     rate * TIME_WAIT_S >= ports ? ", soon no port is left" : "");
     finding_emit(&finding, examination, waiting->count, ports, ABSENT);
 }

@@ -32,9 +32,13 @@ void storms_take_ended(struct ended_connections *ended, const struct endpoint *p
         return;
     if (slot->count == 1)
         process->count = 0;
-    if (!process->count)
+    if (!process->count) {
         snprintf(process->name, sizeof process->name, "%s", origin->name);
+        process->pid = origin->pid;
+        process->several = false;
+    }
     if (strcmp(process->name, origin->name) == 0) {
+        process->several |= process->pid != origin->pid;
         process->pid = origin->pid;
         process->count++;
     } else {

@@ -4,6 +4,7 @@
 #ifndef DOCTOR_STORMS_H
 #define DOCTOR_STORMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "doctor/busiest.h"
@@ -31,6 +32,7 @@ void storms_take(struct storms *storms, const struct destination *to, uint64_t t
 struct ended_process {
     char name[16];
     uint32_t pid;   /* process of this name whose connection ended last */
+    bool several;   /* several processes of this name had connections */
     uint64_t count; /* connections; fewer if programs with other names connect there, too */
 };
 
