@@ -17,6 +17,10 @@ static const char *mac_text(char text[MAC_TEXT], const uint8_t *mac)
     return text;
 }
 
+static const char other_advice[] =
+    "find the other machine by its MAC address (in the tables of the switch), and give one of the "
+    "machines another IP address";
+
 /* --- Neighbours with several MAC addresses ---------------------------------------------------- */
 
 static void emit_flap(struct examination *examination, const struct neighbour_flap *flap)
@@ -38,6 +42,8 @@ static void emit_flap(struct examination *examination, const struct neighbour_fl
         finding_evidence(&finding, "it had %s", mac_text(mac, flap->macs[i]));
     if (now->neighbours.flap_count > 1)
         finding_evidence(&finding, "%zu addresses changed in this way", now->neighbours.flap_count);
+    if (flap->address.family == AF_INET6) /* the advice of the rule names a sysctl of IPv4 */
+        finding.record.finding.advice = as_text(other_advice);
     snprintf(command, sizeof command, "fastnet neigh --where 'address = %s'", address);
     finding.record.finding.command = as_text(command);
     finding_emit(&finding, examination, flap->changes, ABSENT, flap->changes);
@@ -81,9 +87,7 @@ static void emit_claim(struct examination *examination, const struct neighbour_c
                     interface_name(now, claim->claim.to.interface), claim->count,
                     claim->count == 1 ? "" : "s", seconds_between(examination));
     finding_evidence(&finding, "ARP from %s gives %s as its own address", mac, address);
-    finding.record.finding.advice =
-        as_text("find the other machine by its MAC address (in the tables of the switch), and "
-                "give one of the machines another IP address");
+    finding.record.finding.advice = as_text(other_advice);
     finding.record.finding.command =
         as_text("fastnet netstat -i --columns interface,lladdr,addresses");
     finding_emit(&finding, examination, claim->count, ABSENT, claim->count);
