@@ -339,8 +339,6 @@ void rule_nic_queue(struct examination *examination)
         if (!name)
             continue;
         const struct card card = card_of(examination, interface, QUEUE_RX);
-        if (!card.packets && !card.dropped)
-            continue;
         const bool found = emit_nic_drops(examination, &card, name);
         if (!emit_starved(examination, &card, name) && !found)
             emit_uneven(examination, &card, name);
