@@ -173,7 +173,7 @@ static void key_before(uint8_t key[KEY_BYTES], size_t length)
 }
 
 /* An interval has two elements: its first key, and the first key after it, which is missing if the
- * interval has no end. */
+ * interval has no end. Or it has one element, with both ends. */
 void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
 {
     struct firewall_element *elements;
@@ -190,8 +190,10 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
         struct firewall_element element = elements[i];
         if (element.ends)
             continue;
-        memset(element.last, 0xff, sizeof element.last);
-        if (!element.any && i + 1 < set->count && !elements[i + 1].any) {
+        const bool has_last = memcmp(element.first, element.last, KEY_BYTES) != 0;
+        if (!has_last)
+            memset(element.last, 0xff, sizeof element.last);
+        if (!has_last && !element.any && i + 1 < set->count && !elements[i + 1].any) {
             memcpy(element.last, elements[i + 1].first, sizeof element.last);
             key_before(element.last, set->key_length);
         }

@@ -25,7 +25,7 @@ struct judge {
     struct judge_registers registers;
 };
 
-/* Runs a step that is no verdict, and no lookup in a map of verdicts. Returns whether the rule goes
+/* Runs a step, except a verdict or a lookup in a map of verdicts. Returns whether the rule goes
  * on for each packet. */
 enum judged judge_step(struct judge *judge, const struct firewall_step *step);
 

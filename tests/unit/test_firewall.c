@@ -560,6 +560,25 @@ static void a_set_that_packets_change_may_have_any_element(void **state)
     assert_reach(&rules, REACH_MAYBE, REACH_MAYBE);
 }
 
+static void a_set_that_a_rule_fills_may_have_any_element(void **state)
+{
+    struct rules rules = drops_by_policy();
+    size_t data, at;
+
+    (void)state;
+    set(&rules, 0, false);
+    rule_in(&rules, "in");
+    load_port(&rules);
+    lookup(&rules);
+    then(&rules, NF_ACCEPT, NULL);
+    rule_in(&rules, "in");
+    at = expression(&rules, "dynset", &data);
+    put_text(&rules, NFTA_DYNSET_SET_NAME, "s");
+    end_both(&rules, at, data);
+    end_rule(&rules);
+    assert_reach(&rules, REACH_MAYBE, REACH_MAYBE);
+}
+
 static void a_map_leads_to_a_verdict_or_a_chain(void **state)
 {
     struct rules rules = drops_by_policy();
@@ -706,6 +725,7 @@ int main(void)
         cmocka_unit_test(rules_for_ports_keep_their_order),
         cmocka_unit_test(a_set_may_have_intervals),
         cmocka_unit_test(a_set_that_packets_change_may_have_any_element),
+        cmocka_unit_test(a_set_that_a_rule_fills_may_have_any_element),
         cmocka_unit_test(a_map_leads_to_a_verdict_or_a_chain),
         cmocka_unit_test(a_map_keeps_its_key_over_the_chains_that_it_calls),
         cmocka_unit_test(a_map_that_packets_change_is_unknown),

@@ -358,6 +358,20 @@ static bool nft_take_lookup(struct nft_rule *rule, const struct nft_parts *parts
     return nft_register(parts->by_type[NFTA_LOOKUP_DREG], 1, &step->to);
 }
 
+/* Packets change the elements of a set. */
+static bool nft_take_dynset(struct nft_rule *rule, const struct nft_parts *parts,
+                            struct firewall_step *step)
+{
+    const int32_t set =
+        firewall_find_set(rule->firewall, rule->message->family, rule->message->table,
+                          nft_string(parts->by_type[NFTA_DYNSET_SET_NAME]));
+
+    step->operation = STEP_MAYBE;
+    if (set != NO_INDEX)
+        rule->firewall->sets[set].flags |= NFT_SET_EVAL;
+    return set != NO_INDEX;
+}
+
 static bool nft_take_immediate(struct nft_rule *rule, const struct nft_parts *parts,
                                struct firewall_step *step)
 {
@@ -434,7 +448,7 @@ static const struct nft_expression nft_expressions[] = {
     {"limit", .operation = STEP_MAYBE},
     {"quota", .operation = STEP_MAYBE},
     {"connlimit", .operation = STEP_MAYBE},
-    {"dynset", .operation = STEP_MAYBE},
+    {"dynset", .take = nft_take_dynset},
     {"reject", .operation = STEP_VERDICT, .source = VERDICT_DROP},
     {"masq", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT},
     {"redir", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT, .effects = EFFECT_REWRITES},
