@@ -89,7 +89,7 @@ struct half_open_queue {
 struct doctor_socket {
     uint64_t inode;
     struct endpoint end; /* the remote end; of a server of DNS: the local end */
-    uint8_t state;       /* of a connection to a server of DNS: enum dns_connection */
+    uint8_t state;       /* a connection to a server of DNS: enum dns_connection */
 };
 struct doctor_sockets {
     struct doctor_socket *list;
@@ -110,8 +110,8 @@ enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
 
 /* A connection to one of these ports. */
 enum dns_connection {
-    DNS_SENT_AGAIN, /* its SYN was sent twice */
-    DNS_HANGS,      /* SYNs or a query had no answer for 3 s */
+    DNS_WAITS, /* its SYN or a query had no answer for 1 s */
+    DNS_HANGS, /* its SYN or a query had no answer for 3 s */
     DNS_ANSWERED,
 };
 

@@ -294,7 +294,7 @@ const struct rule rules[] = {
       "fastnet sockets -u --where 'remote_port = 53'",
       "the tracepoints sock_send_length and sock_recv_length, by BPF; sock_diag: sockets that are "
       "connected to port 53 or 853; ctnetlink: flows to port 53"},
-     READS_UDP | READS_TCP | READS_FLOWS | READS_QUERIES | READS_DNS | READS_DROPS,
+     READS_UDP | READS_TCP | READS_TCP_INFO | READS_FLOWS | READS_QUERIES | READS_DNS | READS_DROPS,
      .alone = READS_UDP | READS_TCP | READS_FLOWS,
      .evaluate = rule_dns},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",

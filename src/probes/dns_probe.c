@@ -13,6 +13,7 @@
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
+#include "fastnet/clock.h"
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
 #include "probes/dns_program.h"
@@ -150,11 +151,15 @@ static void dns_probe_count(const struct dns_probe *probe, size_t i, const struc
     queries->timed = note->timed - before->timed;
     queries->slow = note->slow - before->slow;
     queries->time = note->time - before->time;
-    if (!mark || note->raced || mark->sent <= note->received)
+    if (note->raced)
         return;
-    queries->unanswered = mark->sent - note->received;
-    if (queries->unanswered > mark->sent - before->sent)
+    if (mark && mark->sent > note->received)
+        queries->unanswered = mark->sent - note->received;
+    if (mark && queries->unanswered > mark->sent - before->sent)
         queries->unanswered = mark->sent - before->sent;
+    if (!queries->unanswered && queries->sent && queries->waiting &&
+        clock_nanoseconds(CLOCK_MONOTONIC) >= queries->waiting + DNS_SLOW)
+        queries->unanswered = 1;
 }
 
 /* Copies a note. Returns false if its answers are not seen, or if a program writes another note
