@@ -241,7 +241,8 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
         return 0;
     else if (!is_answered)
         state = info.last_data_sent < DNS_HANGS_MS ? DNS_WAITS : DNS_HANGS;
-    return held_sockets_add(&sockets->dns_connections, socket->inode, &socket->remote, state);
+    return held_sockets_add(&sockets->dns_connections, socket->inode, &socket->remote,
+                            (uint8_t)state);
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
