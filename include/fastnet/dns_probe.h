@@ -20,9 +20,10 @@ struct dns_queries {
     uint32_t pid; /* process that sent the first query; 0: a kernel thread */
     char process[16];
     uint64_t sent, answered;
-    uint64_t failed;      /* calls that failed, for example because of ICMP errors */
-    int error;            /* last errno of these calls */
-    uint64_t unanswered;  /* queries before dns_probe_mark() that have no answer now */
+    uint64_t failed; /* calls that failed, for example because of ICMP errors */
+    int error;       /* last errno of these calls */
+    /* Queries that have no answer now: they were sent before dns_probe_mark(), or a second ago. */
+    uint64_t unanswered;
     uint64_t timed, slow; /* answers whose time is known; that took longer than a second */
     uint64_t time;        /* sum of these times, nanoseconds */
     uint64_t waiting;     /* CLOCK_MONOTONIC, ns: first query since the last answer; 0: none */

@@ -18,10 +18,11 @@ struct dns_server {
     uint64_t asked;             /* time of the newest of these queries, for pid and process */
     uint64_t inode;             /* a socket that waits, if the process is not known */
     uint64_t sockets;           /* sockets that wait: by UDP, or connections that hang */
-    uint64_t begins, connected; /* connections whose SYN was sent twice; that had answers */
+    uint64_t begins, connected; /* connections that wait for 1 s; that had answers */
     uint64_t flows, clients;    /* UNREPLIED flows, and their clients */
     struct address client;      /* one of them */
     uint64_t refused;           /* connections that failed */
+    uint64_t began, ended;      /* in the reading before: connections that waited; that hung */
     uint32_t pid;
     char process[16];
 };

@@ -127,8 +127,8 @@ enum { DNS_PORT = 53, DNS_TLS_PORT = 853 };
 
 /* A connection to one of these ports. */
 enum dns_connection {
-    DNS_SENT_AGAIN, /* its SYN was sent twice */
-    DNS_HANGS,      /* SYNs or a query had no answer for 3 s */
+    DNS_WAITS, /* its SYN or a query had no answer for 1 s */
+    DNS_HANGS, /* its SYN or a query had no answer for 3 s */
     DNS_ANSWERED,
 };
 

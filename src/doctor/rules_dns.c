@@ -118,16 +118,27 @@ static enum dns_verdict dns_verdict_of(const struct dns_server *server, uint64_t
                : DNS_HEALTHY;
 }
 
+/* Returns whether all answers were slow, though they are too few for a finding: the next query may
+ * show more. */
+static bool dns_is_suspect(const struct dns_server *server)
+{
+    return server->slow && server->slow == server->timed &&
+           dns_verdict_of(server, UINT64_MAX) == DNS_HEALTHY;
+}
+
 uint64_t dns_servers_due(const struct hash_table *servers, uint64_t marked)
 {
     uint64_t due = 0;
 
     for (size_t i = 0; i < servers->count; i++) {
         const struct dns_server *server = hash_table_at(servers, i);
-        uint64_t when = marked + DNS_WAIT;
-        if (!server->unanswered || dns_verdict_of(server, UINT64_MAX) == DNS_HEALTHY)
-            continue;
-        if (dns_verdict_of(server, 0) == DNS_HEALTHY && server->waiting + DNS_WAIT_LONE > when)
+        uint64_t when = 0;
+        if (dns_is_suspect(server))
+            when = marked + DNS_WAIT_LONE;
+        else if (server->unanswered && dns_verdict_of(server, UINT64_MAX) != DNS_HEALTHY)
+            when = marked + DNS_WAIT;
+        if (when && dns_verdict_of(server, 0) == DNS_HEALTHY &&
+            server->waiting + DNS_WAIT_LONE > when)
             when = server->waiting + DNS_WAIT_LONE;
         due = due > when ? due : when;
     }
@@ -281,23 +292,33 @@ static void dns_add_flows(struct dns_scene *scene)
     }
 }
 
-/* Adds connections by TCP: those that hang, and those that failed. */
-static void dns_add_connections(struct dns_scene *scene)
+/* Adds the connections of a reading. The reading before has connections that the programs closed
+ * since. */
+static void dns_take_connections(struct dns_scene *scene, const struct doctor_sockets *all,
+                                 bool is_before)
 {
-    const struct doctor_sockets *all = &scene->examination->now->sockets.dns_connections;
-    const struct sockets_reading *before = &scene->examination->before->sockets;
-
     for (size_t i = 0; i < all->count; i++) {
         const struct doctor_socket *socket = &all->list[i];
         struct dns_server *server = dns_find(scene, &socket->end, true);
         if (!server)
             return;
-        server->connected += socket->state == DNS_ANSWERED;
-        server->begins += socket->state == DNS_SENT_AGAIN;
-        server->sockets += socket->state == DNS_HANGS;
+        server->connected += !is_before && socket->state == DNS_ANSWERED;
+        server->begins += !is_before && socket->state == DNS_WAITS;
+        server->began += is_before && socket->state == DNS_WAITS;
+        server->ended += is_before && socket->state == DNS_HANGS;
+        server->sockets += !is_before && socket->state == DNS_HANGS;
         if (socket->state != DNS_ANSWERED)
             server->inode = socket->inode;
     }
+}
+
+/* Adds connections by TCP: those that hang, and those that failed. */
+static void dns_add_connections(struct dns_scene *scene)
+{
+    const struct sockets_reading *before = &scene->examination->before->sockets;
+
+    dns_take_connections(scene, &before->dns_connections, true);
+    dns_take_connections(scene, &scene->examination->now->sockets.dns_connections, false);
     for (size_t i = 0; i < REFUSED_SLOTS; i++) {
         const struct destination *key = &before->refused[i].key;
         const struct endpoint end = {key->remote, key->port};
@@ -425,9 +446,9 @@ static void dns_summary_udp(struct finding *finding, const char *name, double se
                         count, server->answered + count);
     else if (late)
         finding_summary(finding,
-                        "%s answers DNS too late: %" PRIu64 " answers came when the sockets of "
-                        "their queries were closed",
-                        name, late);
+                        "%s answers DNS too late: %" PRIu64 " answer%s came when the socket of the "
+                        "query was closed",
+                        name, late, late == 1 ? "" : "s");
     else
         finding_summary(finding,
                         "%s does not answer DNS: none of %" PRIu64 " quer%s in %.7g s was answered",
@@ -510,25 +531,29 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
 static void dns_emit_tcp(struct dns_scene *scene, const struct dns_server *server)
 {
     struct examination *examination = scene->examination;
-    const uint64_t hang = server->sockets + server->begins;
+    const uint64_t waiting = server->sockets + server->begins,
+                   hang = waiting ? waiting : server->ended;
     const struct endpoint end = {server->address, server->port};
     char name[ENDPOINT_TEXT], process[PROCESS_TEXT];
     struct finding finding;
 
     if (server->connected ||
-        (!server->sockets && server->begins < QUERIES_LEAST && server->refused < QUERIES_LEAST))
+        (!server->sockets && !server->ended && !(server->begins && server->began) &&
+         server->begins < QUERIES_LEAST && server->refused < QUERIES_LEAST))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
     finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " connection%s by TCP %s", name,
                     hang ? hang : server->refused, (hang ? hang : server->refused) == 1 ? "" : "s",
-                    hang ? "wait for an answer" : "failed");
+                    hang ? "without an answer" : "failed");
     dns_asker_text(process, examination, &finding, server);
     if (*process)
         finding_evidence(&finding, "%s asked last", process);
+    finding_evidence(&finding, "connections: %" PRIu64 " wait, %" PRIu64 " failed", waiting,
+                     server->refused);
     dns_add_listed(scene, &finding, server);
     finding.record.finding.command =
-        hang ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
-             : as_text("fastnet traffic any --for=6 --port=53,853");
+        waiting ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
+                : as_text("fastnet traffic any --for=6 --port=53,853");
     finding_emit(&finding, examination, hang ? hang : server->refused, ABSENT, ABSENT);
 }
 

@@ -22,6 +22,7 @@ enum {
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
     REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */
+    DNS_WAITS_MS = 1000,    /* as long as one SYN takes */
     DNS_HANGS_MS = 3000,    /* as long as SYNS take */
     DNS_CONNECTIONS = 1024, /* 48 KiB: a server of DNS may have connections to many others */
 };
@@ -283,14 +284,15 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
     if (sockets->dns_connections.count == DNS_CONNECTIONS || !socket->inode)
         return 0;
     if (socket->state == TCP_SYN_SENT && syns)
-        state = syns < SYNS ? DNS_SENT_AGAIN : DNS_HANGS;
+        state = syns < SYNS ? DNS_WAITS : DNS_HANGS;
     else if (socket->state != TCP_ESTABLISHED || !(record->has & SOCKET_TCP_INFO))
         return 0;
-    else if (!is_answered && info.bytes_acked > 1 && info.last_data_sent >= DNS_HANGS_MS)
-        state = DNS_HANGS;
-    else if (!is_answered)
+    else if (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS))
         return 0;
-    return held_sockets_add(&sockets->dns_connections, socket->inode, &socket->remote, state);
+    else if (!is_answered)
+        state = info.last_data_sent < DNS_HANGS_MS ? DNS_WAITS : DNS_HANGS;
+    return held_sockets_add(&sockets->dns_connections, socket->inode, &socket->remote,
+                            (uint8_t)state);
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose

@@ -128,6 +128,7 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
         layout->sends = 0;
     connects_find_resets(btf, layout);
     layout->of_sock = btf_find(btf, BTF_STRUCT, "sock");
+    layout->of_task = task;
     layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
     return 0;
 }
@@ -205,7 +206,7 @@ void connects_put_process(struct assembly *to, const struct connect_layout *layo
     size_t is_kernel;
 
     assembly_call(to, BPF_FUNC_get_current_task_btf);
-    assembly_register(to, BPF_MOV, TASK, BPF_REG_0);
+    assembly_cast(to, TASK, BPF_REG_0, layout->of_task, layout->cast);
     assembly_load(to, BPF_FIRST, TASK, layout->flags);
     assembly_number(to, BPF_AND, BPF_FIRST, KERNEL_THREAD);
     is_kernel = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);

@@ -54,7 +54,8 @@ struct connect_layout {
     uint32_t send_reset, receive_reset;
     bool has_reasons;           /* tcp_send_reset has a reason (Linux 6.10) */
     struct kernel_member state; /* struct sock */
-    uint32_t of_sock, cast;     /* BTF types: struct sock, bpf_rdonly_cast() (assembly_cast()) */
+    /* BTF types: struct sock, struct task_struct, bpf_rdonly_cast() (assembly_cast()) */
+    uint32_t of_sock, of_task, cast;
     /* Members of struct sk_buff, of struct net_device, and of struct inet_sock. */
     uint32_t of_skb;
     struct kernel_member head, network, transport, device, net_of_device, local_sport;

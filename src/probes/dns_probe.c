@@ -13,6 +13,7 @@
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
+#include "fastnet/clock.h"
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
 #include "probes/dns_program.h"
@@ -150,11 +151,15 @@ static void dns_probe_count(const struct dns_probe *probe, size_t i, const struc
     queries->timed = note->timed - before->timed;
     queries->slow = note->slow - before->slow;
     queries->time = note->time - before->time;
-    if (!mark || note->raced || mark->sent <= note->received)
+    if (note->raced)
         return;
-    queries->unanswered = mark->sent - note->received;
-    if (queries->unanswered > mark->sent - before->sent)
+    if (mark && mark->sent > note->received)
+        queries->unanswered = mark->sent - note->received;
+    if (mark && queries->unanswered > mark->sent - before->sent)
         queries->unanswered = mark->sent - before->sent;
+    if (!queries->unanswered && queries->sent && queries->waiting &&
+        clock_nanoseconds(CLOCK_MONOTONIC) >= queries->waiting + DNS_SLOW)
+        queries->unanswered = 1;
 }
 
 /* Copies a note. Returns false if its answers are not seen, or if a program writes another note
@@ -185,12 +190,40 @@ static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_q
     return queries->sent || queries->answered || queries->failed;
 }
 
+/* Returns whether the process sent the same query to another server at the same time, and got an
+ * answer from there: then it may have closed the socket of this query before its answer came. Ids
+ * of connected sockets are not known. A socket that sends more queries is not closed. */
+static bool dns_probe_is_race(const struct dns_note *note, const struct dns_note *const *answered,
+                              size_t count)
+{
+    enum { AT_ONCE = 100000000, QUERIES = 2 /* for both families of addresses */ };
+
+    for (size_t i = 0; i < count && note->sent <= QUERIES; i++) {
+        const struct dns_note *other = answered[i];
+        const uint64_t apart = other->sent_at > note->sent_at ? other->sent_at - note->sent_at
+                                                              : note->sent_at - other->sent_at;
+        if (apart <= AT_ONCE && other->pid == note->pid && other->id == note->id &&
+            other->cookie != note->cookie &&
+            memcmp(other->server, note->server, sizeof note->server) != 0)
+            return true;
+    }
+    return false;
+}
+
 void dns_probe_each(const struct dns_probe *probe,
                     void (*fn)(const struct dns_queries *queries, void *arg), void *arg)
 {
+    const struct dns_note **answered = calloc(DNS_NOTES, sizeof *answered);
+    const struct dns_note *notes = probe->notes->notes;
     struct dns_queries queries;
+    size_t count = 0;
 
-    for (size_t i = 0; i < DNS_NOTES; i++)
-        if (dns_probe_read(probe, i, &queries))
+    for (size_t i = 0; answered && i < DNS_NOTES; i++)
+        if (notes[i].cookie && notes[i].received)
+            answered[count++] = &notes[i];
+    for (size_t i = 0; answered && i < DNS_NOTES; i++)
+        if (dns_probe_read(probe, i, &queries) && !(queries.unanswered && !queries.answered &&
+                                                    dns_probe_is_race(&notes[i], answered, count)))
             fn(&queries, arg);
+    free(answered);
 }

@@ -47,12 +47,12 @@ enum { CONTEXT = BPF_REG_6, SOCKET, NUMBER, NOTE };
 
 /* Offsets on the stack. */
 enum {
-    RESULT = -8, /* of the call: a number of bytes, or -errno */
+    RESULT = -8, /* number of bytes that the call returned, or -errno */
     ID = -16,    /* as in struct dns_note */
     TIME = -24,
     SERVER = -40,
     FAMILY = -48,
-    INDEX = -56,   /* of the note */
+    INDEX = -56,   /* place of the note */
     NAME = -64,    /* address of the struct sockaddr in the memory of the process */
     ADDRESS = -96, /* a copy of that struct */
     HEADER = -128, /* a copy of a struct msghdr, as far as it is needed */
@@ -525,7 +525,7 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
     size_t has_peer, is_found, is_received;
 
     dns_put_socket(&to, layout, netns);
-    assembly_parameter(&to, BPF_SECOND, CONTEXT, 2); /* flags: what is left is read again */
+    assembly_parameter(&to, BPF_SECOND, CONTEXT, 2); /* flags: the data is read again */
     assembly_number(&to, BPF_AND, BPF_SECOND, MSG_PEEK | MSG_ERRQUEUE);
     assembly_end_if(&to, BPF_JNE, BPF_SECOND, 0);
     has_peer = assembly_skip_if(&to, BPF_JNE, BPF_FIRST, 0);

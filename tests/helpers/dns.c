@@ -150,7 +150,6 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
 
 static void *ask(void *arg)
 {
-    const struct timespec pause = {asked.every / 1000, asked.every % 1000 * 1000000};
     const int family = asked.servers[0].address.ss_family;
     const int kept = is_how("kept") ? socket_new(family, SOCK_DGRAM, 0) : -1;
     uint16_t id = (uint16_t)(uintptr_t)arg;
@@ -162,7 +161,7 @@ static void *ask(void *arg)
             ask_once(kept, asked.servers, asked.count, id);
         for (size_t i = 0; i < asked.count && !is_how("race") && !is_how("idle"); i++)
             ask_once(kept, &asked.servers[i], 1, id);
-        nanosleep(&pause, NULL);
+        (void)poll(&(struct pollfd){STDIN_FILENO, 0, 0}, 1, (int)asked.every);
     }
     return NULL;
 }
@@ -187,7 +186,6 @@ static void begin_asking(char **words)
 /* Connections that end are made again. */
 static void connect_for_ever(const char *address, uint16_t port, long every)
 {
-    const struct timespec pause = {every / 1000, every % 1000 * 1000000};
     struct place to = place_of(address, port, 0);
     char data[QUERY] = "\0\33";
 
@@ -198,7 +196,7 @@ static void connect_for_ever(const char *address, uint16_t port, long every)
         if (connect(fd, place_address(&to), to.size) == 0 && write(fd, data, QUERY) > 0)
             (void)!read(fd, data, QUERY);
         close(fd);
-        nanosleep(&pause, NULL);
+        (void)poll(&(struct pollfd){STDIN_FILENO, 0, 0}, 1, (int)every);
     }
 }
 

@@ -262,7 +262,7 @@ static void connections_that_hang_are_a_finding_unless_others_are_answered(void 
 {
     struct doctor_socket list[] = {
         {.inode = 1, .end = {v4("192.0.2.1"), 853}, .state = DNS_HANGS},
-        {.inode = 2, .end = {v4("192.0.2.1"), 853}, .state = DNS_SENT_AGAIN},
+        {.inode = 2, .end = {v4("192.0.2.1"), 853}, .state = DNS_WAITS},
     };
 
     (void)state;
@@ -274,7 +274,7 @@ static void connections_that_hang_are_a_finding_unless_others_are_answered(void 
     list[0].state = DNS_ANSWERED;
     assert_int_equal(examine(), 0);
     hash_table_finish(&scene.servers);
-    list[0].state = DNS_SENT_AGAIN;
+    list[0].state = DNS_WAITS;
     assert_int_equal(examine(), 0);
 }
 

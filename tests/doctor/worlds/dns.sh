@@ -12,6 +12,7 @@ dns_three()
 
 says() # NAMESPACE TEXT: the evidence of the rule
 {
+    # shellcheck disable=SC2154 # check-worlds sets it
     "$FASTNET" doctor --netns="$1" --only=dns --for=2 --ndjson --columns=evidence >"$work/rows" 2>&1 </dev/null
     is "... $2" 1 "$(grep -cF "$2" "$work/rows")"
 }
