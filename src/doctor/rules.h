@@ -50,7 +50,7 @@ struct rule_part {
     enum kernel_number numbers[2]; /* numbers of files that it needs, or NO_NUMBER */
 };
 
-enum { RULE_PARTS_MAX = 2 };
+enum { RULE_PARTS_MAX = 4 };
 struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_*: the readings that the rule uses */
