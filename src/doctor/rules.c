@@ -257,7 +257,8 @@ const struct rule rules[] = {
      READS_TCP | READS_TCP_INFO | READS_LOSS | READS_REFUSED | READS_COUNTERS,
      .evaluate = rule_loss},
     {{"slow-zone", "packets to one peer or network take ten times as long as to others like it",
-      "check the way to it (traceroute(8)): a detour, a full queue, or a tunnel; if it is far away, "
+      "check the way to it (traceroute(8)): a detour, a full queue, or a tunnel; if it is far "
+      "away, "
       "this is normal",
       "fastnet sockets -t --columns +min_rtt --sort -min_rtt --limit 20",
       "sock_diag: min_rtt and data_segs_out of struct tcp_info"},
