@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2034,SC2154 # check-worlds reads this file and has these variables
 # Worlds of the rules loss, slow-zone and close-wait. In most of them, the server s speaks with many
 # peers in 10.9.0.0/16 and 2001:db8:9::/48, which are all in the namespace c. Each peer has a path of
 # its own: the relay between s and c delays and drops packets by address.
