@@ -111,10 +111,9 @@ static void only_what_is_needed_is_asked_for(void **state)
     static const struct {
         uint64_t needs;
         size_t requests;
-        uint8_t last;
-    } cases[] = {{QUEUE_COUNTER(QUEUE_PACKETS), COUNTERS_ONLY, 0},
-                 {QUEUE_NAPI, WITH_NAPI, 0},
-                 {QUEUE_IRQ, WITH_IRQ, 0}};
+    } cases[] = {{QUEUE_COUNTER(QUEUE_PACKETS), COUNTERS_ONLY},
+                 {QUEUE_NAPI, WITH_NAPI},
+                 {QUEUE_IRQ, WITH_IRQ}};
     struct stage *stage = *state;
 
     for (size_t i = 0; i < COUNT(cases); i++) {
