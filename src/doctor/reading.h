@@ -100,7 +100,7 @@ struct half_open_queue {
 struct doctor_socket {
     uint64_t inode;
     struct endpoint end; /* the remote end; of a server of DNS: the local end */
-    uint8_t state;       /* of a connection to a server of DNS: enum dns_connection */
+    uint8_t state;       /* enum dns_connection, if it leads to a server of DNS */
     /* In CLOSE_WAIT: */
     uint64_t cookie;
     uint16_t service; /* a hash of the port that is used here, or at the other end */
@@ -140,7 +140,7 @@ struct refused_process {
 
 /* A listener of this machine, and how many connections it has dropped since it was made. */
 struct noted_listener {
-    struct endpoint local; /* port 0: none was noted */
+    struct endpoint local; /* port 0: not noted */
     uint64_t inode;
     uint32_t drops;
 };
