@@ -581,7 +581,8 @@ void rule_dns(struct examination *examination)
     };
 
     if (!examination->sees_dns && examination->before->at)
-        examination->lacking |= READS_DNS;
+        (void)text_list(examination->missing, sizeof examination->missing, ", ",
+                        as_text("no queries by UDP: they need BPF"));
     dns_read_resolv_conf(&scene);
     if (scene.servers->count || examination->now->sockets.queries.count >= QUERIES_LEAST)
         scene.resolver_count = find_holders(examination, &examination->now->sockets.resolvers, NULL,
