@@ -171,6 +171,15 @@ world_healthy_dns_race()
     finds_nothing c
 }
 
+# The program closes its socket after the first of two answers.
+world_healthy_dns_first_answer()
+{
+    dns_three
+    start s dns serve 10.2.0.1 20 0
+    start c dns ask first 2 1000 50 10.2.0.1
+    finds_nothing c
+}
+
 # The queries of mDNS have no answer where nobody has the name.
 world_healthy_dns_multicast()
 {
