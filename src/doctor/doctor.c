@@ -296,6 +296,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
 /* Rules that were not tried, or only partly, for a line of the report. */
 struct rule_names {
     const char *how; /* "not tried" */
+    bool is_usual;   /* does not change the exit status */
     char text[REPORT_LENGTH - 80];
 };
 
@@ -303,8 +304,9 @@ struct rule_names {
 static void rule_names_report(struct rule_names *names, struct report *report)
 {
     if (*names->text)
-        report_loss(report, "these rules were %s, because their data is missing: %s", names->how,
-                    names->text);
+        report_add(report, names->is_usual ? REPORT_NOTE : REPORT_LOSS,
+                   "these rules were %s, because their data is missing: %s", names->how,
+                   names->text);
     *names->text = '\0';
 }
 
@@ -350,10 +352,12 @@ static void report_untracked(const struct doctor *doctor, const struct examinati
                     names, tracking == TRACKING_UNUSED ? "because" : "maybe because");
 }
 
-/* Tries each part of each rule with the readings that exist; an unknown number is not a fault. */
+/* Tries each part of each rule with the readings that exist; an unknown number is not a fault.
+ * On the own machine, some parts need a right (BPF, raw sockets) that most users do not have. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
-    struct rule_names untried = {.how = "not tried"}, partly = {.how = "tried only partly"};
+    struct rule_names untried = {.how = "not tried"};
+    struct rule_names partly = {.how = "tried only partly", .is_usual = !examination->is_captured};
     struct report *report = examination->report;
     uint64_t tried = 0;
 

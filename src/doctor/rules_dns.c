@@ -71,6 +71,7 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
         server->sent += queries->sent;
         server->failed += queries->failed;
         server->unanswered += queries->unanswered;
+        server->ignored += queries->waiting ? 0 : queries->unanswered;
         server->error = queries->error ? queries->error : server->error;
         if (queries->unanswered && queries->waiting)
             server->waiting = server->waiting && server->waiting < queries->waiting
@@ -467,9 +468,11 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   address_text(name, &server->address));
-    const uint64_t late = server->answered ? 0 : dns_take_drops(examination, NULL, server);
-    if (late && dns_has_other(scene, server))
-        return; /* it asked several servers at once, and took the first answer */
+    const uint64_t late = dns_take_drops(examination, NULL, server);
+    if (late && (server->answered
+                     ? verdict == DNS_LOSES && server->ignored * 2 >= server->unanswered
+                     : dns_has_other(scene, server)))
+        return; /* programs that ask several servers, or several names, took the first answer */
     dns_asker_text(process, examination, &finding, server);
     if (dns_resolver_of(scene, server->pid))
         snprintf(whose, sizeof whose, "server %s of the resolver %s", name, process);
@@ -581,7 +584,8 @@ void rule_dns(struct examination *examination)
     };
 
     if (!examination->sees_dns && examination->before->at)
-        examination->lacking |= READS_DNS;
+        (void)text_list(examination->missing, sizeof examination->missing, ", ",
+                        as_text("no queries by UDP: they need BPF"));
     dns_read_resolv_conf(&scene);
     if (scene.servers->count || examination->now->sockets.queries.count >= QUERIES_LEAST)
         scene.resolver_count = find_holders(examination, &examination->now->sockets.resolvers, NULL,

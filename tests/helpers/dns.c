@@ -10,7 +10,8 @@
  *
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
  * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
- * query; "kept": one unconnected socket for all; "race": asks all servers at once and takes the
+ * query; "first": connected sockets for two queries each, whose program takes the first answer;
+ * "kept": one unconnected socket for all; "race": asks all servers at once and takes the
  * first answer; "idle": a connected socket that sends nothing. Prints "ready", and ends when stdin
  * ends.
  */
@@ -127,6 +128,7 @@ static void forward(const char *address, const char *server)
 static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
 {
     char query[QUERY] = "..\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0";
+    const bool connects = is_how("connected") || is_how("first");
     struct pollfd sockets[SERVERS];
 
     memcpy(query, &id, sizeof id);
@@ -134,11 +136,11 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
         struct place *to = &servers[i];
         sockets[i] = (struct pollfd){
             kept >= 0 ? kept : socket_new(to->address.ss_family, SOCK_DGRAM, 0), POLLIN, 0};
-        if (is_how("connected") && connect(sockets[i].fd, place_address(to), to->size) < 0)
+        if (connects && connect(sockets[i].fd, place_address(to), to->size) < 0)
             err(1, "connect");
-        (void)!sendto(sockets[i].fd, query, QUERY, 0,
-                      is_how("connected") ? NULL : place_address(to),
-                      is_how("connected") ? 0 : to->size);
+        for (int left = is_how("first") ? 2 : 1; left > 0; left--, query[0]++)
+            (void)!sendto(sockets[i].fd, query, QUERY, 0, connects ? NULL : place_address(to),
+                          connects ? 0 : to->size);
     }
     if (poll(sockets, count, (int)asked.timeout) > 0)
         for (size_t i = 0; i < count; i++)

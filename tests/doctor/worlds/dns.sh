@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
-samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver)
+samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver healthy_dns_without_bpf)
 
 dns_three()
 {
@@ -171,6 +171,15 @@ world_healthy_dns_race()
     finds_nothing c
 }
 
+# The program closes its socket after the first of two answers.
+world_healthy_dns_first_answer()
+{
+    dns_three
+    start s dns serve 10.2.0.1 20 0
+    start c dns ask first 2 1000 50 10.2.0.1
+    finds_nothing c
+}
+
 # The queries of mDNS have no answer where nobody has the name.
 world_healthy_dns_multicast()
 {
@@ -204,4 +213,19 @@ world_healthy_dns_forwards()
     start c dns forward 127.0.0.1 10.2.0.1
     start c dns ask connected 4 1000 20 127.0.0.1
     finds_nothing c
+}
+
+# An ordinary user may use neither BPF nor raw sockets. That is no failure.
+world_healthy_dns_without_bpf()
+{
+    local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    namespace c
+    if ! "${as_user[@]}" true 2>/dev/null; then
+        skip "$world: an ordinary user" "no other user in this namespace"
+        return
+    fi
+    program_for_everybody
+    inside c "${as_user[@]}" "$FASTNET" doctor --only=dns,neighbour-flap --for=0.1 >"$work/rows" 2>"$work/err" </dev/null
+    is "$world: nothing" "0 nothing found by 2 rules" "$? $(sed 's/ (.*//' "$work/rows")"
+    is "... and says what is not tried" 1 "$(grep -c 'only partly.*: .*dns (no queries by UDP: they need BPF)' "$work/err")"
 }
