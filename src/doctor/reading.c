@@ -446,7 +446,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
             (sources[i].reads == READS_NAT && !reading_may_have_nat(reading)) ||
             (sources[i].reads == READS_HELD && !(sees_held && reading_may_leak(reading, before))))
             continue;
-        const bool watches = reading->watch && sources[i].tables[0] == &table_neighbours;
+        const bool watches = reading->watch && reading->interface_count != 1 &&
+                             sources[i].tables[0] == &table_neighbours;
         if (watches) {
             neighbour_watch_open(reading->watch, &reading->neighbours);
             neighbour_watch_begin_table(reading->watch, &reading->neighbours);
@@ -466,7 +467,9 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_NAT |
                  READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_DNS | READS_LOSS);
     reading->read |= sees_held ? READS_HELD : 0;
-    if (watch ? neighbour_watch_is_whole(watch) : proc_tree_is_own(options->proc_root))
+    /* with lo alone there are no neighbours */
+    if (watch ? reading->interface_count == 1 || neighbour_watch_is_whole(watch)
+              : proc_tree_is_own(options->proc_root))
         reading->read |= needs & READS_ARP;
     reading->read |= lists_queues ? READS_QUEUES | (needs & READS_SOFTNET) : 0;
     reading->read &= ~reading->lacking;
