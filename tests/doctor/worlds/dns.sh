@@ -18,7 +18,7 @@ says() # NAMESPACE TEXT: the evidence of the rule
 }
 
 # The router drops queries.
-silent()
+mute_server()
 {
     dns_three
     rule r forward udp dport 53 drop
@@ -27,21 +27,21 @@ silent()
 # Programs ask as the resolver of the C library does: it waits for 5 s.
 world_dns_silent_one_query_at_a_time()
 {
-    silent
+    mute_server
     start c dns ask connected 1 5000 0 10.2.0.1
     window=5 finds c 'dns 10.2.0.1'
 }
 
 world_dns_silent_unconnected()
 {
-    silent
+    mute_server
     start c dns ask unconnected 1 5000 0 10.2.0.1
     window=5 finds c 'dns 10.2.0.1'
 }
 
 world_dns_silent_twelve_processes()
 {
-    silent
+    mute_server
     for _ in {1..12}; do
         start c dns ask connected 1 5000 0 10.2.0.1
     done
@@ -50,7 +50,7 @@ world_dns_silent_twelve_processes()
 
 world_dns_silent_four_threads()
 {
-    silent
+    mute_server
     start c dns ask unconnected 4 5000 0 10.2.0.1
     finds c 'dns 10.2.0.1'
 }
@@ -58,7 +58,7 @@ world_dns_silent_four_threads()
 # It gives up after a second.
 world_dns_silent_impatient()
 {
-    silent
+    mute_server
     start c dns ask kept 1 1000 0 10.2.0.1
     finds c 'dns 10.2.0.1'
 }
@@ -127,7 +127,7 @@ world_dns_one_of_two()
 # The programs wait for the resolver, which waits for its server.
 world_dns_resolver_upstream()
 {
-    silent
+    mute_server
     start c dns forward 127.0.0.1 10.2.0.1
     start c dns ask connected 2 1000 0 127.0.0.1
     finds c 'dns 10.2.0.1'
