@@ -474,21 +474,37 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                  ABSENT, ABSENT);
 }
 
-/* Reports a server by sockets or flows that wait. */
+/* Returns whether the connections by TCP to a server are a finding. */
+static bool dns_hangs(const struct dns_server *server)
+{
+    return !server->connected &&
+           (server->sockets || server->ended || (server->begins && server->began) ||
+            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST);
+}
+
+/* Reports a server by sockets, flows or connections that wait. */
 static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *server)
 {
     struct examination *examination = scene->examination;
-    const bool by_flows = server->flows >= QUERIES_LEAST && server->sockets < QUERIES_LEAST;
+    const bool is_tcp = server->port, by_flows = !is_tcp && server->sockets < QUERIES_LEAST;
+    const uint64_t waiting = server->sockets + server->begins;
+    const uint64_t hang = waiting ? waiting : server->ended;
+    const uint64_t count = by_flows ? server->flows : hang ? hang : server->refused;
+    const struct endpoint end = {server->address, server->port};
+    const char *what = by_flows ? "queries wait for an answer" : "sockets wait for an answer";
     char name[ENDPOINT_TEXT], process[PROCESS_TEXT], client[ENDPOINT_TEXT];
-    const uint64_t count = by_flows ? server->flows : server->sockets;
     struct finding finding;
 
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
-                  address_text(name, &server->address));
-    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s wait for an answer", name,
-                    count, by_flows ? "queries" : "sockets");
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
+    if (is_tcp)
+        what = hang ? "by TCP without an answer" : "by TCP failed";
+    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s%s%s", name, count,
+                    is_tcp ? "connection" : "", is_tcp ? count == 1 ? " " : "s " : "", what);
     dns_add_asker(process, scene, &finding, server);
-    if (by_flows)
+    if (is_tcp)
+        finding_evidence(&finding, "connections: %" PRIu64 " wait, %" PRIu64 " failed", waiting,
+                         server->refused);
+    else if (by_flows)
         finding_evidence(&finding,
                          "the queries were UNREPLIED flows in both readings, of %" PRIu64
                          " client%s: %s",
@@ -498,49 +514,24 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
         finding_evidence(&finding,
                          "the sockets were connected in both readings and received nothing");
     dns_add_listed(scene, &finding, server);
-    if (by_flows)
+    if (is_tcp)
+        finding.record.finding.command =
+            waiting ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
+                    : as_text("fastnet traffic any --for=6 --port=53,853");
+    else if (by_flows)
         finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
     finding_emit(&finding, examination, count, ABSENT, ABSENT);
-}
-
-/* Reports a server that is asked by TCP. */
-static void dns_emit_tcp(struct dns_scene *scene, const struct dns_server *server)
-{
-    struct examination *examination = scene->examination;
-    const uint64_t waiting = server->sockets + server->begins,
-                   hang = waiting ? waiting : server->ended;
-    const struct endpoint end = {server->address, server->port};
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT];
-    struct finding finding;
-
-    if (server->connected ||
-        (!server->sockets && !server->ended && !(server->begins && server->began) &&
-         server->begins < QUERIES_LEAST && server->refused < QUERIES_LEAST))
-        return;
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
-    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " connection%s by TCP %s", name,
-                    hang ? hang : server->refused, (hang ? hang : server->refused) == 1 ? "" : "s",
-                    hang ? "without an answer" : "failed");
-    dns_add_asker(process, scene, &finding, server);
-    finding_evidence(&finding, "connections: %" PRIu64 " wait, %" PRIu64 " failed", waiting,
-                     server->refused);
-    dns_add_listed(scene, &finding, server);
-    finding.record.finding.command =
-        waiting ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
-                : as_text("fastnet traffic any --for=6 --port=53,853");
-    finding_emit(&finding, examination, hang ? hang : server->refused, ABSENT, ABSENT);
 }
 
 static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
     const enum dns_verdict verdict = dns_verdict_of(server, clock_nanoseconds(CLOCK_MONOTONIC));
 
-    if (server->port)
-        dns_emit_tcp(scene, server);
-    else if (verdict != DNS_HEALTHY)
+    if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);
-    else if (server->flows >= QUERIES_LEAST ||
-             (server->sockets >= QUERIES_LEAST && !server->answered))
+    else if (server->port ? dns_hangs(server)
+                          : server->flows >= QUERIES_LEAST ||
+                                (server->sockets >= QUERIES_LEAST && !server->answered))
         dns_emit_waiting(scene, server);
 }
 
