@@ -118,12 +118,13 @@ bool xtables_take_target(struct text name, struct firewall_step *step, unsigned 
         {"CONNMARK", STEP_NOTHING, 0, 0},
         {"CT", STEP_NOTHING, 0, EFFECT_UNTRACKS},
         {"TCPMSS", STEP_NOTHING, 0, 0},
+        {"CHECKSUM", STEP_NOTHING, 0, 0},
         {"TRACE", STEP_NOTHING, 0, 0},
         {"REJECT", STEP_VERDICT, VERDICT_DROP, 0},
         {"SNAT", STEP_VERDICT, VERDICT_ACCEPT, 0},
         {"MASQUERADE", STEP_VERDICT, VERDICT_ACCEPT, 0},
-        {"DNAT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_REWRITES},
-        {"REDIRECT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_REWRITES},
+        {"DNAT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_TRANSLATES},
+        {"REDIRECT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_TRANSLATES},
     };
 
     for (size_t i = 0; name.data && i < COUNT(targets); i++)
