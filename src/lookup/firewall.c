@@ -206,6 +206,7 @@ void firewall_note_effects(struct firewall *firewall, const struct firewall_chai
         harms &= ~(unsigned)EFFECT_REWRITES;
     firewall->rewrites |= effects & (EFFECT_REWRITES | EFFECT_TRANSLATES);
     firewall->untracks |= effects & EFFECT_UNTRACKS;
+    firewall->expects |= effects & EFFECT_EXPECTS;
     if (effects & harms && !*firewall->unknown)
         snprintf(firewall->unknown, sizeof firewall->unknown,
                  "rules of nftables may do anything: %s", culprit);
@@ -236,8 +237,7 @@ void firewall_finish(struct firewall *firewall)
         firewall_limit_rule(firewall, &firewall->rules[i]);
     for (size_t i = 0; i < firewall->chain_count; i++) {
         const struct firewall_chain *chain = &firewall->chains[i];
-        firewall->drops_early |=
-            chain->is_base && (chain->hook == HOOK_DEVICE || chain->name.family == NFPROTO_BRIDGE);
+        firewall->drops_early |= chain->is_base && chain->hook == HOOK_DEVICE;
         firewall->untracks |= chain->is_base && chain->hook == HOOK_PREROUTING && chain->is_early;
     }
 }

@@ -79,6 +79,7 @@ enum firewall_effect {
     EFFECT_DIVERTS = 2,  /* may hand the packet to any socket, or is not known here */
     EFFECT_COPIES = 4,   /* sends a copy of the packet, which may come back by lo */
     EFFECT_UNTRACKS = 8, /* takes the packet away from connection tracking */
+    EFFECT_EXPECTS = 32, /* a helper, which makes connections to any port RELATED */
     EFFECT_TRANSLATES = 16, /* the same as EFFECT_REWRITES, only at hooks prerouting and output */
 };
 
@@ -133,6 +134,7 @@ struct firewall {
     bool is_known;    /* else each packet is REACH_UNKNOWN */
     char unknown[80]; /* why it is not */
     bool rewrites;    /* hook prerouting: a packet may get another port or address */
+    bool expects;     /* rules may see a first packet in state RELATED */
     bool drops_early; /* chains at devices or bridges may drop packets */
     bool untracks;    /* rules may see a first packet in another state than NEW */
     struct firewall_chain *chains;

@@ -185,6 +185,8 @@ static unsigned judge_state(struct judge *judge, unsigned class)
     unsigned all = OUTCOME_ACCEPT;
 
     judge->states = class_states[class];
+    if (class == BEGINS && judge->firewall->expects)
+        judge->states |= STATE_RELATED;
     judge->class = class + (packet->family == AF_INET6 ? CLASSES_OF_STATES : 0) +
                    (packet->protocol == IPPROTO_UDP ? 2 * CLASSES_OF_STATES : 0);
     if (!packet->has_port ||

@@ -26,7 +26,7 @@ struct judge {
 };
 
 /* Bits of the register for "ct state", as in NF_CT_STATE_BIT() of linux/netfilter. */
-enum { STATE_INVALID = 1, STATE_ESTABLISHED = 2, STATE_NEW = 8, STATE_UNTRACKED = 64 };
+enum { STATE_INVALID = 1, STATE_ESTABLISHED = 2, STATE_RELATED = 4, STATE_NEW = 8, STATE_UNTRACKED = 64 };
 
 /* Forgets the content of all registers. */
 void judge_forget(struct judge *judge);

@@ -19,6 +19,7 @@
 
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
+#include "backend/queue/decode.h"
 #include "fastnet/array.h"
 #include "fastnet/diversions.h"
 #include "fastnet/proc_tree.h"
@@ -120,11 +121,8 @@ static enum firewall_hook hook_of(const struct nftables_message *chain)
 
     if (!chain->is_base)
         return HOOK_NONE;
-    if (chain->family == NFPROTO_NETDEV)
+    if (chain->family == NFPROTO_NETDEV || chain->family == NFPROTO_BRIDGE)
         return HOOK_DEVICE;
-    if (chain->family != NFPROTO_INET && chain->family != NFPROTO_IPV4 &&
-        chain->family != NFPROTO_IPV6)
-        return HOOK_OTHER;
     return chain->hook == NF_INET_PRE_ROUTING ? HOOK_PREROUTING
            : chain->hook == NF_INET_LOCAL_IN  ? HOOK_INPUT
            : chain->hook == INET_INGRESS      ? HOOK_DEVICE
@@ -309,15 +307,9 @@ static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
 static bool firewall_has_filters(struct netlink *netlink)
 {
     struct report details = {.partial = false};
-    _Alignas(struct nlmsghdr) char request[64];
-    struct nlmsghdr *message = mnl_nlmsg_put_header(request);
     bool found = false;
-    int error;
+    const int error = qdiscs_dump(netlink, firewall_take_qdisc, &found, &details);
 
-    message->nlmsg_type = RTM_GETQDISC;
-    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    mnl_nlmsg_put_extra_header(message, sizeof(struct tcmsg));
-    error = netlink_dump(netlink, NETLINK_ROUTE, message, firewall_take_qdisc, &found, &details);
     return error == -EOPNOTSUPP ? false : error < 0 || found; /* a kernel without traffic control */
 }
 

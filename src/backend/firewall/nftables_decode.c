@@ -378,13 +378,14 @@ static bool nft_take_nat(struct nft_rule *rule, const struct nft_parts *parts,
 static bool nft_take_objref(struct nft_rule *rule, const struct nft_parts *parts,
                             struct firewall_step *step)
 {
-    (void)rule;
     step->operation = STEP_MAYBE;
     switch (nft_number(parts->by_type[NFTA_OBJREF_IMM_TYPE], NFT_OBJECT_UNSPEC)) {
-    case NFT_OBJECT_COUNTER:
     case NFT_OBJECT_CT_HELPER:
-    case NFT_OBJECT_CT_TIMEOUT:
     case NFT_OBJECT_CT_EXPECT:
+        rule->effects |= EFFECT_EXPECTS;
+        return true;
+    case NFT_OBJECT_COUNTER:
+    case NFT_OBJECT_CT_TIMEOUT:
     case NFT_OBJECT_QUOTA:
     case NFT_OBJECT_LIMIT:
     case NFT_OBJECT_CONNLIMIT:

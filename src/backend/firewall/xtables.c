@@ -116,7 +116,7 @@ bool xtables_take_target(struct text name, struct firewall_step *step, unsigned 
         {"NFLOG", STEP_NOTHING, 0, 0},
         {"MARK", STEP_NOTHING, 0, 0},
         {"CONNMARK", STEP_NOTHING, 0, 0},
-        {"CT", STEP_NOTHING, 0, EFFECT_UNTRACKS},
+        {"CT", STEP_NOTHING, 0, EFFECT_UNTRACKS | EFFECT_EXPECTS},
         {"TCPMSS", STEP_NOTHING, 0, 0},
         {"CHECKSUM", STEP_NOTHING, 0, 0},
         {"TRACE", STEP_NOTHING, 0, 0},
