@@ -430,8 +430,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->watch = needs & READS_ARP ? watch : NULL;
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
-    sockets->storms = calloc(1, sizeof *sockets->storms);
-    if (!sockets->half_open || !sockets->busiest || !sockets->storms)
+    if (!sockets->half_open || !sockets->busiest)
         return -ENOMEM;
     if (needs & (READS_COUNTERS | READS_TCP | READS_PROCESSES))
         read_sysctls(reading, options->proc_root, report);

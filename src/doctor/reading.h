@@ -172,7 +172,7 @@ struct sockets_reading {
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
-    struct storms *storms;
+    struct storms *storms;                  /* NULL: no connection in TIME_WAIT was counted */
     struct ended_connections ended;
     struct paths_reading paths;
     /* Some of the sockets in SYN_SENT, by the hash of the peer's address. */
