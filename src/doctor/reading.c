@@ -141,10 +141,8 @@ static int reading_take_interface(struct reading *reading, const struct record *
 
 /* --- The way to other machines ---------------------------------------------------------------- */
 
-/* A neighbour is not in use any more UNUSED_MS after the last packet for it. The kernel asks for a
- * neighbour once a second (net.ipv4.neigh.default.retrans_time_ms), so ASKED_MS after the first
- * packet it has asked twice. */
-enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
+/* A neighbour is not in use any more UNUSED_MS after the last packet for it. */
+enum { UNUSED_MS = 15000 };
 
 /* A new entry counts as confirmed twice the time base_reachable_time_ms ago, whose default is 30 s
  * (___neigh_create() of the kernel's net/core/neighbour.c). */

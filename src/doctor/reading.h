@@ -212,6 +212,10 @@ struct interface_reading {
     struct network duplicate; /* an address that another machine has, too; AF_UNSPEC: none */
 };
 
+/* The kernel asks for a neighbour once a second (net.ipv4.neigh.default.retrans_time_ms), so
+ * ASKED_MS after the first packet it has asked twice. */
+enum { ASKED_MS = 1500 };
+
 /* A neighbour that packets wait for, but that does not answer. */
 struct silent_neighbour {
     struct address address;
