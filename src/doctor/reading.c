@@ -141,10 +141,8 @@ static int reading_take_interface(struct reading *reading, const struct record *
 
 /* --- The way to other machines ---------------------------------------------------------------- */
 
-/* A neighbour is not in use any more UNUSED_MS after the last packet for it. The kernel asks for a
- * neighbour once a second (net.ipv4.neigh.default.retrans_time_ms), so ASKED_MS after the first
- * packet it has asked twice. */
-enum { UNUSED_MS = 15000, ASKED_MS = 1500 };
+/* A neighbour is not in use any more UNUSED_MS after the last packet for it. */
+enum { UNUSED_MS = 15000 };
 
 /* A new entry counts as confirmed twice the time base_reachable_time_ms ago, whose default is 30 s
  * (___neigh_create() of the kernel's net/core/neighbour.c). */
@@ -430,8 +428,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->watch = needs & READS_ARP ? watch : NULL;
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
-    sockets->storms = calloc(1, sizeof *sockets->storms);
-    if (!sockets->half_open || !sockets->busiest || !sockets->storms)
+    if (!sockets->half_open || !sockets->busiest)
         return -ENOMEM;
     if (needs & (READS_COUNTERS | READS_TCP | READS_PROCESSES))
         read_sysctls(reading, options->proc_root, report);

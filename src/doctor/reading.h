@@ -172,7 +172,7 @@ struct sockets_reading {
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
-    struct storms *storms;
+    struct storms *storms;                  /* NULL: no connection in TIME_WAIT was counted */
     struct ended_connections ended;
     struct paths_reading paths;
     /* Some of the sockets in SYN_SENT, by the hash of the peer's address. */
@@ -211,6 +211,10 @@ struct interface_reading {
     uint8_t mac[MAC_SIZE];    /* zeroes: none, or not of Ethernet */
     struct network duplicate; /* an address that another machine has, too; AF_UNSPEC: none */
 };
+
+/* The kernel asks for a neighbour once a second (net.ipv4.neigh.default.retrans_time_ms), so
+ * ASKED_MS after the first packet it has asked twice. */
+enum { ASKED_MS = 1500 };
 
 /* A neighbour that packets wait for, but that does not answer. */
 struct silent_neighbour {

@@ -26,19 +26,20 @@ static bool dns_server_is(const void *element, const void *key)
            address_equal(&one->address, &other->address);
 }
 
-/* Returns the server with this key, which is added if it is new; NULL: memory is short. */
-static struct dns_server *dns_server_of(struct hash_table *servers, const struct dns_server *key)
+/* Returns the server with this key; NULL: there is no such server. If `add` is set, adds it; NULL:
+ * memory is short. */
+static struct dns_server *dns_server_of(struct hash_table *servers, const struct dns_server *key,
+                                        bool add)
 {
     const uint64_t hash =
         hash_bytes(hash_seed(), key->address.bytes, sizeof key->address.bytes) + key->netns;
     struct dns_server *server = hash_table_find(servers, hash, dns_server_is, key);
 
-    if (server)
+    if (server || !add)
         return server;
     server = hash_table_add(servers, hash, sizeof *server);
     if (server)
-        *server =
-            (struct dns_server){.netns = key->netns, .address = key->address, .port = key->port};
+        *server = *key;
     return server;
 }
 
@@ -57,7 +58,7 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
     const bool is_query =
         queries->is_query || (queries->failed && queries->error != ECONNREFUSED &&
                               (queries->error != ENETUNREACH || key.address.family != AF_INET6));
-    struct dns_server *server = dns_server_of(taking->servers, &key);
+    struct dns_server *server = dns_server_of(taking->servers, &key, true);
 
     if (!server) {
         taking->error = -ENOMEM;
@@ -237,16 +238,9 @@ static struct dns_server *dns_find(const struct dns_scene *scene, const struct e
 {
     const struct dns_server key = {
         .netns = scene->netns, .address = address_unmapped(&end->address), .port = end->port};
-    struct dns_server *server;
+    struct dns_server *server = dns_server_of(scene->servers, &key, add);
 
-    if (!add) {
-        for (size_t i = 0; i < scene->servers->count; i++)
-            if (dns_server_is(hash_table_at(scene->servers, i), &key))
-                return hash_table_at(scene->servers, i);
-        return NULL;
-    }
-    server = dns_server_of(scene->servers, &key);
-    if (!server)
+    if (!server && add)
         scene->examination->error = -ENOMEM;
     return server;
 }
@@ -337,15 +331,17 @@ static void dns_add_connections(struct dns_scene *scene)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-/* Writes who asked last, as a part of a sentence, and makes it the process of the finding. */
-static void dns_asker_text(char text[PROCESS_TEXT], struct examination *examination,
-                           struct finding *finding, const struct dns_server *server)
+/* Makes the program that asked last the process of the finding, and writes its name. */
+static void dns_add_asker(char text[PROCESS_TEXT], struct dns_scene *scene, struct finding *finding,
+                          const struct dns_server *server)
 {
     *text = '\0';
     if (server->pid)
         finding_process(finding, text, server->process, server->pid);
     else if (server->inode)
-        process_text(text, examination, finding, server->inode);
+        process_text(text, scene->examination, finding, server->inode);
+    if (*text && !dns_resolver_of(scene, server->pid))
+        finding_evidence(finding, "%s asked last", text);
 }
 
 /* Adds what /etc/resolv.conf says about the server, and which of its servers answer. */
@@ -377,42 +373,27 @@ static bool dns_is_drop(const struct drop *drop, const struct dns_server *server
            address_equal(&remote, &server->address);
 }
 
-/* Returns the number of such packets that were dropped for the reason of drop number i; 0: an
- * earlier drop has the same reason. */
-static uint64_t dns_count_drops(const struct drop_probe *probe, size_t i,
-                                const struct dns_server *server)
-{
-    uint64_t packets = 0;
-
-    for (size_t j = 0; j < drop_probe_count(probe); j++) {
-        const struct drop *drop = drop_probe_at(probe, j);
-        if (drop->reason != drop_probe_at(probe, i)->reason || !dns_is_drop(drop, server))
-            continue;
-        if (j < i)
-            return 0;
-        packets += drop->record.drop.drops;
-    }
-    return packets;
-}
-
-/* Returns the number of answers that arrived for closed sockets. finding: receives other reasons
+/* Returns the number of answers that arrived for closed sockets. finding: receives another reason
  * for which packets were dropped, as evidence; or NULL. */
 static uint64_t dns_take_drops(const struct examination *examination, struct finding *finding,
                                const struct dns_server *server)
 {
     const struct drop_probe *probe = examination->drops;
+    const struct drop_record *most = NULL;
     uint64_t late = 0;
 
     for (size_t i = 0; probe && i < drop_probe_count(probe); i++) {
         const struct drop *drop = drop_probe_at(probe, i);
-        const uint64_t packets = dns_is_drop(drop, server) ? dns_count_drops(probe, i, server) : 0;
+        if (!dns_is_drop(drop, server))
+            continue;
         if (text_is(drop->record.drop.reason, "NO_SOCKET"))
-            late += packets;
-        else if (packets && finding)
-            finding_evidence(finding, "the kernel dropped %" PRIu64 " packet%s: %.*s", packets,
-                             packets == 1 ? "" : "s", (int)drop->record.drop.reason.length,
-                             drop->record.drop.reason.data);
+            late += drop->record.drop.drops;
+        else if (!most || drop->record.drop.drops > most->drops)
+            most = &drop->record.drop;
     }
+    if (most && finding)
+        finding_evidence(finding, "the kernel dropped packets: %.*s", (int)most->reason.length,
+                         most->reason.data);
     return late;
 }
 
@@ -469,23 +450,17 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   address_text(name, &server->address));
     const uint64_t late = dns_take_drops(examination, NULL, server);
-    if (late && (server->answered
-                     ? verdict == DNS_LOSES && server->ignored * 2 >= server->unanswered
-                     : dns_has_other(scene, server)))
+    if (late &&
+        (server->answered ? verdict == DNS_LOSES && server->ignored * 2 >= server->unanswered
+                          : dns_has_other(scene, server)))
         return; /* programs that ask several servers, or several names, took the first answer */
-    dns_asker_text(process, examination, &finding, server);
-    if (dns_resolver_of(scene, server->pid))
+    dns_add_asker(process, scene, &finding, server);
+    snprintf(whose, sizeof whose, "%s", name);
+    if (dns_resolver_of(scene, server->pid)) {
         snprintf(whose, sizeof whose, "server %s of the resolver %s", name, process);
-    else
-        snprintf(whose, sizeof whose, "%s", name);
+        finding_evidence(&finding, "%s serves DNS on this machine: its clients wait, too", process);
+    }
     dns_summary_udp(&finding, whose, seconds_between(examination), server, verdict, late);
-    if (dns_resolver_of(scene, server->pid))
-        finding_evidence(&finding,
-                         "%s serves DNS on this machine, and waits for this server: its clients "
-                         "wait, too",
-                         process);
-    else if (*process)
-        finding_evidence(&finding, "%s asked last", process);
     if (server->failed)
         finding_evidence(&finding, "%" PRIu64 " calls failed: %s%s", server->failed,
                          strerror(server->error),
@@ -499,23 +474,37 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                  ABSENT, ABSENT);
 }
 
-/* Reports a server by sockets or flows that wait. */
+/* Returns whether the connections by TCP to a server are a finding. */
+static bool dns_hangs(const struct dns_server *server)
+{
+    return !server->connected &&
+           (server->sockets || server->ended || (server->begins && server->began) ||
+            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST);
+}
+
+/* Reports a server by sockets, flows or connections that wait. */
 static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *server)
 {
     struct examination *examination = scene->examination;
-    const bool by_flows = server->flows >= QUERIES_LEAST && server->sockets < QUERIES_LEAST;
+    const bool is_tcp = server->port, by_flows = !is_tcp && server->sockets < QUERIES_LEAST;
+    const uint64_t waiting = server->sockets + server->begins;
+    const uint64_t hang = waiting ? waiting : server->ended;
+    const uint64_t count = by_flows ? server->flows : hang ? hang : server->refused;
+    const struct endpoint end = {server->address, server->port};
+    const char *what = by_flows ? "queries wait for an answer" : "sockets wait for an answer";
     char name[ENDPOINT_TEXT], process[PROCESS_TEXT], client[ENDPOINT_TEXT];
-    const uint64_t count = by_flows ? server->flows : server->sockets;
     struct finding finding;
 
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
-                  address_text(name, &server->address));
-    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s wait for an answer", name,
-                    count, by_flows ? "queries" : "sockets");
-    dns_asker_text(process, examination, &finding, server);
-    if (*process)
-        finding_evidence(&finding, "%s asked last", process);
-    if (by_flows)
+    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
+    if (is_tcp)
+        what = hang ? "by TCP without an answer" : "by TCP failed";
+    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s%s%s", name, count,
+                    is_tcp ? "connection" : "", is_tcp ? count == 1 ? " " : "s " : "", what);
+    dns_add_asker(process, scene, &finding, server);
+    if (is_tcp)
+        finding_evidence(&finding, "connections: %" PRIu64 " wait, %" PRIu64 " failed", waiting,
+                         server->refused);
+    else if (by_flows)
         finding_evidence(&finding,
                          "the queries were UNREPLIED flows in both readings, of %" PRIu64
                          " client%s: %s",
@@ -525,51 +514,24 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
         finding_evidence(&finding,
                          "the sockets were connected in both readings and received nothing");
     dns_add_listed(scene, &finding, server);
-    if (by_flows)
+    if (is_tcp)
+        finding.record.finding.command =
+            waiting ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
+                    : as_text("fastnet traffic any --for=6 --port=53,853");
+    else if (by_flows)
         finding.record.finding.command = as_text("fastnet conntrack -L -p udp --orig-port-dst 53");
     finding_emit(&finding, examination, count, ABSENT, ABSENT);
-}
-
-/* Reports a server that is asked by TCP. */
-static void dns_emit_tcp(struct dns_scene *scene, const struct dns_server *server)
-{
-    struct examination *examination = scene->examination;
-    const uint64_t waiting = server->sockets + server->begins,
-                   hang = waiting ? waiting : server->ended;
-    const struct endpoint end = {server->address, server->port};
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT];
-    struct finding finding;
-
-    if (server->connected ||
-        (!server->sockets && !server->ended && !(server->begins && server->began) &&
-         server->begins < QUERIES_LEAST && server->refused < QUERIES_LEAST))
-        return;
-    finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
-    finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " connection%s by TCP %s", name,
-                    hang ? hang : server->refused, (hang ? hang : server->refused) == 1 ? "" : "s",
-                    hang ? "without an answer" : "failed");
-    dns_asker_text(process, examination, &finding, server);
-    if (*process)
-        finding_evidence(&finding, "%s asked last", process);
-    finding_evidence(&finding, "connections: %" PRIu64 " wait, %" PRIu64 " failed", waiting,
-                     server->refused);
-    dns_add_listed(scene, &finding, server);
-    finding.record.finding.command =
-        waiting ? as_text("fastnet sockets -t --where 'remote_port in 53,853'")
-                : as_text("fastnet traffic any --for=6 --port=53,853");
-    finding_emit(&finding, examination, hang ? hang : server->refused, ABSENT, ABSENT);
 }
 
 static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
     const enum dns_verdict verdict = dns_verdict_of(server, clock_nanoseconds(CLOCK_MONOTONIC));
 
-    if (server->port)
-        dns_emit_tcp(scene, server);
-    else if (verdict != DNS_HEALTHY)
+    if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);
-    else if (server->flows >= QUERIES_LEAST ||
-             (server->sockets >= QUERIES_LEAST && !server->answered))
+    else if (server->port ? dns_hangs(server)
+                          : server->flows >= QUERIES_LEAST ||
+                                (server->sockets >= QUERIES_LEAST && !server->answered))
         dns_emit_waiting(scene, server);
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <linux/sock_diag.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -64,19 +63,9 @@ void multicast_take_group(struct multicast_arrivals *arrivals, const struct reco
         struct multicast_arrival *arrival = &arrivals->list[i];
         if (!address_equal(&arrival->group.address, &group->address))
             continue;
-        arrival->joined_here |= group->index == arrival->interface;
+        arrival->joined |= group->index != LO;
         arrival->joined_on_lo |= group->index == LO;
-        if (group->index != LO && group->index != arrival->interface)
-            arrival->elsewhere = group->index;
     }
-}
-
-/* Returns whether the socket has never received anything. Received data leaves memory reserved,
- * even after it was read (udp_rmem_release()). */
-static bool has_received_nothing(const struct record *record)
-{
-    return record->has & SOCKET_MEMORY && record->has & SOCKET_DROPS && !record->socket.recv_q &&
-           !socket_drops(record) && !socket_memory(record, SK_MEMINFO_FWD_ALLOC);
 }
 
 /* A socket that is bound to an interface, or connected to a peer, gets no packets of others. */
@@ -87,14 +76,11 @@ void multicast_take_socket(struct multicast_arrivals *arrivals, const struct rec
 
     for (size_t i = 0; i < arrivals->count && socket->inode; i++) {
         struct multicast_arrival *arrival = &arrivals->list[i];
-        const bool is_bound = address_equal(&local, &arrival->group.address);
         if (socket->local.port != arrival->group.port || socket->remote.port ||
             (socket->interface && socket->interface != arrival->interface))
             continue;
-        if (is_bound)
+        if (address_equal(&local, &arrival->group.address))
             arrival->bound = socket->inode;
-        if (is_bound && has_received_nothing(record))
-            arrival->starved = socket->inode;
         if (address_is_unspecified(&local) && (local.family == arrival->group.address.family ||
                                                arrival->group.address.family == AF_INET))
             arrival->wildcard = socket->inode;
@@ -103,10 +89,8 @@ void multicast_take_socket(struct multicast_arrivals *arrivals, const struct rec
 
 uint64_t multicast_waiting(const struct multicast_arrival *arrival)
 {
-    if (arrival->joined_here || arrival->packets < MULTICAST_LEAST)
+    if (arrival->joined || arrival->packets < MULTICAST_LEAST)
         return 0;
-    if (arrival->elsewhere)
-        return arrival->starved;
     return arrival->bound ? arrival->bound : arrival->joined_on_lo ? arrival->wildcard : 0;
 }
 
@@ -146,41 +130,30 @@ static int multicast_read(struct multicast_arrivals *arrivals,
     for (size_t i = 0; i < arrivals->count; i++)
         predicate_tree_add(&where, &where.whole,
                            predicate_number(port, arrivals->list[i].group.port));
-    listing.needs.fields = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_INTERFACE | SOCKET_QUEUES |
-                           SOCKET_MEMORY | SOCKET_DROPS;
+    listing.needs.fields = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_INTERFACE;
     listing.tables = sockets;
     listing.where = predicate_of(&where);
     return engine_gather(examination->engine, &listing, rule_multicast_take, arrivals, &losses);
 }
 
-static const char *multicast_interface(char name[IF_NAMESIZE], uint32_t index)
-{
-    if (!if_indextoname(index, name))
-        snprintf(name, IF_NAMESIZE, "%" PRIu32, index);
-    return name;
-}
-
 static void emit_multicast(struct examination *examination, const struct multicast_arrival *arrival)
 {
     char group[ENDPOINT_TEXT], other[ENDPOINT_TEXT], process[PROCESS_TEXT], command[96];
-    char here[IF_NAMESIZE], elsewhere[IF_NAMESIZE];
+    char here[IF_NAMESIZE];
     struct finding finding;
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   endpoint_text(group, &arrival->group));
     process_text(process, examination, &finding, multicast_waiting(arrival));
-    multicast_interface(here, arrival->interface);
+    if (!if_indextoname(arrival->interface, here))
+        snprintf(here, sizeof here, "%" PRIu32, arrival->interface);
     finding_summary(&finding,
                     "%s waits for packets of the multicast group %s, but interface %s, at which "
                     "they arrive, has not joined the group: in %.7g s %" PRIu64 " were dropped",
                     process, address_text(other, &arrival->group.address), here,
                     seconds_between(examination), arrival->packets);
-    if (arrival->elsewhere)
-        finding_evidence(&finding, "interface %s has joined it, but the socket received nothing",
-                         multicast_interface(elsewhere, arrival->elsewhere));
-    else
-        finding_evidence(&finding, "%s",
-                         arrival->joined_on_lo ? "only lo has joined it" : "no interface has");
+    finding_evidence(&finding, "%s",
+                     arrival->joined_on_lo ? "only lo has joined it" : "no interface has");
     finding_evidence(&finding, "some packets came from %s",
                      address_text(other, &arrival->sender.address));
     snprintf(command, sizeof command, "fastnet sockets -u --where 'local_port = %" PRIu16 "'",

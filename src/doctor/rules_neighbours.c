@@ -34,10 +34,11 @@ static void emit_flap(struct examination *examination, const struct neighbour_fl
     finding_summary(&finding,
                     "the MAC address of %s on %s changed %" PRIu32
                     " times in %.7g s, to %s and back to %s: two machines, or two interfaces of a "
-                    "machine, have this address",
+                    "machine, have this address%s",
                     address, interface_name(now, flap->interface), flap->changes,
                     seconds_between(examination), mac_text(other, flap->macs[1]),
-                    mac_text(mac, flap->macs[0]));
+                    mac_text(mac, flap->macs[0]),
+                    flap->changes == 2 ? ", or a spare machine had it for a moment" : "");
     for (size_t i = 0; i < flap->mac_count; i++)
         finding_evidence(&finding, "it had %s", mac_text(mac, flap->macs[i]));
     if (now->neighbours.flap_count > 1)
@@ -108,10 +109,13 @@ struct asked_neighbours {
     struct connect sent; /* a process that asks; pid 0: unknown */
 };
 
+/* Many neighbours whose answers are on the way are no fault: a machine that starts asks for all of
+ * its neighbours at once. */
 static bool is_asked(const struct asked_neighbours *asked, const struct silent_neighbour *silent)
 {
     return silent->interface == asked->interface && silent->is_unknown &&
-           silent->used_ms <= asked->window;
+           silent->used_ms <= asked->window &&
+           asked->now->at >= silent->since + ASKED_MS * CLOCK_MILLISECOND;
 }
 
 static bool is_asked_address(const struct asked_neighbours *asked, const struct address *address)

@@ -107,12 +107,16 @@ void rule_scan(struct examination *examination)
     const uint64_t netns = namespace_own_id();
     struct scan_own_ports own = {.reading = examination->now};
     struct scanner scanners[SCANNERS_MAX] = {{.scan = NULL}};
+    bool knows_own = false; /* all slots of sends are read only if there is a scan */
 
-    if (examination->scan_count && examination->sends)
-        connects_each_send(examination->sends, scan_take_send, &own);
     for (size_t i = 0; i < examination->scan_count; i++) {
         const struct port_scan *scan = &examination->scans[i];
-        const unsigned ports = netns && scan->netns == netns ? scan_ports(scan, &own) : 0;
+        if (!netns || scan->netns != netns)
+            continue;
+        if (!knows_own && examination->sends)
+            connects_each_send(examination->sends, scan_take_send, &own);
+        knows_own = true;
+        const unsigned ports = scan_ports(scan, &own);
         if (ports >= least)
             scanners_add(scanners, scan, ports);
     }

@@ -87,7 +87,7 @@ void rule_storm(struct examination *examination)
     const struct storms *storms = sockets->storms;
     const uint64_t ports = ephemeral_ports(examination);
 
-    for (size_t i = 0; i < STORM_SLOTS && ports; i++) {
+    for (size_t i = 0; i < STORM_SLOTS && ports && storms; i++) {
         const struct busy *waiting = &storms->slots[i];
         const struct busy *used = is_storm(waiting, &storms->of[i], &storms->all, ports)
                                       ? busiest_find(sockets->busiest, BUSIEST_SLOTS, &waiting->key)

@@ -5,6 +5,7 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "doctor/reading.h"
@@ -320,13 +321,14 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
 /* Counts connections by destination, because each uses a port of the ephemeral range. But the
  * kernel may give the port of a connection in TIME_WAIT to a new connection, a second after the
  * last segment (net.ipv4.tcp_tw_reuse): always, or only within this machine. */
-static void count_ports(struct reading *reading, const struct socket_record *socket)
+static int count_ports(struct reading *reading, const struct socket_record *socket)
 {
+    struct sockets_reading *sockets = &reading->sockets;
     const uint64_t reuse =
         reading->counts.known[TIME_WAIT_REUSE] ? reading->counts.numbers[TIME_WAIT_REUSE] : 1;
 
     if (!is_ephemeral_port(reading, socket->local.port) || !socket->remote.port)
-        return;
+        return 0;
     const struct destination key = {
         .local = address_unmapped(&socket->local.address),
         .remote = address_unmapped(&socket->remote.address),
@@ -334,10 +336,13 @@ static void count_ports(struct reading *reading, const struct socket_record *soc
     };
     if (socket->state == TCP_TIME_WAIT) {
         if (reuse == 1 || (reuse == 2 && address_is_loopback(&key.remote)))
-            return;
-        storms_take(reading->sockets.storms, &key, socket->timer_ms);
+            return 0;
+        if (!sockets->storms && !(sockets->storms = calloc(1, sizeof *sockets->storms)))
+            return -ENOMEM;
+        storms_take(sockets->storms, &key, socket->timer_ms);
     }
-    busiest_add(reading->sockets.busiest, BUSIEST_SLOTS, &key);
+    busiest_add(sockets->busiest, BUSIEST_SLOTS, &key);
+    return 0;
 }
 
 /* A bit of a remembered number: the other bits are the time when the connection was first seen. */
@@ -417,7 +422,8 @@ static int take_tcp(struct reading *reading, const struct record *record)
                    ? sockets_take_listener(reading, record, ACCEPT_QUEUES)
                    : 0;
     }
-    count_ports(reading, socket);
+    if (count_ports(reading, socket) < 0)
+        return -ENOMEM;
     if ((socket->remote.port == DNS_PORT || socket->remote.port == DNS_TLS_PORT) &&
         sockets_take_dns(sockets, record) < 0)
         return -ENOMEM;

@@ -15,23 +15,10 @@ struct firewall *firewall_create(void)
     return calloc(1, sizeof(struct firewall));
 }
 
-void firewall_forget_programs(struct firewall *firewall)
-{
-    for (size_t i = 0; i < firewall->chain_count; i++) {
-        struct firewall_chain *chain = &firewall->chains[i];
-        for (size_t j = 0; chain->programs && j < FIREWALL_CLASSES; j++)
-            free(chain->programs[j].entries);
-        free(chain->programs);
-        chain->programs = NULL;
-    }
-    firewall->class_count = 0;
-}
-
 void firewall_destroy(struct firewall *firewall)
 {
     if (!firewall)
         return;
-    firewall_forget_programs(firewall);
     for (size_t i = 0; i < firewall->chain_count; i++)
         free(firewall->chains[i].name.text);
     for (size_t i = 0; i < firewall->set_count; i++)
@@ -202,101 +189,27 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
     set->count = count;
 }
 
-/* --- What the chains of each hook may do ------------------------------------------------------ */
+/* --- What rules may do ------------------------------------------------------------------------ */
 
-/* Hooks as far as they matter here. */
-enum firewall_hook { HOOK_OTHER, HOOK_DEVICE, HOOK_PREROUTING, HOOK_INPUT, FIREWALL_HOOKS };
-
-/* The effects with which nothing can be proven. A rule at hook input may give a packet the port of
+/* Nothing can be proven beside some effects. A rule at hook input may give a packet the port of
  * another listener, after the earlier rules have seen the first port. A rule at hook prerouting may
- * do so, too, but hook input comes later and sees the new port. */
-static const unsigned hook_harms[FIREWALL_HOOKS] = {
-    [HOOK_OTHER] = EFFECT_COPIES,
-    [HOOK_DEVICE] = EFFECT_COPIES | EFFECT_DIVERTS,
-    [HOOK_PREROUTING] = EFFECT_COPIES | EFFECT_DIVERTS,
-    [HOOK_INPUT] = EFFECT_COPIES | EFFECT_DIVERTS | EFFECT_REWRITES,
-};
-
-/* A walk from the base chains of a hook over all chains that they call. */
-struct firewall_walk {
-    struct firewall *firewall;
-    enum firewall_hook hook;
-    unsigned depth;
-    unsigned effects;    /* bits enum firewall_effect that the chains have */
-    const char *culprit; /* an expression with a harmful effect; NULL: none */
-};
-
-static enum firewall_hook firewall_hook_of(const struct firewall_chain *chain)
+ * do so, too, but hook input comes later and sees the new port. Any hook may lead to a chain that is
+ * no base chain. */
+void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
+                           unsigned effects, const char *culprit)
 {
-    enum { INET_INGRESS = 5 }; /* NF_INET_INGRESS of linux/netfilter.h, Linux 5.10 */
+    unsigned harms = EFFECT_COPIES | EFFECT_DIVERTS | EFFECT_REWRITES;
 
-    switch (chain->name.family) {
-    case NFPROTO_NETDEV:
-        return HOOK_DEVICE;
-    case NFPROTO_INET:
-    case NFPROTO_IPV4:
-    case NFPROTO_IPV6:
-        return chain->hook == NF_INET_PRE_ROUTING ? HOOK_PREROUTING
-               : chain->hook == NF_INET_LOCAL_IN  ? HOOK_INPUT
-               : chain->hook == INET_INGRESS      ? HOOK_DEVICE
-                                                  : HOOK_OTHER;
-    default:
-        return HOOK_OTHER;
-    }
-}
-
-static void walk_chain(struct firewall_walk *walk, struct firewall_chain *chain);
-
-static void walk_verdict(struct firewall_walk *walk, uint8_t verdict, int32_t chain)
-{
-    if (verdict != VERDICT_JUMP && verdict != VERDICT_GOTO)
-        return;
-    if (chain == NO_INDEX)
-        walk->effects |= EFFECT_DIVERTS;
-    else
-        walk_chain(walk, &walk->firewall->chains[chain]);
-}
-
-/* A map of verdicts that was not read may lead to any chain. */
-static void walk_set(struct firewall_walk *walk, const struct firewall_set *set)
-{
-    const struct firewall_element *elements = walk->firewall->elements;
-
-    if (set->has_verdicts && !set->is_read)
-        walk->effects |= EFFECT_DIVERTS;
-    for (uint32_t i = 0; set->has_verdicts && set->is_read && i < set->count; i++)
-        walk_verdict(walk, elements[set->first + i].verdict, elements[set->first + i].chain);
-}
-
-static void walk_step(struct firewall_walk *walk, const struct firewall_step *step)
-{
-    if (step->operation == STEP_VERDICT)
-        walk_verdict(walk, step->source, step->index);
-    else if (step->operation == STEP_LOOKUP && step->index != NO_INDEX)
-        walk_set(walk, &walk->firewall->sets[step->index]);
-}
-
-static void walk_chain(struct firewall_walk *walk, struct firewall_chain *chain)
-{
-    const struct firewall *firewall = walk->firewall;
-
-    if (chain->seen >> walk->hook & 1)
-        return;
-    if (walk->depth == JUMPS_MAX) {
-        walk->effects |= EFFECT_DIVERTS;
-        return;
-    }
-    walk->depth++;
-    chain->seen |= 1u << walk->hook;
-    walk->effects |= chain->effects;
-    if (chain->effects & hook_harms[walk->hook])
-        walk->culprit = chain->culprit;
-    for (uint32_t i = 0; i < chain->count; i++) {
-        const struct firewall_rule *rule = &firewall->rules[chain->first + i];
-        for (uint32_t j = 0; j < rule->count; j++)
-            walk_step(walk, &firewall->steps[rule->first + j]);
-    }
-    walk->depth--;
+    if (chain->hook == HOOK_OTHER)
+        effects &= harms = EFFECT_COPIES;
+    if (chain->hook == HOOK_DEVICE || chain->hook == HOOK_PREROUTING)
+        harms &= ~(unsigned)EFFECT_REWRITES;
+    firewall->rewrites |= effects & (EFFECT_REWRITES | EFFECT_TRANSLATES);
+    firewall->untracks |= effects & EFFECT_UNTRACKS;
+    firewall->expects |= effects & EFFECT_EXPECTS;
+    if (effects & harms && !*firewall->unknown)
+        snprintf(firewall->unknown, sizeof firewall->unknown,
+                 "rules of nftables may do anything: %s", culprit);
 }
 
 /* Sets the ports of a rule that begins with a comparison of the destination port. The packets to
@@ -319,29 +232,12 @@ static void firewall_limit_rule(const struct firewall *firewall, struct firewall
 
 void firewall_finish(struct firewall *firewall)
 {
-    unsigned effects[FIREWALL_HOOKS] = {0};
-
-    firewall->is_known = true;
+    firewall->is_known = !*firewall->unknown;
     for (size_t i = 0; i < firewall->rule_count; i++)
         firewall_limit_rule(firewall, &firewall->rules[i]);
-    for (int hook = 0; hook < FIREWALL_HOOKS; hook++) {
-        struct firewall_walk walk = {.firewall = firewall, .hook = (enum firewall_hook)hook};
-        for (size_t i = 0; i < firewall->chain_count; i++) {
-            struct firewall_chain *chain = &firewall->chains[i];
-            if (!chain->is_base || firewall_hook_of(chain) != walk.hook)
-                continue;
-            firewall->drops_early |= hook == HOOK_DEVICE || chain->name.family == NFPROTO_BRIDGE;
-            firewall->untracks |= hook == HOOK_PREROUTING && chain->is_early;
-            walk_chain(&walk, chain);
-        }
-        effects[hook] = walk.effects;
-        if (!(walk.effects & hook_harms[hook]))
-            continue;
-        firewall->is_known = false;
-        snprintf(firewall->unknown, sizeof firewall->unknown,
-                 "rules of nftables may do anything: %s",
-                 walk.culprit && *walk.culprit ? walk.culprit : "by a map, or offloaded");
+    for (size_t i = 0; i < firewall->chain_count; i++) {
+        const struct firewall_chain *chain = &firewall->chains[i];
+        firewall->drops_early |= chain->is_base && chain->hook == HOOK_DEVICE;
+        firewall->untracks |= chain->is_base && chain->hook == HOOK_PREROUTING && chain->is_early;
     }
-    firewall->rewrites = effects[HOOK_PREROUTING] & EFFECT_REWRITES;
-    firewall->untracks |= (effects[HOOK_DEVICE] | effects[HOOK_PREROUTING]) & EFFECT_UNTRACKS;
 }

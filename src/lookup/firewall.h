@@ -26,13 +26,12 @@ enum firewall_operation {
     STEP_LOOKUP,  /* a set has `from`; a map also yields a value or a verdict */
     STEP_PORTS,   /* the destination port is one of `ports` */
     STEP_STATES,  /* the state of connection tracking is one of `states` */
-    STEP_MAYBE,   /* the condition is not known here */
+    STEP_MAYBE,   /* the condition is not known here, and registers get any content */
     STEP_VERDICT, /* ends the rule */
 };
 
-/* Sources of STEP_LOAD. LOAD_ANY: the value can be any, and the packet may lack it. */
+/* Sources of STEP_LOAD. */
 enum firewall_load {
-    LOAD_ANY,
     LOAD_ETHERTYPE,
     LOAD_FAMILY,   /* NFPROTO_* */
     LOAD_PROTOCOL, /* IPPROTO_* */
@@ -76,40 +75,24 @@ struct firewall_step {
 
 /* Effects of a rule besides its verdict. */
 enum firewall_effect {
-    EFFECT_REWRITES = 1, /* gives the packet another port or address, before later hooks see it */
+    EFFECT_REWRITES = 1, /* may give the packet another port or address */
     EFFECT_DIVERTS = 2,  /* may hand the packet to any socket, or is not known here */
     EFFECT_COPIES = 4,   /* sends a copy of the packet, which may come back by lo */
     EFFECT_UNTRACKS = 8, /* takes the packet away from connection tracking */
+    EFFECT_EXPECTS = 32, /* a helper, which makes connections to any port RELATED */
+    EFFECT_TRANSLATES = 16, /* the same as EFFECT_REWRITES, only at hooks prerouting and output */
 };
+
+enum { FIREWALL_CLASSES = 12 };
 
 struct firewall_rule {
     uint32_t first, count;    /* its steps */
     uint16_t port, port_last; /* the rule does nothing with packets to other ports */
+    uint8_t outcomes[FIREWALL_CLASSES]; /* of firewall_judge.c; 0: not kept */
 };
 
-/* Packets whose fate depends only on their port and address. */
-struct firewall_class {
-    uint8_t family, protocol, state;
-    bool has_port;
-};
-enum { FIREWALL_CLASSES = 32 };
-
-/* A part of a program: a rule, or the outcome of rules that compare neither the port nor the
- * destination. */
-struct firewall_entry {
-    bool is_rule;
-    uint8_t outcome; /* enum outcome, of firewall_judge.c; unless is_rule */
-    uint32_t rule;
-    /* Length of a run that begins here: rules for a single port each, sorted by port. 0: no run. */
-    uint32_t run;
-};
-
-/* A chain for the packets of a class: only rules are left whose outcome depends on the packet. */
-struct firewall_program {
-    bool is_made, is_being_made;
-    struct firewall_entry *entries;
-    size_t count, capacity;
-};
+/* Hooks as far as they matter here. HOOK_NONE: any hook may lead to the chain. */
+enum firewall_hook { HOOK_NONE, HOOK_OTHER, HOOK_DEVICE, HOOK_PREROUTING, HOOK_INPUT };
 
 /* The table and the name of a chain or set. */
 struct firewall_name {
@@ -122,14 +105,11 @@ struct firewall_chain {
     struct firewall_name name;
     bool is_base, is_nat, drops; /* drops: the policy */
     bool is_early;               /* comes before connection tracking */
-    uint32_t hook;               /* NF_INET_*; NFPROTO_NETDEV: NF_NETDEV_* */
-    uint32_t first, count;       /* its rules */
-    unsigned effects;            /* bits enum firewall_effect that its rules have */
-    char culprit[24];            /* the first expression with an effect; may be empty */
-    unsigned seen;               /* bits of the hooks whose base chains lead here */
-    uint32_t run;                /* number of the run in which `outcome` was found */
+    enum firewall_hook hook;
+    uint32_t first, count; /* its rules */
+    uint32_t run;          /* number of the run in which `outcome` and `compares` were found */
     unsigned outcome;
-    struct firewall_program *programs; /* FIREWALL_CLASSES, or NULL */
+    bool compares;
 };
 
 struct firewall_element {
@@ -146,7 +126,6 @@ struct firewall_set {
     uint32_t flags; /* NFT_SET_* */
     uint32_t key_length;
     bool has_verdicts;
-    bool wanted;           /* its elements matter: a rule looks up bytes that the judge may know */
     bool is_read;          /* it has all of its elements */
     uint32_t first, count; /* its elements */
 };
@@ -155,6 +134,7 @@ struct firewall {
     bool is_known;    /* else each packet is REACH_UNKNOWN */
     char unknown[80]; /* why it is not */
     bool rewrites;    /* hook prerouting: a packet may get another port or address */
+    bool expects;     /* rules may see a first packet in state RELATED */
     bool drops_early; /* chains at devices or bridges may drop packets */
     bool untracks;    /* rules may see a first packet in another state than NEW */
     struct firewall_chain *chains;
@@ -165,8 +145,6 @@ struct firewall {
     size_t chain_count, chain_capacity, set_count, set_capacity, rule_count, rule_capacity,
         step_count, step_capacity, element_count, element_capacity;
     uint32_t runs;
-    struct firewall_class classes[FIREWALL_CLASSES];
-    size_t class_count;
 };
 
 /* Add a chain or set with this name; the caller fills in the rest. Return NULL if memory is short.
@@ -184,8 +162,10 @@ int32_t firewall_find_set(const struct firewall *firewall, uint8_t family, struc
                           struct text name);
 /* Call this when a set has all of its elements, which are the last of the array. */
 void firewall_finish_set(struct firewall *firewall, struct firewall_set *set);
-/* Frees the programs that firewall_judge() has made. */
-void firewall_forget_programs(struct firewall *firewall);
+/* Call this when a rule of the chain has these effects (bits enum firewall_effect). `culprit` is the
+ * name of an expression, for a message. */
+void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
+                           unsigned effects, const char *culprit);
 /* Call this when everything was added: is_known is true if the rules can be judged. */
 void firewall_finish(struct firewall *firewall);
 

@@ -12,17 +12,18 @@
 
 /* --- Registers -------------------------------------------------------------------------------- */
 
-static void judge_forget(struct judge *judge, unsigned from, unsigned length)
+void judge_forget(struct judge *judge)
 {
-    const unsigned size = from + length > REGISTER_BYTES ? REGISTER_BYTES - from : length;
+    memset(judge->registers.known, 0, sizeof judge->registers.known);
+    judge->registers.not_index = judge->registers.not_name = NO_INDEX;
+}
 
-    memset(judge->registers.known + from, 0, size);
-    if (judge->registers.not_index >= (int)from - 3 &&
-        judge->registers.not_index < (int)(from + size))
-        judge->registers.not_index = NO_INDEX;
-    if (judge->registers.not_name >= (int)from - (IFNAMSIZ - 1) &&
-        judge->registers.not_name < (int)(from + size))
-        judge->registers.not_name = NO_INDEX;
+/* Forgets some bytes. An interface is forgotten even if it is elsewhere. */
+static void judge_forget_part(struct judge *judge, unsigned from, unsigned length)
+{
+    memset(judge->registers.known + from, 0,
+           from + length > REGISTER_BYTES ? REGISTER_BYTES - from : length);
+    judge->registers.not_index = judge->registers.not_name = NO_INDEX;
 }
 
 /* The kernel fills the last register with zeroes. */
@@ -32,7 +33,7 @@ static void judge_set(struct judge *judge, unsigned to, const void *value, unsig
 
     if (to + padded > REGISTER_BYTES)
         return;
-    judge_forget(judge, to, padded);
+    judge_forget_part(judge, to, padded);
     memset(judge->registers.values + to, 0, padded);
     memcpy(judge->registers.values + to, value, length);
     memset(judge->registers.known + to, 0xff, padded);
@@ -98,7 +99,7 @@ static void judge_load_header(struct judge *judge, const struct firewall_step *s
     const unsigned pad = step->length % 4 ? step->to + step->length : 0;
 
     judge->compares |= judge_loads_end(judge, step);
-    judge_forget(judge, step->to, (step->length + 3u) & ~3u);
+    judge_forget_part(judge, step->to, (step->length + 3u) & ~3u);
     if (step->source == LOAD_NETWORK)
         judge_load_network(judge, step);
     else
@@ -109,13 +110,23 @@ static void judge_load_header(struct judge *judge, const struct firewall_step *s
     }
 }
 
+/* If the packet has one of several states, all other bits are known to be 0. */
+static void judge_load_state(struct judge *judge, unsigned to)
+{
+    const bool is_one = !(judge->states & (judge->states - 1));
+    const uint32_t value = is_one ? judge->states : 0, known = is_one ? UINT32_MAX : ~judge->states;
+
+    judge_set(judge, to, &value, sizeof value);
+    memcpy(judge->registers.known + to, &known, sizeof known);
+}
+
 /* If no rule translates addresses, no packet has IPS_DST_NAT of nf_conntrack_common.h. The kernel
  * ends the rule for a packet that is not tracked. */
 static void judge_load_status(struct judge *judge, unsigned to)
 {
     const uint32_t translated = judge->firewall->rewrites ? 0 : IPS_DST_NAT;
 
-    judge_forget(judge, to, sizeof translated);
+    judge_forget_part(judge, to, sizeof translated);
     memset(judge->registers.values + to, 0, sizeof translated);
     memcpy(judge->registers.known + to, &translated, sizeof translated);
 }
@@ -140,26 +151,22 @@ static enum judged judge_load(struct judge *judge, const struct firewall_step *s
         judge_set(judge, step->to, &judge->packet->protocol, 1);
         return ALWAYS;
     case LOAD_STATE:
-        judge_set(judge, step->to, &judge->state, sizeof judge->state);
+        judge_load_state(judge, step->to);
         return ALWAYS;
     case LOAD_STATUS:
         judge_load_status(judge, step->to);
         return MAYBE;
     case LOAD_INTERFACE:
-        judge_forget(judge, step->to, 4);
+        judge_forget_part(judge, step->to, 4);
         judge->registers.not_index = step->to;
         return ALWAYS;
     case LOAD_INTERFACE_NAME:
-        judge_forget(judge, step->to, IFNAMSIZ);
+        judge_forget_part(judge, step->to, IFNAMSIZ);
         judge->registers.not_name = step->to;
         return ALWAYS;
-    case LOAD_NETWORK:
-    case LOAD_TRANSPORT:
+    default: /* LOAD_NETWORK, LOAD_TRANSPORT */
         judge_load_header(judge, step);
         return judge_has_bytes(judge, step) ? ALWAYS : MAYBE;
-    default:
-        judge_forget(judge, step->to, REGISTER_BYTES);
-        return MAYBE;
     }
 }
 
@@ -172,7 +179,7 @@ static void judge_bitwise(struct judge *judge, const struct firewall_step *step)
         values[i] = (uint8_t)((judge->registers.values[from] & step->first[i]) ^ step->second[i]);
         known[i] = (uint8_t)(judge->registers.known[from] | ~step->first[i]);
     }
-    judge_forget(judge, step->to, (step->length + 3u) & ~3u);
+    judge_forget_part(judge, step->to, (step->length + 3u) & ~3u);
     memcpy(judge->registers.values + step->to, values, step->length);
     memcpy(judge->registers.known + step->to, known, step->length);
 }
@@ -284,9 +291,10 @@ static enum judged judge_ports(struct judge *judge, const struct firewall_step *
 
 static enum judged judge_states(const struct judge *judge, const struct firewall_step *step)
 {
-    const bool found = judge->state & step->states;
+    const uint32_t found = judge->states & step->states;
+    const enum judged judged = !found ? NEVER : found == judge->states ? ALWAYS : MAYBE;
 
-    return found == step->inverted ? NEVER : ALWAYS;
+    return step->inverted ? judged_not(judged) : judged;
 }
 
 /* --- Sets ------------------------------------------------------------------------------------- */
@@ -314,58 +322,20 @@ bool judge_can_read(const struct firewall_set *set, const struct firewall_step *
     return set->is_read && set->key_length && step->from + set->key_length <= REGISTER_BYTES;
 }
 
-/* Returns the number of elements that may have the key before the first that comes after it. The
- * elements are sorted by their first key, and do not overlap. */
-static uint32_t judge_count_before(const struct judge *judge, const struct firewall_set *set,
-                                   unsigned from)
-{
-    const struct firewall_element *elements = judge->firewall->elements + set->first;
-    uint32_t first = 0, end = set->count;
-
-    while (first < end) {
-        const uint32_t between = first + (end - first) / 2;
-        if (!elements[between].any &&
-            memcmp(elements[between].first, judge->registers.values + from, set->key_length) <= 0)
-            first = between + 1;
-        else
-            end = between;
-    }
-    return first;
-}
-
-static bool judge_knows(const struct judge *judge, unsigned from, unsigned length)
-{
-    bool all = true;
-
-    for (unsigned i = from; i < from + length; i++)
-        all &= judge->registers.known[i] == 0xff;
-    return all;
-}
-
-/* If the whole key is known, only one element can match, besides the last element if that is for
- * all other keys. */
 static enum judged judge_lookup(struct judge *judge, const struct firewall_step *step)
 {
     const struct firewall *firewall = judge->firewall;
     const struct firewall_set *set = &firewall->sets[step->index];
     const bool can_read = judge_can_read(set, step);
     enum judged judged = can_read ? NEVER : MAYBE;
-    uint32_t i = 0, end = can_read ? set->count : 0;
 
-    if (can_read && set->count && judge_knows(judge, step->from, set->key_length) &&
-        (set->flags & (NFT_SET_INTERVAL | NFT_SET_CONCAT)) != (NFT_SET_INTERVAL | NFT_SET_CONCAT)) {
-        end = judge_count_before(judge, set, step->from);
-        i = end ? end - 1 : 0;
-        if (firewall->elements[set->first + set->count - 1].any)
-            judged = MAYBE;
-    }
-    for (; judged != ALWAYS && i < end; i++) {
+    for (uint32_t i = 0; can_read && judged != ALWAYS && i < set->count; i++) {
         const enum judged element =
             judge_element(judge, set, &firewall->elements[set->first + i], step->from);
         judged = element > judged ? element : judged;
     }
     if (step->maps)
-        judge_forget(judge, step->to, REGISTER_BYTES);
+        judge_forget(judge);
     return step->inverted ? judged_not(judged) : judged;
 }
 
@@ -393,6 +363,7 @@ enum judged judge_step(struct judge *judge, const struct firewall_step *step)
     case STEP_STATES:
         return judge_states(judge, step);
     default:
+        judge_forget(judge);
         return MAYBE;
     }
 }

@@ -17,13 +17,19 @@ struct judge_registers {
 struct judge {
     struct firewall *firewall;
     const struct firewall_packet *packet;
-    uint32_t state; /* a bit STATE_* */
-    bool compares;  /* a rule looks at the port or the destination */
-    bool makes;     /* a program is being made, so both are not known yet */
-    size_t class;   /* index of the class of packet and state */
+    uint32_t states; /* bits STATE_*: the packet has one of these states */
+    bool is_known;   /* else the packet is REACH_UNKNOWN */
+    bool compares;   /* a rule looks at the port or the destination */
+    unsigned class;  /* of packet and states: index of the outcomes that rules keep */
     unsigned depth; /* jumps from the base chain to the current chain */
     struct judge_registers registers;
 };
+
+/* Bits of the register for "ct state", as in NF_CT_STATE_BIT() of linux/netfilter. */
+enum { STATE_INVALID = 1, STATE_ESTABLISHED = 2, STATE_RELATED = 4, STATE_NEW = 8, STATE_UNTRACKED = 64 };
+
+/* Forgets the content of all registers. */
+void judge_forget(struct judge *judge);
 
 /* Runs a step, except a verdict or a lookup in a map of verdicts. Returns whether the rule goes
  * on for each packet. */

@@ -100,22 +100,6 @@ static void dns_put_header(struct assembly *to)
     assembly_load(to, NOTE, BPF_STACK, dns_word(HEADER, BPF_DW));
 }
 
-/* NOTE: address of the messages of sendmmsg(2). The kernel stores the length of a message after it
- * has sent it: if the first has a length, this is the second. Resolvers send two at most. */
-static void dns_put_second(struct assembly *to)
-{
-    size_t is_first;
-
-    assembly_store_zeroes(to, HEADER, sizeof(uint64_t));
-    assembly_number(to, BPF_ADD, NOTE, (int)sizeof(struct msghdr));
-    dns_put_read(to, HEADER, sizeof(uint32_t), NOTE);
-    assembly_number(to, BPF_SUB, NOTE, (int)sizeof(struct msghdr));
-    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(HEADER, BPF_W));
-    is_first = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-    assembly_number(to, BPF_ADD, NOTE, (int)sizeof(struct msghdr) + 8); /* struct mmsghdr */
-    assembly_land(to, is_first);
-}
-
 /* Loads the number of the system call into register 1, and its second argument into NOTE. */
 static void dns_put_call(struct assembly *to, const struct dns_layout *layout)
 {
@@ -140,14 +124,11 @@ static void dns_put_id(struct assembly *to)
 static void dns_put_destination(struct assembly *to, const struct dns_layout *layout)
 {
     const int v6 = ADDRESS + (int)offsetof(struct sockaddr_in6, sin6_addr);
-    size_t is_to, is_message, is_v4, is_copied;
+    size_t is_to, is_v4, is_copied;
 
     dns_put_call(to, layout);
     is_to = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, SYS_sendto);
-    is_message = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, SYS_sendmsg);
-    assembly_end_if(to, BPF_JNE, BPF_FIRST, SYS_sendmmsg);
-    dns_put_second(to);
-    assembly_land(to, is_message);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, SYS_sendmsg);
     dns_put_header(to);
     assembly_land(to, is_to);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(NAME, BPF_DW));

@@ -24,7 +24,7 @@ static struct {
     struct report report;
     struct hash_table servers;
     bool is_blind; /* without the probe */
-    bool lacks; /* a part is missing, because BPF may not be used */
+    bool lacks;    /* a part is missing, because BPF may not be used */
     size_t count;
     char subject[FINDINGS][TEXT], summaries[FINDINGS][TEXT], evidence[FINDINGS][TEXT];
 } scene;

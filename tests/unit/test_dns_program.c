@@ -498,10 +498,7 @@ static void messages_have_the_same_parts(void **state)
     sent(30);
     assert_int_equal(the_note()->family, AF_INET6);
     assert_memory_equal(the_note()->server, &scene.to6.sin6_addr, 16);
-    make_call(SYS_sendmmsg, scene.messages);
-    sent(30);
-    assert_int_equal(the_note()->sent, 2);
-    scene.messages[0].msg_len = 30; /* the first was sent */
+    make_call(SYS_sendmsg, &scene.messages[1].msg_hdr);
     sent(30);
     assert_int_equal(count_notes(), 2);
     make_call(SYS_recvmsg, &scene.messages[1].msg_hdr);

@@ -351,18 +351,15 @@ static void a_server_of_all_addresses_waits_only_if_lo_has_joined_the_group(void
 }
 
 /* Two interfaces may lead to networks with the same groups, of which a program wants one. */
-static void a_group_that_another_interface_joined_counts_only_if_nothing_ever_came(void **state)
+static void a_group_that_another_interface_joined_is_not_missing(void **state)
 {
     const struct record elsewhere = group_on("239.1.2.3", 5);
     struct record socket = bound_to("239.1.2.3", 5000);
-    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    uint32_t memory[SK_MEMINFO_VARS] = {0}; /* nothing ever came */
 
     (void)state;
-    assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), &elsewhere, socket), 0);
     socket.has |= SOCKET_MEMORY | SOCKET_DROPS;
     socket.socket.memory = (struct text){(const char *)memory, sizeof memory};
-    assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), &elsewhere, socket), 77);
-    memory[SK_MEMINFO_FWD_ALLOC] = 4096;
     assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), &elsewhere, socket), 0);
 }
 
@@ -429,7 +426,7 @@ int main(void)
         SCENE_TEST(tracking_that_ended_is_found_if_many_flows_were_tracked),
         cmocka_unit_test(a_socket_that_is_bound_to_a_group_that_nobody_joined_waits),
         cmocka_unit_test(a_server_of_all_addresses_waits_only_if_lo_has_joined_the_group),
-        cmocka_unit_test(a_group_that_another_interface_joined_counts_only_if_nothing_ever_came),
+        cmocka_unit_test(a_group_that_another_interface_joined_is_not_missing),
         cmocka_unit_test(sockets_that_want_no_such_packets_do_not_wait),
         cmocka_unit_test(other_drops_are_no_missing_membership),
         cmocka_unit_test(groups_beyond_the_limit_are_left_out),

@@ -172,7 +172,8 @@ static void a_mac_address_that_returns_is_found(void **state)
     assert_string_equal(lan->summaries[0],
                         "the MAC address of 10.3.0.9 on c0 changed 2 times in 5 s, to "
                         "02:00:00:00:00:3b and back to 02:00:00:00:00:0a: two machines, or two "
-                        "interfaces of a machine, have this address");
+                        "interfaces of a machine, have this address, or a spare machine had it for "
+                        "a moment");
     assert_int_equal(lan_ends(lan), 0); /* the next reading has its own events */
 }
 
@@ -500,6 +501,20 @@ static void many_addresses_that_no_machine_has_are_found(void **state)
     assert_string_equal(lan->subjects[0], "c1");
 }
 
+/* A machine that has just started asks for all of its neighbours. */
+static void neighbours_whose_answer_may_be_on_the_way_are_not_found(void **state)
+{
+    struct lan *lan = *state;
+
+    set_silent(lan, 1000, 1000);
+    for (size_t i = 0; i < 1000; i++)
+        lan->now.silent[i].since = lan->now.at - 1499 * CLOCK_MILLISECOND;
+    assert_int_equal(lan_examine(lan), 0);
+    for (size_t i = 0; i < 1000; i++)
+        lan->now.silent[i].since = lan->now.at - 1500 * CLOCK_MILLISECOND;
+    assert_int_equal(lan_examine(lan), 1);
+}
+
 static void the_past_of_a_neighbour_is_known(void **state)
 {
     const struct record with_mac = entry("10.3.0.9", NUD_FAILED, 0),
@@ -650,6 +665,7 @@ int main(void)
         TEST(own_mac_addresses_claim_nothing),
         TEST(arp_is_watched_for_addresses_on_interfaces_with_arp),
         TEST(many_addresses_that_no_machine_has_are_found),
+        TEST(neighbours_whose_answer_may_be_on_the_way_are_not_found),
         TEST(the_past_of_a_neighbour_is_known),
         TEST(one_reading_finds_nothing),
         cmocka_unit_test(an_announcement_is_a_claim),

@@ -432,6 +432,24 @@ static void established_connections_open_no_port(void **state)
     assert_reach(&rules, REACH_YES, REACH_NO);
 }
 
+/* The helper of a protocol expects connections to other ports, which are RELATED. */
+static void a_helper_may_open_any_port(void **state)
+{
+    struct rules rules = drops_by_policy();
+    size_t data, at;
+
+    (void)state;
+    rule_in(&rules, "in");
+    states(&rules, ESTABLISHED_OR_RELATED);
+    then(&rules, NF_ACCEPT, NULL);
+    rule_in(&rules, "in");
+    at = expression(&rules, "objref", &data);
+    put_number(&rules, NFTA_OBJREF_IMM_TYPE, NFT_OBJECT_CT_HELPER);
+    end_both(&rules, at, data);
+    end_rule(&rules);
+    assert_reach(&rules, REACH_MAYBE, REACH_MAYBE);
+}
+
 static void a_source_decides(void **state)
 {
     const uint8_t source[] = {10, 0, 0, 1};
@@ -717,6 +735,7 @@ int main(void)
         cmocka_unit_test(a_port_that_no_rule_accepts_is_closed),
         cmocka_unit_test(lo_is_no_other_machine),
         cmocka_unit_test(established_connections_open_no_port),
+        cmocka_unit_test(a_helper_may_open_any_port),
         cmocka_unit_test(a_source_decides),
         cmocka_unit_test(an_expression_that_is_not_known_may_do_anything),
         cmocka_unit_test(a_chain_that_another_calls_may_return),

@@ -19,6 +19,7 @@
 
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
+#include "backend/queue/decode.h"
 #include "fastnet/array.h"
 #include "fastnet/diversions.h"
 #include "fastnet/proc_tree.h"
@@ -114,6 +115,20 @@ static int reading_decode(struct nftables_reading *reading, const struct nlmsghd
     return 0;
 }
 
+static enum firewall_hook hook_of(const struct nftables_message *chain)
+{
+    enum { INET_INGRESS = 5 }; /* NF_INET_INGRESS of linux/netfilter.h, Linux 5.10 */
+
+    if (!chain->is_base)
+        return HOOK_NONE;
+    if (chain->family == NFPROTO_NETDEV || chain->family == NFPROTO_BRIDGE)
+        return HOOK_DEVICE;
+    return chain->hook == NF_INET_PRE_ROUTING ? HOOK_PREROUTING
+           : chain->hook == NF_INET_LOCAL_IN  ? HOOK_INPUT
+           : chain->hook == INET_INGRESS      ? HOOK_DEVICE
+                                              : HOOK_OTHER;
+}
+
 static int reading_take_chain(const struct nlmsghdr *message, void *arg)
 {
     struct nftables_reading *reading = arg;
@@ -131,10 +146,10 @@ static int reading_take_chain(const struct nlmsghdr *message, void *arg)
     chain->is_base = decoded.is_base;
     chain->is_nat = decoded.type.data && text_is(decoded.type, "nat");
     chain->drops = decoded.policy == NF_DROP;
-    chain->hook = decoded.hook;
+    chain->hook = hook_of(&decoded);
     chain->is_early = decoded.priority <= NF_IP_PRI_CONNTRACK;
     if (decoded.flags & CHAIN_OFFLOADED)
-        chain->effects |= EFFECT_DIVERTS;
+        firewall_note_effects(reading->firewall, chain, EFFECT_DIVERTS, "offloaded");
     return 0;
 }
 
@@ -195,7 +210,17 @@ static int reading_take_table(const struct nlmsghdr *message, void *arg)
     return error;
 }
 
-/* Elements that packets or time add and remove are not read: such a set may have any element. */
+/* Elements that packets or time add and remove are not read: such a set may have any element. The
+ * same holds for a set with a name of its own, unless it has ports or verdicts: it is mostly a long
+ * list of sources. */
+static bool set_is_wanted(const struct firewall_set *set)
+{
+    return set->key_length && set->key_length <= KEY_BYTES &&
+           !(set->flags & (NFT_SET_TIMEOUT | NFT_SET_EVAL | NFT_SET_OBJECT)) &&
+           (set->has_verdicts || set->flags & NFT_SET_ANONYMOUS ||
+            set->key_length == sizeof(uint16_t));
+}
+
 static int reading_read_elements(struct nftables_reading *reading)
 {
     struct firewall *firewall = reading->firewall;
@@ -204,8 +229,7 @@ static int reading_read_elements(struct nftables_reading *reading)
 
     for (size_t i = 0; i < firewall->set_count && read < SETS_READ_MAX; i++) {
         struct firewall_set *set = &firewall->sets[i];
-        if (!set->wanted || set->flags & (NFT_SET_TIMEOUT | NFT_SET_EVAL | NFT_SET_OBJECT) ||
-            !set->key_length || set->key_length > KEY_BYTES)
+        if (!set_is_wanted(set))
             continue;
         reading->set = set;
         set->first = (uint32_t)firewall->element_count;
@@ -283,15 +307,9 @@ static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
 static bool firewall_has_filters(struct netlink *netlink)
 {
     struct report details = {.partial = false};
-    _Alignas(struct nlmsghdr) char request[64];
-    struct nlmsghdr *message = mnl_nlmsg_put_header(request);
     bool found = false;
-    int error;
+    const int error = qdiscs_dump(netlink, firewall_take_qdisc, &found, &details);
 
-    message->nlmsg_type = RTM_GETQDISC;
-    message->nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-    mnl_nlmsg_put_extra_header(message, sizeof(struct tcmsg));
-    error = netlink_dump(netlink, NETLINK_ROUTE, message, firewall_take_qdisc, &found, &details);
     return error == -EOPNOTSUPP ? false : error < 0 || found; /* a kernel without traffic control */
 }
 

@@ -179,45 +179,32 @@ static bool nft_verdict(const struct firewall *firewall, const struct nftables_m
 struct nft_rule {
     struct firewall *firewall;
     const struct nftables_message *message;
-    unsigned effects;
-    char culprit[24]; /* the first expression with an effect; may be empty */
-    uint32_t telling; /* bits: registers of 4 bytes of whose content the judge may know a part */
+    const struct firewall_chain *chain;
+    unsigned effects; /* of the current expression */
 };
 
-/* An expression by its name. */
+/* An expression by its name. After STEP_MAYBE, registers may have any content. */
 struct nft_expression {
     char name[16];
     uint8_t operation, source; /* the step has them if `take` is NULL */
     uint8_t effects;
-    uint8_t to; /* STEP_LOAD: the attribute with the register; without it, the step is STEP_MAYBE */
     /* Decodes into *step, which is all zeroes. Returns false if that is not possible. */
     bool (*take)(struct nft_rule *rule, const struct nft_parts *parts, struct firewall_step *step);
 };
 
-static uint32_t nft_bits(unsigned from, size_t length)
-{
-    const size_t count = length < REGISTER_BYTES ? (length + 3) / 4 : REGISTER_BYTES / 4;
-
-    return (uint32_t)(((UINT64_C(1) << count) - 1) << from / 4);
-}
-
-/* Marks the registers that a step writes. */
-static void nft_tell(struct nft_rule *rule, const struct firewall_step *step, bool telling)
-{
-    const uint32_t bits = nft_bits(step->to, step->length);
-
-    rule->telling = telling ? rule->telling | bits : rule->telling & ~bits;
-}
-
-static bool nft_load(struct nft_rule *rule, struct firewall_step *step, struct text to,
-                     enum firewall_load source, size_t length)
+static bool nft_load(struct firewall_step *step, struct text to, enum firewall_load source,
+                     size_t length)
 {
     step->operation = STEP_LOAD;
     step->source = (uint8_t)source;
     step->length = (uint8_t)length;
-    if (!nft_register(to, length, &step->to))
-        return false;
-    nft_tell(rule, step, source != LOAD_ANY);
+    return nft_register(to, length, &step->to);
+}
+
+/* The registers may then have any content, and the rule may end. */
+static bool nft_any(struct firewall_step *step)
+{
+    step->operation = STEP_MAYBE;
     return true;
 }
 
@@ -234,12 +221,13 @@ static bool nft_take_meta(struct nft_rule *rule, const struct nft_parts *parts,
     const struct text to = parts->by_type[NFTA_META_DREG];
     const uint32_t key = nft_number(parts->by_type[NFTA_META_KEY], UINT32_MAX);
 
+    (void)rule;
     if (parts->by_type[NFTA_META_SREG].data)
         return true; /* sets a mark, or the like */
     for (size_t i = 0; i < COUNT(loads); i++)
         if (loads[i].key == key)
-            return nft_load(rule, step, to, loads[i].source, loads[i].length);
-    return nft_load(rule, step, to, LOAD_ANY, 1);
+            return nft_load(step, to, loads[i].source, loads[i].length);
+    return nft_any(step);
 }
 
 static bool nft_take_ct(struct nft_rule *rule, const struct nft_parts *parts,
@@ -248,16 +236,12 @@ static bool nft_take_ct(struct nft_rule *rule, const struct nft_parts *parts,
     const uint32_t key = nft_number(parts->by_type[NFTA_CT_KEY], UINT32_MAX);
     const struct text to = parts->by_type[NFTA_CT_DREG];
 
+    (void)rule;
     if (parts->by_type[NFTA_CT_SREG].data)
         return true;
-    return key == NFT_CT_STATE    ? nft_load(rule, step, to, LOAD_STATE, 4)
-           : key == NFT_CT_STATUS ? nft_load(rule, step, to, LOAD_STATUS, 4)
-                                  : nft_load(rule, step, to, LOAD_ANY, 1);
-}
-
-static bool nft_overlaps(const struct firewall_step *step, unsigned first, unsigned end)
-{
-    return step->offset < end && step->offset + step->length > first;
+    return key == NFT_CT_STATE    ? nft_load(step, to, LOAD_STATE, 4)
+           : key == NFT_CT_STATUS ? nft_load(step, to, LOAD_STATUS, 4)
+                                  : nft_any(step);
 }
 
 static bool nft_take_payload(struct nft_rule *rule, const struct nft_parts *parts,
@@ -271,20 +255,13 @@ static bool nft_take_payload(struct nft_rule *rule, const struct nft_parts *part
 
     if (parts->by_type[NFTA_PAYLOAD_SREG].data) {
         rule->effects |= EFFECT_REWRITES;
-        step->operation = STEP_MAYBE;
-        return true;
+        return nft_any(step);
     }
     if ((!network && !transport) || offset > UINT8_MAX || length > REGISTER_BYTES)
-        return nft_load(rule, step, parts->by_type[NFTA_PAYLOAD_DREG], LOAD_ANY, 1);
+        return nft_any(step);
     step->offset = (uint8_t)offset;
-    if (!nft_load(rule, step, parts->by_type[NFTA_PAYLOAD_DREG],
-                  network ? LOAD_NETWORK : LOAD_TRANSPORT, length))
-        return false;
-    /* protocol and destination of IPv4, destination of IPv6; destination port */
-    nft_tell(rule, step,
-             network ? nft_overlaps(step, 9, 10) || nft_overlaps(step, 16, 40)
-                     : nft_overlaps(step, 2, 4));
-    return true;
+    return nft_load(step, parts->by_type[NFTA_PAYLOAD_DREG],
+                    network ? LOAD_NETWORK : LOAD_TRANSPORT, length);
 }
 
 static bool nft_take_cmp(struct nft_rule *rule, const struct nft_parts *parts,
@@ -323,25 +300,23 @@ static bool nft_take_bitwise(struct nft_rule *rule, const struct nft_parts *part
     const uint32_t length = nft_number(parts->by_type[NFTA_BITWISE_LEN], 0);
     const struct text to = parts->by_type[NFTA_BITWISE_DREG];
 
+    (void)rule;
     if (!nft_register(parts->by_type[NFTA_BITWISE_SREG], length, &step->from))
         return false;
     if (nft_number(parts->by_type[NFTA_BITWISE_OP], NFT_BITWISE_BOOL) != NFT_BITWISE_BOOL ||
         nft_value(parts->by_type[NFTA_BITWISE_MASK], step->first, 16) != length ||
         nft_value(parts->by_type[NFTA_BITWISE_XOR], step->second, 16) != length)
-        return nft_load(rule, step, to, LOAD_ANY, 1);
+        return nft_any(step);
     step->operation = STEP_BITWISE;
     step->length = (uint8_t)length;
-    if (!nft_register(to, length, &step->to))
-        return false;
-    nft_tell(rule, step, rule->telling & nft_bits(step->from, length));
-    return true;
+    return nft_register(to, length, &step->to);
 }
 
 static bool nft_take_lookup(struct nft_rule *rule, const struct nft_parts *parts,
                             struct firewall_step *step)
 {
     struct firewall *firewall = rule->firewall;
-    struct firewall_set *set;
+    const struct firewall_set *set;
 
     step->operation = STEP_LOOKUP;
     step->index = firewall_find_set(firewall, rule->message->family, rule->message->table,
@@ -349,13 +324,9 @@ static bool nft_take_lookup(struct nft_rule *rule, const struct nft_parts *parts
     if (step->index == NO_INDEX || !nft_register(parts->by_type[NFTA_LOOKUP_SREG], 1, &step->from))
         return false;
     set = &firewall->sets[step->index];
-    set->wanted |= set->has_verdicts || rule->telling & nft_bits(step->from, set->key_length);
     step->inverted = nft_number(parts->by_type[NFTA_LOOKUP_FLAGS], 0) & NFT_LOOKUP_F_INV;
     step->maps = set->flags & NFT_SET_MAP && !set->has_verdicts;
-    if (!step->maps)
-        return true;
-    rule->telling = 0;
-    return nft_register(parts->by_type[NFTA_LOOKUP_DREG], 1, &step->to);
+    return true;
 }
 
 /* Packets change the elements of a set. */
@@ -381,7 +352,7 @@ static bool nft_take_immediate(struct nft_rule *rule, const struct nft_parts *pa
     if (nft_number(to, NFT_REG_VERDICT) != NFT_REG_VERDICT) {
         step->length = (uint8_t)nft_value(data, step->first, sizeof step->first);
         if (!step->length)
-            return nft_load(rule, step, to, LOAD_ANY, 1);
+            return nft_any(step);
         step->operation = STEP_CONSTANT;
         return nft_register(to, step->length, &step->to);
     }
@@ -397,7 +368,7 @@ static bool nft_take_nat(struct nft_rule *rule, const struct nft_parts *parts,
                          struct firewall_step *step)
 {
     if (nft_number(parts->by_type[NFTA_NAT_TYPE], NFT_NAT_DNAT) != NFT_NAT_SNAT)
-        rule->effects |= EFFECT_REWRITES;
+        rule->effects |= EFFECT_TRANSLATES;
     step->operation = STEP_VERDICT;
     step->source = VERDICT_ACCEPT;
     return true;
@@ -407,13 +378,14 @@ static bool nft_take_nat(struct nft_rule *rule, const struct nft_parts *parts,
 static bool nft_take_objref(struct nft_rule *rule, const struct nft_parts *parts,
                             struct firewall_step *step)
 {
-    (void)rule;
     step->operation = STEP_MAYBE;
     switch (nft_number(parts->by_type[NFTA_OBJREF_IMM_TYPE], NFT_OBJECT_UNSPEC)) {
-    case NFT_OBJECT_COUNTER:
     case NFT_OBJECT_CT_HELPER:
-    case NFT_OBJECT_CT_TIMEOUT:
     case NFT_OBJECT_CT_EXPECT:
+        rule->effects |= EFFECT_EXPECTS;
+        return true;
+    case NFT_OBJECT_COUNTER:
+    case NFT_OBJECT_CT_TIMEOUT:
     case NFT_OBJECT_QUOTA:
     case NFT_OBJECT_LIMIT:
     case NFT_OBJECT_CONNLIMIT:
@@ -451,34 +423,28 @@ static const struct nft_expression nft_expressions[] = {
     {"dynset", .take = nft_take_dynset},
     {"reject", .operation = STEP_VERDICT, .source = VERDICT_DROP},
     {"masq", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT},
-    {"redir", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT, .effects = EFFECT_REWRITES},
+    {"redir", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT, .effects = EFFECT_TRANSLATES},
     {"queue", .operation = STEP_VERDICT, .source = VERDICT_ACCEPT, .effects = EFFECT_REWRITES},
     {"dup", .operation = STEP_MAYBE, .effects = EFFECT_COPIES},
     {"fwd", .operation = STEP_MAYBE, .effects = EFFECT_COPIES},
-    {"byteorder", .operation = STEP_LOAD, .to = NFTA_BYTEORDER_DREG},
-    {"exthdr", .operation = STEP_LOAD,
-     .to = NFTA_EXTHDR_DREG}, /* without it: writes an option of TCP */
-    {"fib", .operation = STEP_LOAD, .to = NFTA_FIB_DREG},
-    {"hash", .operation = STEP_LOAD, .to = NFTA_HASH_DREG},
-    {"numgen", .operation = STEP_LOAD, .to = NFTA_NG_DREG},
-    {"osf", .operation = STEP_LOAD, .to = NFTA_OSF_DREG},
-    {"rt", .operation = STEP_LOAD, .to = NFTA_RT_DREG},
-    {"socket", .operation = STEP_LOAD, .to = NFTA_SOCKET_DREG},
-    {"tunnel", .operation = STEP_LOAD, .to = NFTA_TUNNEL_DREG},
-    {"xfrm", .operation = STEP_LOAD, .to = NFTA_XFRM_DREG},
+    {"byteorder", .operation = STEP_MAYBE},
+    {"exthdr", .operation = STEP_MAYBE},
+    {"fib", .operation = STEP_MAYBE},
+    {"hash", .operation = STEP_MAYBE},
+    {"numgen", .operation = STEP_MAYBE},
+    {"osf", .operation = STEP_MAYBE},
+    {"rt", .operation = STEP_MAYBE},
+    {"socket", .operation = STEP_MAYBE},
+    {"tunnel", .operation = STEP_MAYBE},
+    {"xfrm", .operation = STEP_MAYBE},
 };
 
 static bool nft_take_simple(struct nft_rule *rule, const struct nft_expression *expression,
-                            const struct nft_parts *parts, struct firewall_step *step)
+                            struct firewall_step *step)
 {
     step->operation = expression->operation;
     step->source = expression->source;
     rule->effects |= expression->effects;
-    if (step->operation != STEP_LOAD)
-        return true;
-    if (parts->by_type[expression->to].data)
-        return nft_load(rule, step, parts->by_type[expression->to], LOAD_ANY, 1);
-    step->operation = STEP_MAYBE;
     return true;
 }
 
@@ -516,7 +482,7 @@ static bool nft_take_expression(struct nft_rule *rule, struct text content,
         const struct nft_expression *expression = &nft_expressions[i];
         if (text_is(name, expression->name))
             return expression->take ? expression->take(rule, &data, step)
-                                    : nft_take_simple(rule, expression, &data, step);
+                                    : nft_take_simple(rule, expression, step);
     }
     return false;
 }
@@ -541,16 +507,15 @@ static int nft_add_step(struct nft_rule *rule, struct text content)
 {
     struct firewall *firewall = rule->firewall;
     struct firewall_step step, *added;
+    char name[24];
 
-    const unsigned before = rule->effects;
-
+    rule->effects = 0;
     if (!nft_take_expression(rule, content, &step)) {
-        rule->effects |= EFFECT_DIVERTS;
+        rule->effects = EFFECT_DIVERTS;
         step = (struct firewall_step){.operation = STEP_MAYBE, .index = NO_INDEX};
-        rule->telling = UINT32_MAX;
     }
-    if (rule->effects & ~before & ~(unsigned)EFFECT_UNTRACKS && !*rule->culprit)
-        nft_name(content, rule->culprit, sizeof rule->culprit);
+    nft_name(content, name, sizeof name);
+    firewall_note_effects(firewall, rule->chain, rule->effects, name);
     if (step.operation == STEP_NOTHING)
         return 0;
     if (firewall->step_count == STEPS_MAX)
@@ -579,15 +544,16 @@ int nftables_add_rule(struct firewall *firewall, const struct nftables_message *
 {
     const int32_t index =
         firewall_find_chain(firewall, message->family, message->table, message->name);
-    struct nft_rule rule = {.firewall = firewall, .message = message};
     const size_t first = firewall->step_count;
     struct firewall_chain *chain;
     struct firewall_rule *added;
+    struct nft_rule rule;
     int error;
 
     if (index == NO_INDEX)
         return -EAGAIN;
     chain = &firewall->chains[index];
+    rule = (struct nft_rule){firewall, message, chain, 0};
     error = nft_add_steps(&rule, message->content);
     added =
         error ? NULL : ARRAY_ADD(firewall->rules, firewall->rule_count, firewall->rule_capacity);
@@ -600,9 +566,6 @@ int nftables_add_rule(struct firewall *firewall, const struct nftables_message *
     if (chain->first + chain->count != firewall->rule_count - 1)
         return -EBADMSG;
     chain->count++;
-    chain->effects |= rule.effects;
-    if (!*chain->culprit)
-        memcpy(chain->culprit, rule.culprit, sizeof chain->culprit);
     return 0;
 }
 

@@ -116,14 +116,15 @@ bool xtables_take_target(struct text name, struct firewall_step *step, unsigned 
         {"NFLOG", STEP_NOTHING, 0, 0},
         {"MARK", STEP_NOTHING, 0, 0},
         {"CONNMARK", STEP_NOTHING, 0, 0},
-        {"CT", STEP_NOTHING, 0, EFFECT_UNTRACKS},
+        {"CT", STEP_NOTHING, 0, EFFECT_UNTRACKS | EFFECT_EXPECTS},
         {"TCPMSS", STEP_NOTHING, 0, 0},
+        {"CHECKSUM", STEP_NOTHING, 0, 0},
         {"TRACE", STEP_NOTHING, 0, 0},
         {"REJECT", STEP_VERDICT, VERDICT_DROP, 0},
         {"SNAT", STEP_VERDICT, VERDICT_ACCEPT, 0},
         {"MASQUERADE", STEP_VERDICT, VERDICT_ACCEPT, 0},
-        {"DNAT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_REWRITES},
-        {"REDIRECT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_REWRITES},
+        {"DNAT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_TRANSLATES},
+        {"REDIRECT", STEP_VERDICT, VERDICT_ACCEPT, EFFECT_TRANSLATES},
     };
 
     for (size_t i = 0; name.data && i < COUNT(targets); i++)
