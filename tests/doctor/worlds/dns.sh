@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # check-worlds sets these
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
@@ -12,7 +12,6 @@ dns_three()
 
 says() # NAMESPACE TEXT: the evidence of the rule
 {
-    # shellcheck disable=SC2154 # check-worlds sets it
     "$FASTNET" doctor --netns="$1" --only=dns --for=2 --ndjson --columns=evidence >"$work/rows" 2>&1 </dev/null
     is "... $2" 1 "$(grep -cF "$2" "$work/rows")"
 }
