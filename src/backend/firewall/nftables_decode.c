@@ -180,7 +180,7 @@ struct nft_rule {
     struct firewall *firewall;
     const struct nftables_message *message;
     const struct firewall_chain *chain;
-    unsigned effects; /* of the current expression */
+    unsigned effects; /* effects of the current expression */
 };
 
 /* An expression by its name. After STEP_MAYBE, registers may have any content. */

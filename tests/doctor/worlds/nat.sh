@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # NAT: the client c sends to a service, which the node r translates to the pod p, or to the pod q.
 
-samples+=(stale_nat_pod_unreachable stale_nat_ipv6 healthy_nat_collector healthy_nat_dns)
+samples+=(stale_nat_pod_unreachable healthy_nat_collector healthy_nat_dns)
 shows[stale-nat]='src=10\.3\.0\.2 |src=2001:db8:3::2 '
 shows[tracking-off]=entries
 
