@@ -13,7 +13,7 @@ struct dns_server {
     uint16_t port; /* host byte order; 0: by UDP, port 53 */
     /* By UDP, as BPF sees it: see struct dns_queries. */
     uint64_t sent, answered, failed, unanswered, timed, slow, time;
-    uint64_t ignored; /* of `unanswered`: the socket got the answer to another query since */
+    uint64_t ignored; /* part of `unanswered`: the socket got another answer since */
     uint64_t waiting; /* CLOCK_MONOTONIC, ns: first of the queries that have no answer; 0: none */
     int error;
     uint64_t asked;             /* time of the newest of these queries, for pid and process */

@@ -100,7 +100,7 @@ struct half_open_queue {
 struct doctor_socket {
     uint64_t inode;
     struct endpoint end; /* the remote end; of a server of DNS: the local end */
-    uint8_t state;       /* of a connection to a server of DNS: enum dns_connection */
+    uint8_t state;       /* for a connection to a server of DNS: enum dns_connection */
     /* In CLOSE_WAIT: */
     uint64_t cookie;
     uint16_t service; /* a hash of the port that is used here, or at the other end */
