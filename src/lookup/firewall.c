@@ -196,7 +196,7 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
  * do so, too, but hook input comes later and sees the new port. Any hook may lead to a chain that is
  * no base chain. */
 void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
-                           unsigned effects, const char *culprit)
+                           unsigned effects, struct text culprit)
 {
     unsigned harms = EFFECT_COPIES | EFFECT_DIVERTS | EFFECT_REWRITES;
 
@@ -209,7 +209,7 @@ void firewall_note_effects(struct firewall *firewall, const struct firewall_chai
     firewall->expects |= effects & EFFECT_EXPECTS;
     if (effects & harms && !*firewall->unknown)
         snprintf(firewall->unknown, sizeof firewall->unknown,
-                 "rules of nftables may do anything: %s", culprit);
+                 "rules of nftables may do anything: %.*s", (int)culprit.length, culprit.data);
 }
 
 /* Sets the ports of a rule that begins with a comparison of the destination port. The packets to

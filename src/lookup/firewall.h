@@ -165,7 +165,7 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set);
 /* Call this when a rule of the chain has these effects (bits enum firewall_effect). `culprit` is the
  * name of an expression, for a message. */
 void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
-                           unsigned effects, const char *culprit);
+                           unsigned effects, struct text culprit);
 /* Call this when everything was added: is_known is true if the rules can be judged. */
 void firewall_finish(struct firewall *firewall);
 
