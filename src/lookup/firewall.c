@@ -84,11 +84,7 @@ struct firewall_chain *firewall_add_chain(struct firewall *firewall, uint8_t fam
     struct firewall_chain *chain =
         ARRAY_ADD(firewall->chains, firewall->chain_count, firewall->chain_capacity);
 
-    if (chain && !firewall_keep_name(&chain->name, family, table, name)) {
-        firewall->chain_count--;
-        return NULL;
-    }
-    return chain;
+    return chain && firewall_keep_name(&chain->name, family, table, name) ? chain : NULL;
 }
 
 struct firewall_set *firewall_add_set(struct firewall *firewall, uint8_t family, struct text table,
@@ -97,11 +93,7 @@ struct firewall_set *firewall_add_set(struct firewall *firewall, uint8_t family,
     struct firewall_set *set =
         ARRAY_ADD(firewall->sets, firewall->set_count, firewall->set_capacity);
 
-    if (set && !firewall_keep_name(&set->name, family, table, name)) {
-        firewall->set_count--;
-        return NULL;
-    }
-    return set;
+    return set && firewall_keep_name(&set->name, family, table, name) ? set : NULL;
 }
 
 /* The name is the first member of both structs. */
@@ -193,10 +185,10 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
 
 /* Nothing can be proven beside some effects. A rule at hook input may give a packet the port of
  * another listener, after the earlier rules have seen the first port. A rule at hook prerouting may
- * do so, too, but hook input comes later and sees the new port. Any hook may lead to a chain that is
- * no base chain. */
+ * do so, too, but hook input comes later and sees the new port. Any hook may lead to a chain that
+ * is no base chain. */
 void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
-                           unsigned effects, const char *culprit)
+                           unsigned effects, struct text culprit)
 {
     unsigned harms = EFFECT_COPIES | EFFECT_DIVERTS | EFFECT_REWRITES;
 
@@ -209,7 +201,7 @@ void firewall_note_effects(struct firewall *firewall, const struct firewall_chai
     firewall->expects |= effects & EFFECT_EXPECTS;
     if (effects & harms && !*firewall->unknown)
         snprintf(firewall->unknown, sizeof firewall->unknown,
-                 "rules of nftables may do anything: %s", culprit);
+                 "rules of nftables may do anything: %.*s", (int)culprit.length, culprit.data);
 }
 
 /* Sets the ports of a rule that begins with a comparison of the destination port. The packets to

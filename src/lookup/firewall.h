@@ -75,19 +75,19 @@ struct firewall_step {
 
 /* Effects of a rule besides its verdict. */
 enum firewall_effect {
-    EFFECT_REWRITES = 1, /* may give the packet another port or address */
-    EFFECT_DIVERTS = 2,  /* may hand the packet to any socket, or is not known here */
-    EFFECT_COPIES = 4,   /* sends a copy of the packet, which may come back by lo */
-    EFFECT_UNTRACKS = 8, /* takes the packet away from connection tracking */
-    EFFECT_EXPECTS = 32, /* a helper, which makes connections to any port RELATED */
+    EFFECT_REWRITES = 1,    /* may give the packet another port or address */
+    EFFECT_DIVERTS = 2,     /* may hand the packet to any socket, or is not known here */
+    EFFECT_COPIES = 4,      /* sends a copy of the packet, which may come back by lo */
+    EFFECT_UNTRACKS = 8,    /* takes the packet away from connection tracking */
+    EFFECT_EXPECTS = 32,    /* a helper, which makes connections to any port RELATED */
     EFFECT_TRANSLATES = 16, /* the same as EFFECT_REWRITES, only at hooks prerouting and output */
 };
 
 enum { FIREWALL_CLASSES = 12 };
 
 struct firewall_rule {
-    uint32_t first, count;    /* its steps */
-    uint16_t port, port_last; /* the rule does nothing with packets to other ports */
+    uint32_t first, count;              /* its steps */
+    uint16_t port, port_last;           /* the rule does nothing with packets to other ports */
     uint8_t outcomes[FIREWALL_CLASSES]; /* of firewall_judge.c; 0: not kept */
 };
 
@@ -162,10 +162,10 @@ int32_t firewall_find_set(const struct firewall *firewall, uint8_t family, struc
                           struct text name);
 /* Call this when a set has all of its elements, which are the last of the array. */
 void firewall_finish_set(struct firewall *firewall, struct firewall_set *set);
-/* Call this when a rule of the chain has these effects (bits enum firewall_effect). `culprit` is the
- * name of an expression, for a message. */
+/* Call this when a rule of the chain has these effects (bits enum firewall_effect). `culprit` is
+ * the name of an expression, for a message. */
 void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
-                           unsigned effects, const char *culprit);
+                           unsigned effects, struct text culprit);
 /* Call this when everything was added: is_known is true if the rules can be judged. */
 void firewall_finish(struct firewall *firewall);
 

@@ -62,8 +62,8 @@ static unsigned judge_map(struct judge *judge, const struct firewall_step *step,
     return outcome;
 }
 
-/* Returns the outcomes of the steps of a rule. A rule begins with unknown registers: the program nft
- * never reads a register that an earlier rule has set. */
+/* Returns the outcomes of the steps of a rule. A rule begins with unknown registers: the program
+ * nft never reads a register that an earlier rule has set. */
 static unsigned judge_steps(struct judge *judge, const struct firewall_rule *rule)
 {
     const struct firewall *firewall = judge->firewall;
@@ -189,16 +189,15 @@ static unsigned judge_state(struct judge *judge, unsigned class)
         judge->states |= STATE_RELATED;
     judge->class = class + (packet->family == AF_INET6 ? CLASSES_OF_STATES : 0) +
                    (packet->protocol == IPPROTO_UDP ? 2 * CLASSES_OF_STATES : 0);
-    if (!packet->has_port ||
-        (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP))
+    if (!packet->has_port || (packet->protocol != IPPROTO_TCP && packet->protocol != IPPROTO_UDP))
         judge->class = FIREWALL_CLASSES; /* nothing is kept */
     judge->firewall->runs++;
     for (size_t i = 0; i < judge->firewall->chain_count && all & OUTCOME_ACCEPT; i++) {
         struct firewall_chain *chain = &judge->firewall->chains[i];
         if (judge_meets(judge, chain)) {
             const unsigned outcome = judge_base(judge, chain);
-            all = (all & OUTCOME_DROP) | (outcome & OUTCOME_DROP) |
-                  (all & outcome & OUTCOME_ACCEPT);
+            all =
+                (all & OUTCOME_DROP) | (outcome & OUTCOME_DROP) | (all & outcome & OUTCOME_ACCEPT);
         }
     }
     return all;

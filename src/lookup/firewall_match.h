@@ -21,12 +21,18 @@ struct judge {
     bool is_known;   /* else the packet is REACH_UNKNOWN */
     bool compares;   /* a rule looks at the port or the destination */
     unsigned class;  /* of packet and states: index of the outcomes that rules keep */
-    unsigned depth; /* jumps from the base chain to the current chain */
+    unsigned depth;  /* jumps from the base chain to the current chain */
     struct judge_registers registers;
 };
 
 /* Bits of the register for "ct state", as in NF_CT_STATE_BIT() of linux/netfilter. */
-enum { STATE_INVALID = 1, STATE_ESTABLISHED = 2, STATE_RELATED = 4, STATE_NEW = 8, STATE_UNTRACKED = 64 };
+enum {
+    STATE_INVALID = 1,
+    STATE_ESTABLISHED = 2,
+    STATE_RELATED = 4,
+    STATE_NEW = 8,
+    STATE_UNTRACKED = 64
+};
 
 /* Forgets the content of all registers. */
 void judge_forget(struct judge *judge);

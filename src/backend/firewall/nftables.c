@@ -10,6 +10,7 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter_ipv4.h>
+#include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <stdio.h>
@@ -25,6 +26,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
+#include "sys/bpf_call.h"
 
 /* SETS_READ_MAX: the elements of further sets are not read. TRIES_MAX: readings, if the rules
  * change meanwhile. CHAIN_OFFLOADED: NFT_CHAIN_HW_OFFLOAD of newer headers. */
@@ -149,7 +151,8 @@ static int reading_take_chain(const struct nlmsghdr *message, void *arg)
     chain->hook = hook_of(&decoded);
     chain->is_early = decoded.priority <= NF_IP_PRI_CONNTRACK;
     if (decoded.flags & CHAIN_OFFLOADED)
-        firewall_note_effects(reading->firewall, chain, EFFECT_DIVERTS, "offloaded");
+        firewall_note_effects(reading->firewall, chain, EFFECT_DIVERTS,
+                              (struct text)TEXT_LITERAL("offloaded"));
     return 0;
 }
 
@@ -285,6 +288,19 @@ static int firewall_read_rules(struct firewall **firewall, struct netlink *netli
     return error;
 }
 
+/* Linux 6.6 runs programs without a queueing discipline, too. Older kernels return -EINVAL. */
+static bool firewall_has_programs(int interface)
+{
+    enum { TCX_INGRESS = 46 }; /* BPF_TCX_INGRESS of linux/bpf.h */
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.query.target_fd = (uint32_t)interface; /* target_ifindex of newer headers */
+    attributes.query.attach_type = TCX_INGRESS;
+    return bpf_call_raised(RIGHT_NETFILTER, BPF_PROG_QUERY, &attributes) >= 0 &&
+           attributes.query.prog_cnt;
+}
+
 static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
 {
     struct attributes attributes;
@@ -292,9 +308,11 @@ static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
     struct attribute attribute;
     bool *found = arg;
 
-    if (message->nlmsg_type != RTM_NEWQDISC ||
-        !message_header(message, sizeof(struct tcmsg), &attributes))
+    const struct tcmsg *header = message_header(message, sizeof *header, &attributes);
+
+    if (message->nlmsg_type != RTM_NEWQDISC || !header)
         return 0;
+    *found |= header->tcm_parent == TC_H_ROOT && firewall_has_programs(header->tcm_ifindex);
     while (attributes_next(&decoding, &attributes, &attribute))
         if (attribute.type == TCA_KIND && attribute.content.length)
             *found |= strncmp(attribute.content.data, "clsact", attribute.content.length) == 0 ||

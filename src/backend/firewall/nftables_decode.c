@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Decodes what nftables sends: chains, sets, and rules with their expressions. An expression that
  * is not known here gets EFFECT_DIVERTS: it may do anything. */
-#include <ctype.h>
 #include <errno.h>
 #include <linux/netfilter.h>
 #include <linux/netfilter/nf_tables.h>
@@ -180,6 +179,7 @@ struct nft_rule {
     struct firewall *firewall;
     const struct nftables_message *message;
     const struct firewall_chain *chain;
+    struct text name; /* name of the current expression */
     unsigned effects; /* effects of the current expression */
 };
 
@@ -430,23 +430,10 @@ static const struct nft_expression nft_expressions[] = {
     {"byteorder", .operation = STEP_MAYBE},
     {"exthdr", .operation = STEP_MAYBE},
     {"fib", .operation = STEP_MAYBE},
-    {"hash", .operation = STEP_MAYBE},
     {"numgen", .operation = STEP_MAYBE},
-    {"osf", .operation = STEP_MAYBE},
     {"rt", .operation = STEP_MAYBE},
     {"socket", .operation = STEP_MAYBE},
-    {"tunnel", .operation = STEP_MAYBE},
-    {"xfrm", .operation = STEP_MAYBE},
 };
-
-static bool nft_take_simple(struct nft_rule *rule, const struct nft_expression *expression,
-                            struct firewall_step *step)
-{
-    step->operation = expression->operation;
-    step->source = expression->source;
-    rule->effects |= expression->effects;
-    return true;
-}
 
 /* --- Matches and targets of iptables ---------------------------------------------------------- */
 
@@ -472,50 +459,35 @@ static bool nft_take_expression(struct nft_rule *rule, struct text content,
                                 struct firewall_step *step)
 {
     struct nft_parts parts, data;
-    struct text name;
 
+    rule->name = (struct text){NULL, 0};
     *step = (struct firewall_step){.index = NO_INDEX};
     if (!nft_split(content, &parts) || !nft_split(parts.by_type[NFTA_EXPR_DATA], &data))
         return false;
-    name = nft_string(parts.by_type[NFTA_EXPR_NAME]);
-    for (size_t i = 0; name.data && i < COUNT(nft_expressions); i++) {
+    rule->name = nft_string(parts.by_type[NFTA_EXPR_NAME]);
+    for (size_t i = 0; rule->name.data && i < COUNT(nft_expressions); i++) {
         const struct nft_expression *expression = &nft_expressions[i];
-        if (text_is(name, expression->name))
-            return expression->take ? expression->take(rule, &data, step)
-                                    : nft_take_simple(rule, expression, step);
+        if (!text_is(rule->name, expression->name))
+            continue;
+        step->operation = expression->operation;
+        step->source = expression->source;
+        rule->effects = expression->effects;
+        return !expression->take || expression->take(rule, &data, step);
     }
     return false;
-}
-
-/* Copies the name of an expression for a message: only letters, digits and underscores. */
-static void nft_name(struct text content, char *name, size_t size)
-{
-    struct nft_parts parts;
-    size_t length = 0;
-
-    content = nft_split(content, &parts) ? nft_string(parts.by_type[NFTA_EXPR_NAME])
-                                         : (struct text){NULL, 0};
-    while (length < content.length && length + 1 < size &&
-           (isalnum((unsigned char)content.data[length]) || content.data[length] == '_')) {
-        name[length] = content.data[length];
-        length++;
-    }
-    name[length] = '\0';
 }
 
 static int nft_add_step(struct nft_rule *rule, struct text content)
 {
     struct firewall *firewall = rule->firewall;
     struct firewall_step step, *added;
-    char name[24];
 
     rule->effects = 0;
     if (!nft_take_expression(rule, content, &step)) {
         rule->effects = EFFECT_DIVERTS;
         step = (struct firewall_step){.operation = STEP_MAYBE, .index = NO_INDEX};
     }
-    nft_name(content, name, sizeof name);
-    firewall_note_effects(firewall, rule->chain, rule->effects, name);
+    firewall_note_effects(firewall, rule->chain, rule->effects, rule->name);
     if (step.operation == STEP_NOTHING)
         return 0;
     if (firewall->step_count == STEPS_MAX)
@@ -553,7 +525,7 @@ int nftables_add_rule(struct firewall *firewall, const struct nftables_message *
     if (index == NO_INDEX)
         return -EAGAIN;
     chain = &firewall->chains[index];
-    rule = (struct nft_rule){firewall, message, chain, 0};
+    rule = (struct nft_rule){.firewall = firewall, .message = message, .chain = chain};
     error = nft_add_steps(&rule, message->content);
     added =
         error ? NULL : ARRAY_ADD(firewall->rules, firewall->rule_count, firewall->rule_capacity);
