@@ -31,19 +31,19 @@
 #define READS_INTERFACES (1u << 7)
 #define READS_SOFTNET    (1u << 8)
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
+#define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 #define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes through them */
 #define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
 #define READS_QUERIES    (1u << 13) /* flows to port 53, if the kernel tracks flows */
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_DNS        (1u << 17) /* queries of DNS and their answers, if rights allow it */
 #define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
-#define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
+#define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
 #define READS_QUEUES     (1u << 24) /* queues of network cards */
-#define READS_DNS        (1u << 17) /* queries of DNS and their answers, if rights allow it */
-#define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
 
@@ -99,8 +99,8 @@ struct half_open_queue {
 /* A socket whose owner a rule looks for. */
 struct doctor_socket {
     uint64_t inode;
-    struct endpoint end; /* the remote end; of a server of DNS: the local end */
-    uint8_t state;       /* of a connection to a server of DNS: enum dns_connection */
+    struct endpoint end; /* the remote end; for a server of DNS: the local end */
+    uint8_t state;       /* for a connection to a server of DNS: enum dns_connection */
     /* In CLOSE_WAIT: */
     uint64_t cookie;
     uint16_t service; /* a hash of the port that is used here, or at the other end */
@@ -140,7 +140,7 @@ struct refused_process {
 
 /* A listener of this machine, and how many connections it has dropped since it was made. */
 struct noted_listener {
-    struct endpoint local; /* port 0: none was noted */
+    struct endpoint local; /* port 0: no listener was noted */
     uint64_t inode;
     uint32_t drops;
 };

@@ -83,7 +83,7 @@ struct examination {
     struct engine *engine;             /* for rules that read a table themselves; or NULL */
     const struct drop_probe *drops;    /* NULL: drops are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
-    const struct port_scan *scans;     /* of all network namespaces */
+    const struct port_scan *scans;     /* in all network namespaces */
     size_t scan_count;
     struct connects *sends; /* who sends on UDP sockets, in all network namespaces; or NULL */
     struct hash_table *dns; /* servers of DNS (dns.h) in all network namespaces; or NULL */

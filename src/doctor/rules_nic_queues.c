@@ -203,8 +203,8 @@ static bool is_lost(uint64_t lost, uint64_t per_thousand, uint64_t packets)
 }
 
 /* Adds the growth of a counter to the evidence, if the driver has this counter. */
-static void add_growth(struct finding *finding, const struct queue_growth *growth,
-                       enum queue_counter counter, const char *name)
+static void nic_queue_add_growth(struct finding *finding, const struct queue_growth *growth,
+                                 enum queue_counter counter, const char *name)
 {
     if (growth->queue->has & 1u << counter)
         finding_evidence(finding, "%s grew by %" PRIu64, name, growth->moved[counter]);
@@ -233,9 +233,9 @@ static bool emit_nic_drops(struct examination *examination, const struct card *c
         overrun   ? ", because no buffer was free"
         : limited ? ", because a limit of their rate was exceeded"
                   : "; the card does not say why");
-    add_growth(&finding, worst, QUEUE_HW_DROPS, "hw_drops");
-    add_growth(&finding, worst, QUEUE_HW_DROP_OVERRUNS, "hw_drop_overruns");
-    add_growth(&finding, worst, QUEUE_HW_DROP_RATELIMITS, "hw_drop_ratelimits");
+    nic_queue_add_growth(&finding, worst, QUEUE_HW_DROPS, "hw_drops");
+    nic_queue_add_growth(&finding, worst, QUEUE_HW_DROP_OVERRUNS, "hw_drop_overruns");
+    nic_queue_add_growth(&finding, worst, QUEUE_HW_DROP_RATELIMITS, "hw_drop_ratelimits");
     finding_evidence(&finding, "receive queues: %zu, drops of all: %" PRIu64, card->queues,
                      card->dropped);
     if (!overrun)
