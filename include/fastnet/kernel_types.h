@@ -17,7 +17,8 @@ struct kernel_types {
     bool mapped; /* `bytes` are mapped into memory; false: they are a copy */
 };
 
-/* Reads the kernel's types. Returns 0 or -errno. Call kernel_types_finish() in both cases. */
+/* Reads the kernel's types, unless another user in this thread has not finished yet: its types are
+ * shared. Returns 0 or -errno. Call kernel_types_finish() in both cases. */
 int kernel_types_init(struct kernel_types *types);
 void kernel_types_finish(struct kernel_types *types);
 

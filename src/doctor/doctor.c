@@ -14,6 +14,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/engine.h"
+#include "fastnet/kernel_types.h"
 #include "fastnet/namespace.h"
 #include "fastnet/netlink.h"
 #include "fastnet/netns_store.h"
@@ -427,28 +428,31 @@ static int doctor_examine_netns(struct doctor *doctor, struct examined_netns *ex
     return examination.error;
 }
 
-/* Starts the probes of drops, of connect(2) and of queries if rights allow it. Refusals are not
- * reported. */
+/* Starts the probes that the rules need, if rights allow it. Refusals are not reported. The probes
+ * share the types of the kernel, because each probe would read them for 2 ms. */
 static void doctor_begin_probes(struct doctor *doctor)
 {
     const unsigned needs = needs_of(doctor, doctor->own_netns);
+    const bool all_netns = doctor->options->all_netns;
+    const bool notes_calls = doctor->options->owners != OWNERS_PROC;
+    struct kernel_types types;
 
+    (void)kernel_types_init(&types);
     if (needs & READS_DROPS)
         doctor->drops = drop_probe_create(NULL);
     if (needs & READS_SCANS && doctor->drops)
         doctor->scans = scan_probe_create(doctor->drops);
-    if (needs & READS_REFUSED && !doctor->options->all_netns &&
-        doctor->options->owners != OWNERS_PROC)
-        doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
     if (needs & READS_ARP)
         doctor->watcher = neighbour_watcher_create();
-    if (needs & (READS_SCANS | READS_ARP) && doctor->options->owners != OWNERS_PROC)
+    if (needs & READS_REFUSED && notes_calls && !all_netns)
+        doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
+    if (needs & (READS_SCANS | READS_ARP) && notes_calls)
         doctor->sends = connects_create();
     if (doctor->sends)
         (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);
-    if (needs & READS_DNS && doctor->options->owners != OWNERS_PROC)
-        doctor->queries =
-            dns_probe_begin(doctor->options->all_netns ? 0 : namespace_own_id(), NULL);
+    if (needs & READS_DNS && notes_calls)
+        doctor->queries = dns_probe_begin(all_netns ? 0 : namespace_own_id(), NULL);
+    kernel_types_finish(&types);
 }
 
 /* Starts what must be there before the first readings, if there will be second readings. */

@@ -31,19 +31,19 @@
 #define READS_INTERFACES (1u << 7)
 #define READS_SOFTNET    (1u << 8)
 #define READS_PROCESSES  (1u << 9)  /* descriptors of processes */
+#define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 #define READS_ROUTES     (1u << 11) /* neighbours that do not answer, and routes through them */
 #define READS_REFUSED    (1u << 12) /* TCP sockets that are destroyed between two readings */
 #define READS_QUERIES    (1u << 13) /* flows to port 53, if the kernel tracks flows */
 #define READS_LINKS      (1u << 14) /* interface data that no file has: addresses, queues */
 #define READS_DROPS      (1u << 15) /* dropped packets, if rights allow it */
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
+#define READS_DNS        (1u << 17) /* queries of DNS and their answers, if rights allow it */
 #define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
-#define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
+#define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
 #define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
 #define READS_QUEUES     (1u << 24) /* queues of network cards */
-#define READS_DNS        (1u << 17) /* queries of DNS and their answers, if rights allow it */
-#define READS_MACHINE    (1u << 10) /* about the whole machine: tried in one netns only */
 
 /* --- Sockets ---------------------------------------------------------------------------------- */
 

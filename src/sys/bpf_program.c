@@ -61,26 +61,51 @@ static int bpf_program_take_bytes(int fd, struct kernel_types *types)
     return 0;
 }
 
-int kernel_types_init(struct kernel_types *types)
-{
-    const int fd = proc_open(AT_FDCWD, "/sys/kernel/btf/vmlinux", O_RDONLY | O_NONBLOCK);
-    int status;
-
-    *types = (struct kernel_types){.bytes = NULL};
-    if (fd < 0)
-        return fd;
-    status = bpf_program_take_bytes(fd, types);
-    close(fd);
-    return status < 0 ? status : btf_init(&types->btf, (struct text){types->bytes, types->length});
-}
-
-void kernel_types_finish(struct kernel_types *types)
+static void kernel_types_free(struct kernel_types *types)
 {
     btf_finish(&types->btf);
     if (types->mapped)
         munmap(types->bytes, types->length);
     else
         free(types->bytes);
+    *types = (struct kernel_types){.bytes = NULL};
+}
+
+static int kernel_types_read(struct kernel_types *types)
+{
+    const int fd = proc_open(AT_FDCWD, "/sys/kernel/btf/vmlinux", O_RDONLY | O_NONBLOCK);
+    int status;
+
+    if (fd < 0)
+        return fd;
+    status = bpf_program_take_bytes(fd, types);
+    close(fd);
+    if (!status)
+        status = btf_init(&types->btf, (struct text){types->bytes, types->length});
+    if (status < 0)
+        kernel_types_free(types);
+    return status;
+}
+
+/* The types that this thread has read, and how many users they have. */
+static _Thread_local struct {
+    struct kernel_types types;
+    unsigned users;
+} shared_types;
+
+int kernel_types_init(struct kernel_types *types)
+{
+    const int status = shared_types.users ? 0 : kernel_types_read(&shared_types.types);
+
+    shared_types.users += status == 0;
+    *types = shared_types.types;
+    return status;
+}
+
+void kernel_types_finish(struct kernel_types *types)
+{
+    if (types->bytes && --shared_types.users == 0)
+        kernel_types_free(&shared_types.types);
     *types = (struct kernel_types){.bytes = NULL};
 }
 
