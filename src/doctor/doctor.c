@@ -436,7 +436,7 @@ static void doctor_begin_probes(struct doctor *doctor)
     if (needs & READS_REFUSED && !doctor->options->all_netns &&
         doctor->options->owners != OWNERS_PROC)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
-    if (needs & READS_ARP)
+    if (needs & READS_CHANGES)
         doctor->watcher.netlink = netlink_create(NULL);
     if (needs & (READS_SCANS | READS_ARP) && doctor->options->owners != OWNERS_PROC)
         doctor->sends = connects_create();

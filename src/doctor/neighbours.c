@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "doctor/reading.h"
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
@@ -322,9 +323,10 @@ void neighbour_watch_end_table(struct neighbour_watch *watch)
     watch->settles = false;
 }
 
-bool neighbour_watch_is_whole(const struct neighbour_watch *watch)
+unsigned neighbour_watch_reads(const struct neighbour_watch *watch)
 {
-    return watch->events >= 0 && (watch->packets >= 0 || !watch->needs_packets);
+    return (watch->events >= 0 ? READS_CHANGES : 0) |
+           (watch->packets >= 0 || !watch->needs_packets ? READS_ARP : 0);
 }
 
 /* --- Beginning and end ------------------------------------------------------------------------ */

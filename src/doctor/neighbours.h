@@ -67,8 +67,9 @@ void neighbour_watch_destroy(struct neighbour_watch *watch);
  * the reading's own addresses. */
 void neighbour_watch_open(struct neighbour_watch *watch, struct neighbours_reading *reading);
 
-/* Returns whether all is watched that can be watched: events, and ARP if there is an address. */
-bool neighbour_watch_is_whole(const struct neighbour_watch *watch);
+/* Returns what is watched: READS_CHANGES, and READS_ARP unless there are addresses but no socket.
+ */
+unsigned neighbour_watch_reads(const struct neighbour_watch *watch);
 
 /* Reads what came, so that the sockets do not overflow. */
 void neighbour_watch_drain(struct neighbour_watch *watch);

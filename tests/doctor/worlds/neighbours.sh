@@ -280,3 +280,18 @@ world_healthy_neighbour_states()
     neighbour_is_known c 10.3.0.2
     finds_nothing c
 }
+
+# Events of neighbours need no rights, so only the part that receives ARP packets is not tried.
+world_neighbour_of_two_machines_for_a_user()
+{
+    local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    two_machines
+    if ! "${as_user[@]}" true 2>/dev/null; then
+        skip "$world" "no other user in this namespace"
+        return
+    fi
+    program_for_everybody
+    inside c "${as_user[@]}" "$FASTNET" doctor --only=neighbour-flap --for=3 >"$work/rows" 2>"$work/err" </dev/null
+    is "$world: only ARP packets are missing" "neighbour-flap (no ARP packets)" \
+        "$(sed -n 's/.*is missing: //p' "$work/err")"
+}
