@@ -1,10 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # check-worlds uses and sets these
 # SPDX-License-Identifier: MIT
 # Worlds of neighbours: two machines with one address, and machines that look similar but are
 # healthy.
 
 samples+=(neighbour_of_two_machines neighbour_own_address healthy_neighbour_vrrp)
-# shellcheck disable=SC2034,SC2154 # of check-worlds
 shows[neighbour-flap]='10\.3\.0\.[29]|2001:db8::9|c0 '
 
 mac_a=06:11:11:11:11:0a
