@@ -67,9 +67,8 @@ void neighbour_watch_destroy(struct neighbour_watch *watch);
  * the reading's own addresses. */
 void neighbour_watch_open(struct neighbour_watch *watch, struct neighbours_reading *reading);
 
-/* Returns which parts are watched: READS_CHANGES, and READS_ARP unless there are addresses but no
- * socket.
- */
+/* Returns which parts are watched: READS_CHANGES, and READS_ARP unless a socket for
+ * it is missing. */
 unsigned neighbour_watch_reads(const struct neighbour_watch *watch);
 
 /* Reads what came, so that the sockets do not overflow. */
