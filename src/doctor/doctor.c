@@ -47,7 +47,7 @@ struct doctor {
     struct scan_probe *scans; /* NULL: scans are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
-    struct neighbour_watcher *watcher; /* NULL: neighbours are not watched */
+    struct neighbour_watcher watcher;  /* netlink NULL: neighbours are not watched */
     struct dns_probe *queries;         /* NULL: queries of DNS are not seen */
     struct hash_table dns;             /* servers of DNS */
     struct doctor_summary summary;
@@ -87,7 +87,7 @@ void doctor_destroy(struct doctor *doctor)
     drop_probe_destroy(doctor->drops);
     connect_failures_destroy(doctor->failures);
     connects_destroy(doctor->sends);
-    neighbour_watcher_destroy(doctor->watcher);
+    netlink_destroy(doctor->watcher.netlink);
     dns_probe_destroy(doctor->queries);
     hash_table_finish(&doctor->dns);
     engine_destroy(doctor->engine);
@@ -192,8 +192,8 @@ static int doctor_read_netns(struct doctor *doctor, struct examined_netns **foun
     examined->entry.is_read = true;
     struct reading *now = &examined->readings[examined->latest];
     reading_finish(now);
-    if (doctor->watcher && !examined->watch)
-        examined->watch = neighbour_watch_create(doctor->watcher);
+    if (doctor->watcher.netlink && !examined->watch)
+        examined->watch = neighbour_watch_create(&doctor->watcher);
     const int error =
         reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
                      needs_of(doctor, examined->entry.cookie), examined->watch, report);
@@ -442,8 +442,8 @@ static void doctor_begin_probes(struct doctor *doctor)
         doctor->drops = drop_probe_create(NULL);
     if (needs & READS_SCANS && doctor->drops)
         doctor->scans = scan_probe_create(doctor->drops);
-    if (needs & READS_ARP)
-        doctor->watcher = neighbour_watcher_create();
+    if (needs & READS_CHANGES)
+        doctor->watcher.netlink = netlink_create(NULL);
     if (needs & READS_REFUSED && notes_calls && !all_netns)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
     if (needs & (READS_SCANS | READS_ARP) && notes_calls)

@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "doctor/reading.h"
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
@@ -30,11 +31,6 @@ struct watched_neighbour {
     uint8_t mac_count, current; /* 0: no MAC address is known; current: index of the latest */
     bool flaps;
     uint32_t changes;
-};
-
-struct neighbour_watcher {
-    struct netlink *netlink;
-    unsigned packet_sockets; /* closing each takes some 20 ms (synchronize_net() of the kernel) */
 };
 
 struct neighbour_watch {
@@ -75,18 +71,13 @@ int neighbours_take_interface(struct neighbours_reading *reading,
     return 0;
 }
 
-static bool own_has(const struct own_ipv4 *list, size_t count, const struct own_ipv4 *address)
+bool own_ipv4_has(const struct own_ipv4 *list, size_t count, const struct own_ipv4 *address)
 {
     for (size_t i = 0; i < count; i++)
         if (list[i].interface == address->interface &&
             memcmp(list[i].bytes, address->bytes, sizeof list[i].bytes) == 0)
             return true;
     return false;
-}
-
-bool neighbours_own(const struct neighbours_reading *reading, const struct own_ipv4 *address)
-{
-    return own_has(reading->own, reading->own_count, address);
 }
 
 /* --- MAC addresses ---------------------------------------------------------------------------- */
@@ -174,7 +165,8 @@ static void watch_keep_flap(struct neighbour_watch *watch, const struct record *
     seen->flaps[i] = (struct neighbour_flap){.address = record->neighbour.address,
                                              .interface = record->neighbour.interface,
                                              .changes = neighbour->changes,
-                                             .mac_count = neighbour->mac_count};
+                                             .mac_count = neighbour->mac_count,
+                                             .again = neighbour->current};
     memcpy(seen->flaps[i].macs, neighbour->macs, sizeof neighbour->macs);
 }
 
@@ -244,7 +236,7 @@ void neighbour_watch_take_claim(const struct arp_claim *claim, void *arg)
     if (mac_is_virtual(claim->mac))
         return;
     while (i < seen->claim_count &&
-           (!own_has(&seen->claims[i].claim.to, 1, &claim->to) ||
+           (!own_ipv4_has(&seen->claims[i].claim.to, 1, &claim->to) ||
             memcmp(seen->claims[i].claim.mac, claim->mac, sizeof claim->mac) != 0))
         i++;
     if (i == CLAIMS_KEPT)
@@ -318,7 +310,7 @@ void neighbour_watch_begin_table(struct neighbour_watch *watch, struct neighbour
     reading->flap_count = watch->seen.flap_count;
     memcpy(reading->flaps, watch->seen.flaps, sizeof reading->flaps);
     for (size_t i = 0; i < watch->seen.claim_count && watch->removed_count < REMOVED_KEPT; i++)
-        if (!own_has(watch->removed, watch->removed_count, &watch->seen.claims[i].claim.to))
+        if (!own_ipv4_has(watch->removed, watch->removed_count, &watch->seen.claims[i].claim.to))
             reading->claims[reading->claim_count++] = watch->seen.claims[i];
     memset(&watch->seen, 0, sizeof watch->seen);
     watch->removed_count = 0;
@@ -331,30 +323,13 @@ void neighbour_watch_end_table(struct neighbour_watch *watch)
     watch->settles = false;
 }
 
-bool neighbour_watch_is_whole(const struct neighbour_watch *watch)
+unsigned neighbour_watch_reads(const struct neighbour_watch *watch)
 {
-    return watch->events >= 0 && (watch->packets >= 0 || !watch->needs_packets);
+    return (watch->events >= 0 ? READS_CHANGES : 0) |
+           (watch->packets >= 0 || !watch->needs_packets ? READS_ARP : 0);
 }
 
 /* --- Beginning and end ------------------------------------------------------------------------ */
-
-struct neighbour_watcher *neighbour_watcher_create(void)
-{
-    struct neighbour_watcher *watcher = calloc(1, sizeof *watcher);
-
-    if (watcher && !(watcher->netlink = netlink_create(NULL))) {
-        free(watcher);
-        return NULL;
-    }
-    return watcher;
-}
-
-void neighbour_watcher_destroy(struct neighbour_watcher *watcher)
-{
-    if (watcher)
-        netlink_destroy(watcher->netlink);
-    free(watcher);
-}
 
 struct neighbour_watch *neighbour_watch_create(struct neighbour_watcher *watcher)
 {

@@ -13,6 +13,7 @@
 
 struct interface_address;
 struct interface_record;
+struct netlink;
 struct record;
 
 enum { FLAP_MACS = 4, FLAPS_KEPT = 4, CLAIMS_KEPT = 16, REMOVED_KEPT = 16, WATCHED_MAX = 64 };
@@ -22,7 +23,7 @@ struct neighbour_flap {
     struct address address;
     uint32_t interface, changes; /* index; how often its MAC address changed */
     uint8_t macs[FLAP_MACS][MAC_SIZE];
-    uint8_t mac_count; /* at least 2 */
+    uint8_t mac_count, again; /* at least 2; index of the address that came back */
 };
 
 /* A machine that gave an address of this machine as its own. */
@@ -46,17 +47,19 @@ struct neighbours_reading {
 int neighbours_take_interface(struct neighbours_reading *reading,
                               const struct interface_record *interface);
 
-/* Returns whether the interface has this address. */
-bool neighbours_own(const struct neighbours_reading *reading, const struct own_ipv4 *address);
+/* Returns whether the list has this address of this interface. */
+bool own_ipv4_has(const struct own_ipv4 *list, size_t count, const struct own_ipv4 *address);
 
 /* --- Between readings ------------------------------------------------------------------------- */
 
-struct neighbour_watcher; /* what all network namespaces share */
-struct neighbour_watch;   /* sockets of one network namespace, and its neighbours */
+/* What all network namespaces share. */
+struct neighbour_watcher {
+    struct netlink *netlink;
+    unsigned packet_sockets; /* closing each takes some 20 ms (synchronize_net() of the kernel) */
+};
+struct neighbour_watch; /* sockets of one network namespace, and its neighbours */
 
-/* Return NULL if memory is short. */
-struct neighbour_watcher *neighbour_watcher_create(void);
-void neighbour_watcher_destroy(struct neighbour_watcher *watcher);
+/* Returns NULL if memory is short. */
 struct neighbour_watch *neighbour_watch_create(struct neighbour_watcher *watcher);
 void neighbour_watch_destroy(struct neighbour_watch *watch);
 
@@ -64,8 +67,9 @@ void neighbour_watch_destroy(struct neighbour_watch *watch);
  * the reading's own addresses. */
 void neighbour_watch_open(struct neighbour_watch *watch, struct neighbours_reading *reading);
 
-/* Returns whether all is watched that can be watched: events, and ARP if there is an address. */
-bool neighbour_watch_is_whole(const struct neighbour_watch *watch);
+/* Returns which parts are watched: READS_CHANGES, and READS_ARP unless a socket for
+ * it is missing. */
+unsigned neighbour_watch_reads(const struct neighbour_watch *watch);
 
 /* Reads what came, so that the sockets do not overflow. */
 void neighbour_watch_drain(struct neighbour_watch *watch);

@@ -425,7 +425,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->paths.is_wanted = needs & READS_LOSS;
     sockets->paths.is_only = !options->milliseconds && !options->repeats;
-    reading->watch = needs & READS_ARP ? watch : NULL;
+    reading->watch = needs & READS_CHANGES ? watch : NULL;
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
     if (!sockets->half_open || !sockets->busiest)
@@ -465,9 +465,10 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
                  READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_DNS | READS_LOSS);
     reading->read |= sees_held ? READS_HELD : 0;
     /* with lo alone there are no neighbours */
-    if (watch ? reading->interface_count == 1 || neighbour_watch_is_whole(watch)
-              : proc_tree_is_own(options->proc_root))
-        reading->read |= needs & READS_ARP;
+    if (watch ? reading->interface_count == 1 : proc_tree_is_own(options->proc_root))
+        reading->read |= needs & (READS_CHANGES | READS_ARP);
+    else if (watch)
+        reading->read |= needs & neighbour_watch_reads(watch);
     reading->read |= lists_queues ? READS_QUEUES | (needs & READS_SOFTNET) : 0;
     reading->read &= ~reading->lacking;
     return error;

@@ -40,8 +40,9 @@
 #define READS_HELD       (1u << 16) /* sockets of processes that no table lists */
 #define READS_DNS        (1u << 17) /* queries of DNS and their answers, if rights allow it */
 #define READS_LOSS       (1u << 18) /* segments and round-trip times of each peer */
-#define READS_ARP        (1u << 19) /* events of neighbours, and ARP packets of others */
+#define READS_ARP        (1u << 19) /* ARP packets of others, if rights allow it */
 #define READS_SCANS      (1u << 20) /* packets to closed ports, by source */
+#define READS_CHANGES    (1u << 21) /* events of neighbours */
 #define READS_NAT        (1u << 22) /* UDP flows with a translated destination that is silent */
 #define READS_QUEUES     (1u << 24) /* queues of network cards */
 

@@ -286,10 +286,11 @@ const struct rule rules[] = {
       "fastnet neigh --state failed,incomplete --count-by interface",
       "rtnetlink: neighbours and events of RTNLGRP_NEIGH; packet(7): ARP packets",
       "a change and a return; 1 ARP packet; 64 new addresses"},
-     READS_ROUTES | READS_INTERFACES | READS_LINKS | READS_TCP | READS_ARP,
+     READS_ROUTES | READS_INTERFACES | READS_LINKS | READS_TCP | READS_CHANGES | READS_ARP,
      .evaluate = rule_neighbour_flap,
      .parts = {{"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
-               {"events and ARP packets", READS_ARP, {NO_NUMBER}}}},
+               {"changes of neighbours", READS_CHANGES, {NO_NUMBER}},
+               {"ARP packets", READS_ARP, {NO_NUMBER}}}},
     {{"multicast-missing",
       "a program waits for a multicast group that its interface has not joined",
       "let the program join the group on the interface at which the packets arrive: "

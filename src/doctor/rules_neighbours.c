@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
 #include "fastnet/report.h"
@@ -26,18 +27,17 @@ static const char other_advice[] =
 static void emit_flap(struct examination *examination, const struct neighbour_flap *flap)
 {
     const struct reading *now = examination->now;
-    char address[ENDPOINT_TEXT], mac[MAC_TEXT], other[MAC_TEXT], command[128];
+    char address[ENDPOINT_TEXT], mac[MAC_TEXT], command[128];
     struct finding finding;
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   address_text(address, &flap->address));
     finding_summary(&finding,
                     "the MAC address of %s on %s changed %" PRIu32
-                    " times in %.7g s, to %s and back to %s: two machines, or two interfaces of a "
+                    " times in %.7g s, and is %s again: two machines, or two interfaces of a "
                     "machine, have this address%s",
                     address, interface_name(now, flap->interface), flap->changes,
-                    seconds_between(examination), mac_text(other, flap->macs[1]),
-                    mac_text(mac, flap->macs[0]),
+                    seconds_between(examination), mac_text(mac, flap->macs[flap->again]),
                     flap->changes == 2 ? ", or a spare machine had it for a moment" : "");
     for (size_t i = 0; i < flap->mac_count; i++)
         finding_evidence(&finding, "it had %s", mac_text(mac, flap->macs[i]));
@@ -64,11 +64,14 @@ static bool is_own_mac(const struct reading *reading, const uint8_t *mac)
  * readings. Interfaces of this machine in one network receive the ARP of each other. */
 static bool claim_holds(const struct examination *examination, const struct neighbour_claim *claim)
 {
-    const struct reading *before = examination->before, *now = examination->now;
+    const struct reading *both[] = {examination->before, examination->now};
 
-    return neighbours_own(&before->neighbours, &claim->claim.to) &&
-           neighbours_own(&now->neighbours, &claim->claim.to) &&
-           !is_own_mac(before, claim->claim.mac) && !is_own_mac(now, claim->claim.mac);
+    for (size_t i = 0; i < COUNT(both); i++)
+        if (!own_ipv4_has(both[i]->neighbours.own, both[i]->neighbours.own_count,
+                          &claim->claim.to) ||
+            is_own_mac(both[i], claim->claim.mac))
+            return false;
+    return true;
 }
 
 /* A single packet may be the last of a machine that has given up the address. */

@@ -1,10 +1,9 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # check-worlds uses and sets these
 # SPDX-License-Identifier: MIT
 # Worlds of neighbours: two machines with one address, and machines that look similar but are
 # healthy.
 
 samples+=(neighbour_of_two_machines neighbour_own_address healthy_neighbour_vrrp)
-# shellcheck disable=SC2034,SC2154 # of check-worlds
 shows[neighbour-flap]='10\.3\.0\.[29]|2001:db8::9|c0 '
 
 mac_a=06:11:11:11:11:0a
@@ -279,4 +278,19 @@ world_healthy_neighbour_states()
     set_net c ipv4/neigh/c0/delay_first_probe_time 0
     neighbour_is_known c 10.3.0.2
     finds_nothing c
+}
+
+# Events of neighbours need no rights, so only the part that receives ARP packets is not tried.
+world_neighbour_of_two_machines_for_a_user()
+{
+    local as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    two_machines
+    if ! "${as_user[@]}" true 2>/dev/null; then
+        skip "$world" "no other user in this namespace"
+        return
+    fi
+    program_for_everybody
+    inside c "${as_user[@]}" "$FASTNET" doctor --only=neighbour-flap --for=3 >"$work/rows" 2>"$work/err" </dev/null
+    is "$world: only ARP packets are missing" "neighbour-flap (no ARP packets)" \
+        "$(sed -n 's/.*is missing: //p' "$work/err")"
 }
