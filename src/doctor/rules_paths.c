@@ -122,14 +122,15 @@ struct losses {
 static bool is_lossy(const struct loss_group *group)
 {
     const struct path_counts *counts = &group->counts;
-    const bool continues = counts->lost_before >= LOSS_BEFORE &&
+    const bool was_lossy = counts->lost_before >= LOSS_LEAST &&
                            reaches(counts->lost_before, LOSS_PERCENT, counts->sent_before);
-    const bool is_new = counts->lost >= LOSS_NEW &&
-                        reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
-                        (counts->steady || __builtin_popcount(counts->seconds) >= LOSS_SECONDS);
+    const bool is_new =
+        counts->lost >= LOSS_NEW && reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
+        (was_lossy || counts->steady || __builtin_popcount(counts->seconds) >= LOSS_SECONDS);
 
     return counts->silent < counts->lossy && counts->lost >= LOSS_LEAST &&
-           reaches(counts->lost, LOSS_PERCENT, counts->sent) && (continues || is_new);
+           reaches(counts->lost, LOSS_PERCENT, counts->sent) &&
+           ((was_lossy && counts->lost_before >= LOSS_BEFORE) || is_new);
 }
 
 /* Returns whether several peers of a network lose segments. */

@@ -216,8 +216,11 @@ static void a_new_loss_is_not_that_of_one_moment(void **state)
     assert_string_equal(scene->subject, "10.9.2.1");
     for (uint64_t i = 3; i < 8; i++)
         take_lossy(scene, i, "10.9.3.1", 0, 15); /* all of them at the same time */
+    take_before(scene, 10, "10.9.5.1", sent(100, 3)); /* it lost segments before, too */
+    take_now(scene, 10, "10.9.5.1", sent(1100, 23));
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_null(strstr(scene->evidence, "10.9.3.1"));
+    assert_non_null(strstr(scene->evidence, "also 10.9.5.1: 20 of 1000"));
     info.snd_ssthresh = 20;
     take_before(scene, 9, "10.9.4.1", sent(1000, 0));
     take_now(scene, 9, "10.9.4.1", info);

@@ -64,6 +64,7 @@ world_loss_subnet_of_100()
     start c traffic serve 0.0.0.0 7000 10
     PEERS=25600 start s traffic talk 10.9.0.0 7000 1000 1000 50
     PEERS=20 start s traffic talk 10.9.7.0 7000 20 1000 20
+    wait_until has_lost 10
     finds s 'loss 10.9.7.*'
 }
 
@@ -88,6 +89,7 @@ world_loss_beside_loopback()
     start s traffic talk 127.0.0.1 7001 5 100000 10
     start c traffic serve 0.0.0.0 7000 10
     start s traffic talk 10.9.3.7 7000 5 20000 50
+    wait_until has_lost 10
     finds s 'loss 10.9.3.7'
 }
 
@@ -135,12 +137,12 @@ world_healthy_loss_in_one_moment()
     peers 10.9.3.7/32 5 0
     start c traffic serve 0.0.0.0 7000 10
     PEERS=100 start s traffic talk 10.9.1.0 7000 100 1000 10
-    start s traffic talk 10.9.3.7 7000 20 1000 10
+    start s traffic talk 10.9.3.7 7000 8 1000 10
     window=3
     examine s &
     sleep 1.5 # the time at which it happens does not matter
     rule c input ip daddr 10.9.3.7 drop
-    sleep 0.15
+    sleep 0.1
     inside c nft flush ruleset
     wait "$!"
     is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
