@@ -215,7 +215,7 @@ static void a_new_loss_is_not_that_of_one_moment(void **state)
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_string_equal(scene->subject, "10.9.2.1");
     for (uint64_t i = 3; i < 8; i++)
-        take_lossy(scene, i, "10.9.3.1", 0, 15); /* all of them at the same time */
+        take_lossy(scene, i, "10.9.3.1", 0, 15);      /* all of them at the same time */
     take_before(scene, 10, "10.9.5.1", sent(100, 3)); /* it lost segments before, too */
     take_now(scene, 10, "10.9.5.1", sent(1100, 23));
     assert_int_equal(try_rule(scene, "loss"), 1);

@@ -131,6 +131,12 @@ world_healthy_loss_roaming()
     is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
 }
 
+has_sent() # SEGMENTS
+{
+    inside s "$FASTNET" sockets -t --no-header \
+        --where "remote_address = 10.9.3.7 and data_segs_out >= $1" | grep -q .
+}
+
 # A network fails over to another way: all of its connections lose a few packets in one moment.
 world_healthy_loss_in_one_moment()
 {
@@ -140,10 +146,8 @@ world_healthy_loss_in_one_moment()
     start s traffic talk 10.9.3.7 7000 8 1000 10
     window=3
     examine s &
-    sleep 1.5 # the time at which it happens does not matter
-    rule c input ip daddr 10.9.3.7 drop
-    sleep 0.1
-    inside c nft flush ruleset
+    wait_until has_sent 150
+    rule c input ip daddr 10.9.3.7 limit rate 1/hour burst 80 packets drop
     wait "$!"
     is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
 }
