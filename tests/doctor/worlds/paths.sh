@@ -148,6 +148,7 @@ world_healthy_loss_in_one_moment()
     examine s &
     wait_until has_sent 150
     rule c input ip daddr 10.9.3.7 limit rate 1/hour burst 80 packets drop
+    wait_until has_lost 40
     wait "$!"
     is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
 }
