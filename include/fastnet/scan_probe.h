@@ -10,8 +10,9 @@
 #include "fastnet/address.h"
 #include "fastnet/drop_probe.h"
 
-/* Ports with the same lowest 10 bits count as one port. */
-enum { SCAN_PORT_BITS = 1024 };
+/* Ports with the same lowest 10 bits count as one port. UDP ports from SCAN_UDP_PORTS on do not
+ * count. */
+enum { SCAN_PORT_BITS = 1024, SCAN_UDP_PORTS = 10000 };
 
 /* Packets of one source to one destination, of one protocol. Replies are left out as far as they
  * can be known. */

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "doctor/reading.h"
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
 
 enum {
@@ -171,7 +172,7 @@ int paths_take(struct reading *reading, const struct record *record,
 }
 
 void paths_take_ended(struct paths_reading *paths, const struct record *record,
-                      const struct kernel_tcp_info *info)
+                      const struct kernel_tcp_info *info, uint64_t now)
 {
     const struct path_key key = {.peer = address_unmapped(&record->socket.remote.address)};
     struct path *path = paths->is_wanted && path_is_measured(record, info) &&
@@ -179,8 +180,13 @@ void paths_take_ended(struct paths_reading *paths, const struct record *record,
                             ? path_find(paths, &key)
                             : NULL;
 
-    if (path)
-        path_count(&path->counts, sender_find(paths, record->identity), info);
+    const uint32_t lossy = path ? path->counts.lossy : 0;
+
+    if (!path)
+        return;
+    path_count(&path->counts, sender_find(paths, record->identity), info);
+    if (path->counts.lossy > lossy)
+        path->counts.seconds |= UINT32_C(1) << now / CLOCK_SECOND % 32;
 }
 
 void paths_trim(struct paths_reading *paths)

@@ -37,8 +37,9 @@ struct path_counts {
     uint64_t unsure;                   /* retransmitted by silent connections: maybe lost */
     uint64_t sent_before, lost_before; /* in the first reading, by the connections in both */
     uint32_t lossy;                    /* connections that lost segments */
-    uint32_t steady; /* lossy connections that lost more than two windows: not in one moment */
-    uint32_t silent; /* connections over which nothing passed for a time, or since a time */
+    uint32_t seconds; /* bit n: the n-th second, in which a lossy connection ended */
+    uint32_t steady;  /* lossy connections that lost more than two windows: not in one moment */
+    uint32_t silent;  /* connections over which nothing passed for a time, or since a time */
 };
 
 struct path {
@@ -60,9 +61,10 @@ struct paths_reading {
 int paths_take(struct reading *reading, const struct record *record,
                const struct kernel_tcp_info *info);
 
-/* Takes a connection that ended after the reading. Without memory, it is not counted. */
+/* Takes a connection that ended after the reading, at `now` (ns). Without memory, it is not
+ * counted. */
 void paths_take_ended(struct paths_reading *paths, const struct record *record,
-                      const struct kernel_tcp_info *info);
+                      const struct kernel_tcp_info *info, uint64_t now);
 
 /* Frees the paths, which the next reading does not need. */
 void paths_trim(struct paths_reading *paths);

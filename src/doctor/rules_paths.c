@@ -90,14 +90,15 @@ static const char *network_text(char text[TEXT_NETWORK_MAX + 1], const struct ne
 
 /* Percentages are those of segments with data. A busy path usually loses less than one percent. A
  * loss that continues was there before the first reading, too. A loss that is new must be larger,
- * and must be spread over connections or over time. */
+ * and must be spread over time: connections that are open at the same time may lose segments in
+ * one moment. */
 enum {
     LOSS_PERCENT = 1,
     LOSS_LEAST = 3,   /* segments between the readings */
     LOSS_BEFORE = 10, /* segments before */
     LOSS_NEW_PERCENT = 2,
     LOSS_NEW = 20,
-    LOSS_CONNECTIONS = 5,
+    LOSS_SECONDS = 3,  /* number of seconds in which lossy connections ended */
     LOSS_CLEANER = 10, /* to other peers, the percentage is at most a tenth */
     LOSS_SHARE = 5,    /* a network is lossy if a fifth is not lost by its worst peer */
     LOSSES_KEPT = 4,
@@ -121,14 +122,15 @@ struct losses {
 static bool is_lossy(const struct loss_group *group)
 {
     const struct path_counts *counts = &group->counts;
-    const bool continues = counts->lost_before >= LOSS_BEFORE &&
+    const bool was_lossy = counts->lost_before >= LOSS_LEAST &&
                            reaches(counts->lost_before, LOSS_PERCENT, counts->sent_before);
-    const bool is_new = counts->lost >= LOSS_NEW &&
-                        reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
-                        (counts->steady || counts->lossy >= LOSS_CONNECTIONS);
+    const bool is_new =
+        counts->lost >= LOSS_NEW && reaches(counts->lost, LOSS_NEW_PERCENT, counts->sent) &&
+        (was_lossy || counts->steady || __builtin_popcount(counts->seconds) >= LOSS_SECONDS);
 
     return counts->silent < counts->lossy && counts->lost >= LOSS_LEAST &&
-           reaches(counts->lost, LOSS_PERCENT, counts->sent) && (continues || is_new);
+           reaches(counts->lost, LOSS_PERCENT, counts->sent) &&
+           ((was_lossy && counts->lost_before >= LOSS_BEFORE) || is_new);
 }
 
 /* Returns whether several peers of a network lose segments. */
@@ -146,6 +148,7 @@ static void counts_add(struct path_counts *counts, const struct path_counts *mor
     counts->sent_before += more->sent_before;
     counts->lost_before += more->lost_before;
     counts->lossy += more->lossy;
+    counts->seconds |= more->seconds;
     counts->steady += more->steady;
     counts->silent += more->silent;
 }
@@ -343,7 +346,7 @@ enum {
     LIKE_PEERS = 8,      /* least number of peers that are much faster */
     ZONE_LEAST = 3,      /* connections of each network that is compared */
     ZONE_PEERS = 3,      /* a slow network has this number of peers, or */
-    ZONE_TIMED = 8,      /* this number of connections */
+    ZONE_TIMED = 8,      /* this number of connections from here: one client may be anywhere */
     RTT_BUCKETS = 32,
 };
 
@@ -453,7 +456,7 @@ static void slow_keep(struct slow_path *slow, struct slow_path path, const struc
 static bool is_slow_zone(const struct rtt_group *zone)
 {
     return zone->rtt >= SLOW_US && zone->timed >= ZONE_LEAST &&
-           (zone->timed >= ZONE_TIMED || zone->members >= ZONE_PEERS);
+           (zone->members >= ZONE_PEERS || (!zone->key.is_client && zone->timed >= ZONE_TIMED));
 }
 
 /* Finds slow networks; without any, slow peers of networks that are not slow. */

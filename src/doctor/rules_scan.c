@@ -36,11 +36,14 @@ static void scan_take_send(const struct connect *sent, void *arg)
         own->bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
-/* Returns the number of ports, which is at least this number. */
+/* Returns the number of ports, which is at least this number; 0: they may have been the ports of
+ * clients that do not wait any more. */
 static unsigned scan_ports(const struct port_scan *scan, const struct scan_own_ports *own)
 {
     unsigned count = 0;
 
+    if (scan->protocol == IPPROTO_UDP && own->reading->counts.numbers[PORT_FIRST] < SCAN_UDP_PORTS)
+        return 0;
     for (size_t i = 0; i < COUNT(scan->ports); i++)
         count += (unsigned)__builtin_popcountll(
             scan->ports[i] & ~(scan->protocol == IPPROTO_UDP ? own->bits[i] : 0));

@@ -60,12 +60,14 @@ static void emit_storm(struct examination *examination, const struct busy *waiti
     finding_emit(&finding, examination, waiting->count, ports, ABSENT);
 }
 
-/* Returns the connections a second that ended lately: the lower rate of both parts. */
+/* Returns the connections a second that ended lately: the lowest rate of all parts. */
 static uint64_t storm_rate(const struct storm *storm)
 {
-    const uint64_t *ended = storm->ended;
+    uint64_t least = storm->ended[0];
 
-    return (ended[0] < ended[1] ? ended[0] : ended[1]) / STORM_PART_S;
+    for (size_t i = 1; i < STORM_PARTS; i++)
+        least = storm->ended[i] < least ? storm->ended[i] : least;
+    return least / STORM_PART_S;
 }
 
 static bool is_storm(const struct busy *waiting, const struct storm *storm, const struct storm *all,
@@ -76,8 +78,7 @@ static bool is_storm(const struct busy *waiting, const struct storm *storm, cons
     return waiting->count >= STORM_LEAST && reaches(waiting->count, USED_PERCENT, ports) &&
            reaches(soon, GOES_ON_PERCENT, ports) &&
            (reaches(waiting->count, HALF_PERCENT, ports) || reaches(soon, SOON_PERCENT, ports)) &&
-           reaches(storm->ended[0], PART_PERCENT, all->ended[0]) &&
-           reaches(storm->ended[1], PART_PERCENT, all->ended[1]);
+           reaches(storm_rate(storm), PART_PERCENT, storm_rate(all));
 }
 
 /* If the ports are nearly used up, rule_ephemeral_ports() reports them. */

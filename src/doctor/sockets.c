@@ -10,6 +10,7 @@
 
 #include "doctor/reading.h"
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/kernel_info.h"
 
@@ -532,7 +533,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
     if (origin.pid && !origin.error)
         storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
     if (record->has & SOCKET_TCP_INFO)
-        paths_take_ended(&sockets->paths, record, &info);
+        paths_take_ended(&sockets->paths, record, &info, clock_nanoseconds(CLOCK_MONOTONIC));
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;

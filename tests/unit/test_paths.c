@@ -215,9 +215,12 @@ static void a_new_loss_is_not_that_of_one_moment(void **state)
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_string_equal(scene->subject, "10.9.2.1");
     for (uint64_t i = 3; i < 8; i++)
-        take_lossy(scene, i, "10.9.3.1", 0, 5);
+        take_lossy(scene, i, "10.9.3.1", 0, 15);      /* all of them at the same time */
+    take_before(scene, 10, "10.9.5.1", sent(100, 3)); /* it lost segments before, too */
+    take_now(scene, 10, "10.9.5.1", sent(1100, 23));
     assert_int_equal(try_rule(scene, "loss"), 1);
-    assert_string_equal(scene->subject, "10.9.3.1"); /* five connections */
+    assert_null(strstr(scene->evidence, "10.9.3.1"));
+    assert_non_null(strstr(scene->evidence, "also 10.9.5.1: 20 of 1000"));
     info.snd_ssthresh = 20;
     take_before(scene, 9, "10.9.4.1", sent(1000, 0));
     take_now(scene, 9, "10.9.4.1", info);
@@ -296,7 +299,8 @@ static void short_connections_count_if_all_that_ended_are_known(void **state)
     for (uint64_t i = 1; i <= 10; i++) {
         const struct kernel_tcp_info info = sent(10, 2);
         struct record record = connection(i, "10.9.1.1", &info);
-        paths_take_ended(&scene->before.sockets.paths, &record, &info);
+        assert_int_equal(try_rule(scene, "loss"), 0);
+        paths_take_ended(&scene->before.sockets.paths, &record, &info, i / 4 * CLOCK_SECOND);
     }
     assert_int_equal(try_rule(scene, "loss"), 1);
     for (uint64_t i = 11; i <= 20; i++)

@@ -27,7 +27,7 @@ struct scan_value {
  * its source port is at least SCAN_SOURCE_PORT, because replies come from lower ports; and if its
  * destination port is below SCAN_UDP_PORTS, because the kernel and most programs (RTP) choose
  * higher ports for clients. A TCP segment counts only without ACK and RST. */
-enum { SCAN_SOURCE_PORT = 1024, SCAN_UDP_PORTS = 10000 };
+enum { SCAN_SOURCE_PORT = 1024 };
 
 /* Reasons of the running kernel (enum skb_drop_reason). */
 struct scan_reasons {

@@ -24,12 +24,19 @@ peers() # [PREFIX MILLISECONDS PERMILLE]...
 
 # --- Loss -------------------------------------------------------------------------------------
 
+has_lost() # SEGMENTS
+{
+    [ "$(inside s "$FASTNET" sockets -t --columns total_retrans --no-header |
+        awk '{ sum += $1 } END { print sum + 0 }')" -ge "$1" ]
+}
+
 world_loss_peer()
 {
     peers 10.9.3.7/32 40 30
     start c traffic serve 0.0.0.0 7000 10
     PEERS=1000 start s traffic talk 10.9.3.0 7000 1000 1000 100
     PEERS=1 start s traffic talk 10.9.3.7 7000 5 20000 50
+    wait_until has_lost 40
     finds s 'loss 10.9.3.7'
 }
 
@@ -58,6 +65,7 @@ world_loss_subnet_of_100()
     start c traffic serve 0.0.0.0 7000 10
     PEERS=25600 start s traffic talk 10.9.0.0 7000 1000 1000 50
     PEERS=20 start s traffic talk 10.9.7.0 7000 20 1000 20
+    wait_until has_lost 10
     finds s 'loss 10.9.7.*'
 }
 
@@ -82,6 +90,7 @@ world_loss_beside_loopback()
     start s traffic talk 127.0.0.1 7001 5 100000 10
     start c traffic serve 0.0.0.0 7000 10
     start s traffic talk 10.9.3.7 7000 5 20000 50
+    wait_until has_lost 10
     finds s 'loss 10.9.3.7'
 }
 
@@ -119,6 +128,28 @@ world_healthy_loss_roaming()
     rule c input ip daddr 10.9.3.7 drop
     wait_until timed_out
     inside c nft flush ruleset
+    wait "$!"
+    is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
+}
+
+has_sent() # SEGMENTS
+{
+    inside s "$FASTNET" sockets -t --no-header \
+        --where "remote_address = 10.9.3.7 and data_segs_out >= $1" | grep -q .
+}
+
+# A network fails over to another way: all of its connections lose a few packets in one moment.
+world_healthy_loss_in_one_moment()
+{
+    peers 10.9.3.7/32 5 0
+    start c traffic serve 0.0.0.0 7000 10
+    PEERS=100 start s traffic talk 10.9.1.0 7000 100 1000 10
+    start s traffic talk 10.9.3.7 7000 8 1000 10
+    window=3
+    examine s &
+    wait_until has_sent 150
+    rule c input ip daddr 10.9.3.7 limit rate 1/hour burst 80 packets drop
+    wait_until has_lost 40
     wait "$!"
     is "$world: nothing" "" "$(cat "$work/found" "$work/err")"
 }
@@ -174,6 +205,25 @@ world_healthy_distant_clients()
         PEERS=5 SOURCE=10.9.$zone.10 start c traffic talk 10.8.0.1 7000 10 100 100
     done
     finds_nothing s
+}
+
+# It may be anywhere.
+world_healthy_distant_client_with_many_connections()
+{
+    peers 10.9.2.0/24 40 0
+    start s traffic serve 0.0.0.0 7000 100
+    for zone in 1 3; do
+        PEERS=10 SOURCE=10.9.$zone.10 start c traffic talk 10.8.0.1 7000 20 100 100
+    done
+    SOURCE=10.9.2.10 start c traffic talk 10.8.0.1 7000 10 100 100
+    wait_until sends_slowly
+    finds_nothing s
+}
+
+sends_slowly()
+{
+    inside s "$FASTNET" sockets -t --where 'min_rtt > 20ms and data_segs_out >= 5' --no-header \
+        >"$work/slow" && has_lines "$work/slow" 10
 }
 
 world_healthy_distant_backup()
