@@ -88,7 +88,7 @@ enum { FIREWALL_CLASSES = 12 };
 struct firewall_rule {
     uint32_t first, count;              /* its steps */
     uint16_t port, port_last;           /* the rule does nothing with packets to other ports */
-    uint8_t outcomes[FIREWALL_CLASSES]; /* of firewall_judge.c; 0: not kept */
+    uint8_t outcomes[FIREWALL_CLASSES]; /* firewall_judge.c keeps them; 0: unknown */
 };
 
 /* Hooks as far as they matter here. HOOK_NONE: any hook may lead to the chain. */

@@ -20,7 +20,7 @@ struct judge {
     uint32_t states; /* bits STATE_*: the packet has one of these states */
     bool is_known;   /* else the packet is REACH_UNKNOWN */
     bool compares;   /* a rule looks at the port or the destination */
-    unsigned class;  /* of packet and states: index of the outcomes that rules keep */
+    unsigned class;  /* index of the outcomes that rules keep: packet and states */
     unsigned depth;  /* jumps from the base chain to the current chain */
     struct judge_registers registers;
 };
