@@ -186,7 +186,7 @@ void firewall_finish_set(struct firewall *firewall, struct firewall_set *set)
 /* Nothing can be proven beside some effects. A rule at hook input may give a packet the port of
  * another listener, after the earlier rules have seen the first port. A rule at hook prerouting may
  * do so, too, but hook input comes later and sees the new port. Any hook may lead to a chain that
- * is no base chain. */
+ * is not a base chain. */
 void firewall_note_effects(struct firewall *firewall, const struct firewall_chain *chain,
                            unsigned effects, struct text culprit)
 {
