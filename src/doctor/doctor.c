@@ -113,7 +113,6 @@ static void doctor_take_drops(struct doctor *doctor)
 static void doctor_take_queries(struct doctor *doctor)
 {
     const uint64_t marked = clock_nanoseconds(CLOCK_MONOTONIC);
-    uint64_t due;
 
     hash_table_finish(&doctor->dns);
     if (!doctor->queries || dns_probe_mark(doctor->queries) < 0)
@@ -123,7 +122,7 @@ static void doctor_take_queries(struct doctor *doctor)
         hash_table_finish(&doctor->dns);
         if (dns_servers_take(&doctor->dns, doctor->queries) < 0)
             return;
-        due = dns_servers_due(&doctor->dns, marked);
+        const uint64_t due = dns_servers_due(&doctor->dns, marked);
         if (due < next - CLOCK_SECOND / 5)
             return;
         clock_wait_shown(due < next ? due : next, doctor->options->progress);

@@ -425,7 +425,7 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     reading->at = clock_nanoseconds(CLOCK_MONOTONIC);
     sockets->paths.is_wanted = needs & READS_LOSS;
     sockets->paths.is_only = !options->milliseconds && !options->repeats;
-    reading->watch = needs & READS_CHANGES ? watch : NULL;
+    reading->watch = (needs & READS_CHANGES) ? watch : NULL;
     sockets->half_open = calloc(UINT16_MAX + 1, sizeof *sockets->half_open);
     sockets->busiest = calloc(BUSIEST_SLOTS, sizeof *sockets->busiest);
     if (!sockets->half_open || !sockets->busiest)

@@ -262,12 +262,14 @@ static void nat_find_routes(struct nat_targets *targets, const struct examinatio
 static void emit_stale_nat(struct examination *examination, const struct nat_target *target)
 {
     char address[ENDPOINT_TEXT], service[ENDPOINT_TEXT], client[ENDPOINT_TEXT], command[128];
-    char name[IF_NAMESIZE], why[IF_NAMESIZE + 64] = "no route leads to this address";
+    char why[IF_NAMESIZE + 64] = "no route leads to this address";
     struct finding finding;
 
-    if (target->interface)
+    if (target->interface) {
+        char name[IF_NAMESIZE];
         snprintf(why, sizeof why, "this address does not answer at interface %s",
                  if_indextoname(target->interface, name) ? name : "?");
+    }
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   endpoint_text(address, &target->target));
     finding_summary(&finding,

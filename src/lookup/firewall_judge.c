@@ -96,14 +96,14 @@ static unsigned judge_rule(struct judge *judge, struct firewall_rule *rule)
     const struct firewall_packet *packet = judge->packet;
     const bool compares = judge->compares;
     uint8_t *kept = judge->class < FIREWALL_CLASSES ? &rule->outcomes[judge->class] : NULL;
-    unsigned outcome;
+    unsigned outcome = kept ? *kept : 0;
 
     if (packet->has_port && (packet->port < rule->port || packet->port > rule->port_last)) {
         judge->compares = true;
         return OUTCOME_NEXT;
     }
-    if (kept && *kept)
-        return *kept;
+    if (outcome)
+        return outcome;
     judge->compares = false;
     outcome = judge_steps(judge, rule);
     if (kept && !judge->compares && judge->is_known)

@@ -88,24 +88,22 @@ static int kernel_types_read(struct kernel_types *types)
 }
 
 /* The types that this thread has read, and how many users they have. */
-static _Thread_local struct {
-    struct kernel_types types;
-    unsigned users;
-} shared_types;
+static _Thread_local struct kernel_types shared_types;
+static _Thread_local unsigned shared_users;
 
 int kernel_types_init(struct kernel_types *types)
 {
-    const int status = shared_types.users ? 0 : kernel_types_read(&shared_types.types);
+    const int status = shared_users ? 0 : kernel_types_read(&shared_types);
 
-    shared_types.users += status == 0;
-    *types = shared_types.types;
+    shared_users += status == 0;
+    *types = shared_types;
     return status;
 }
 
 void kernel_types_finish(struct kernel_types *types)
 {
-    if (types->bytes && --shared_types.users == 0)
-        kernel_types_free(&shared_types.types);
+    if (types->bytes && --shared_users == 0)
+        kernel_types_free(&shared_types);
     *types = (struct kernel_types){.bytes = NULL};
 }
 

@@ -272,10 +272,10 @@ static void connections_that_hang_are_a_finding_unless_others_are_answered(void 
     assert_string_equal(scene.subject[0], "192.0.2.1:853");
     hash_table_finish(&scene.servers);
     scene.now.sockets.dns_connections.count = 2;
-    list[0].state = DNS_ANSWERED;
+    scene.now.sockets.dns_connections.list[0].state = DNS_ANSWERED;
     assert_int_equal(examine(), 0);
     hash_table_finish(&scene.servers);
-    list[0].state = DNS_WAITS;
+    scene.now.sockets.dns_connections.list[0].state = DNS_WAITS;
     assert_int_equal(examine(), 0);
 }
 

@@ -121,7 +121,7 @@ static struct record connection(uint64_t cookie, const char *peer,
 }
 
 /* The info of a connection that sent and lost so many segments. */
-static struct kernel_tcp_info sent(uint32_t segments, uint32_t lost)
+static struct kernel_tcp_info info_of_sent(uint32_t segments, uint32_t lost)
 {
     return (struct kernel_tcp_info){.options = TCP_OPTION_SACK,
                                     .data_segs_out = segments,
@@ -154,8 +154,8 @@ static void take_now(struct paths_scene *scene, uint64_t cookie, const char *pee
 static void take_lossy(struct paths_scene *scene, uint64_t cookie, const char *peer,
                        uint32_t before, uint32_t lost)
 {
-    take_before(scene, cookie, peer, sent(1000, before));
-    take_now(scene, cookie, peer, sent(1100, before + lost));
+    take_before(scene, cookie, peer, info_of_sent(1000, before));
+    take_now(scene, cookie, peer, info_of_sent(1100, before + lost));
 }
 
 /* --- Loss ------------------------------------------------------------------------------------- */
@@ -207,7 +207,7 @@ static void less_than_a_percent_now_or_before_is_usual(void **state)
 static void a_new_loss_is_not_that_of_one_moment(void **state)
 {
     struct paths_scene *scene = *state;
-    struct kernel_tcp_info info = sent(1100, 20);
+    struct kernel_tcp_info info = info_of_sent(1100, 20);
 
     take_lossy(scene, 1, "10.9.1.1", 0, 20); /* two windows of 10 segments */
     assert_int_equal(try_rule(scene, "loss"), 0);
@@ -215,14 +215,14 @@ static void a_new_loss_is_not_that_of_one_moment(void **state)
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_string_equal(scene->subject, "10.9.2.1");
     for (uint64_t i = 3; i < 8; i++)
-        take_lossy(scene, i, "10.9.3.1", 0, 15);      /* all of them at the same time */
-    take_before(scene, 10, "10.9.5.1", sent(100, 3)); /* it lost segments before, too */
-    take_now(scene, 10, "10.9.5.1", sent(1100, 23));
+        take_lossy(scene, i, "10.9.3.1", 0, 15);              /* all of them at the same time */
+    take_before(scene, 10, "10.9.5.1", info_of_sent(100, 3)); /* it lost segments before, too */
+    take_now(scene, 10, "10.9.5.1", info_of_sent(1100, 23));
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_null(strstr(scene->evidence, "10.9.3.1"));
     assert_non_null(strstr(scene->evidence, "also 10.9.5.1: 20 of 1000"));
     info.snd_ssthresh = 20;
-    take_before(scene, 9, "10.9.4.1", sent(1000, 0));
+    take_before(scene, 9, "10.9.4.1", info_of_sent(1000, 0));
     take_now(scene, 9, "10.9.4.1", info);
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_null(strstr(scene->evidence, "10.9.4.1"));
@@ -233,7 +233,7 @@ static void a_new_loss_is_not_that_of_one_moment(void **state)
 static void try_info(struct paths_scene *scene, struct kernel_tcp_info info, size_t expected)
 {
     paths_trim(&scene->now.sockets.paths);
-    take_before(scene, 1, "10.9.1.1", sent(1000, 30));
+    take_before(scene, 1, "10.9.1.1", info_of_sent(1000, 30));
     take_now(scene, 1, "10.9.1.1", info);
     assert_int_equal(try_rule(scene, "loss"), expected);
 }
@@ -241,27 +241,27 @@ static void try_info(struct paths_scene *scene, struct kernel_tcp_info info, siz
 static void needless_and_unanswered_retransmissions_are_not_lost(void **state)
 {
     struct paths_scene *scene = *state;
-    struct kernel_tcp_info info = sent(1100, 33);
+    struct kernel_tcp_info info = info_of_sent(1100, 33);
 
     info.dsack_dups = 1;
     try_info(scene, info, 0);
-    info = sent(1100, 33);
+    info = info_of_sent(1100, 33);
     info.retransmits = 1;
     try_info(scene, info, 0);
-    info = sent(1100, 133);
+    info = info_of_sent(1100, 133);
     info.retransmits = 2; /* the peer may be gone */
     try_info(scene, info, 0);
-    info = sent(1100, 133);
+    info = info_of_sent(1100, 133);
     info.total_rto = 2; /* nothing passed for a time */
     info.total_rto_recoveries = 1;
     try_info(scene, info, 0);
-    info = sent(1100, 133);
+    info = info_of_sent(1100, 133);
     info.options = 0; /* the peer cannot say that a segment had arrived */
     try_info(scene, info, 0);
-    info = sent(1100, 133);
+    info = info_of_sent(1100, 133);
     info.bytes_retrans = 0; /* only SYNs */
     try_info(scene, info, 0);
-    info = sent(1100, 133);
+    info = info_of_sent(1100, 133);
     info.total_rto = 3;
     info.total_rto_recoveries = 2;
     try_info(scene, info, 1);
@@ -270,7 +270,7 @@ static void needless_and_unanswered_retransmissions_are_not_lost(void **state)
 static void a_kernel_that_does_not_report_needless_segments_is_not_believed(void **state)
 {
     struct paths_scene *scene = *state;
-    const struct kernel_tcp_info before = sent(1000, 30), now = sent(1100, 40);
+    const struct kernel_tcp_info before = info_of_sent(1000, 30), now = info_of_sent(1100, 40);
     struct record first = connection(1, "10.9.1.1", &before),
                   second = connection(1, "10.9.1.1", &now);
 
@@ -297,21 +297,21 @@ static void short_connections_count_if_all_that_ended_are_known(void **state)
     struct paths_scene *scene = *state;
 
     for (uint64_t i = 1; i <= 10; i++) {
-        const struct kernel_tcp_info info = sent(10, 2);
+        const struct kernel_tcp_info info = info_of_sent(10, 2);
         struct record record = connection(i, "10.9.1.1", &info);
         assert_int_equal(try_rule(scene, "loss"), 0);
         paths_take_ended(&scene->before.sockets.paths, &record, &info, i / 4 * CLOCK_SECOND);
     }
     assert_int_equal(try_rule(scene, "loss"), 1);
     for (uint64_t i = 11; i <= 20; i++)
-        take_now(scene, i, "10.9.1.2", sent(10, 2));
+        take_now(scene, i, "10.9.1.2", info_of_sent(10, 2));
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_string_equal(scene->subject, "10.9.1.0/24");
     paths_trim(&scene->before.sockets.paths);
     paths_trim(&scene->now.sockets.paths);
     scene->before.sockets.paths.knows_ended = false;
     for (uint64_t i = 21; i <= 30; i++)
-        take_now(scene, i, "10.9.1.2", sent(10, 2));
+        take_now(scene, i, "10.9.1.2", info_of_sent(10, 2));
     assert_int_equal(try_rule(scene, "loss"), 0);
 }
 
@@ -321,9 +321,9 @@ static void clean_connections_to_the_same_peer_dilute_the_loss(void **state)
 
     take_lossy(scene, 1, "10.9.1.1", 30, 5);
     assert_int_equal(try_rule(scene, "loss"), 1);
-    take_now(scene, 2, "10.9.1.1", sent(400, 0));
+    take_now(scene, 2, "10.9.1.1", info_of_sent(400, 0));
     assert_int_equal(try_rule(scene, "loss"), 1);
-    take_now(scene, 3, "10.9.1.1", sent(1, 0));
+    take_now(scene, 3, "10.9.1.1", info_of_sent(1, 0));
     assert_int_equal(try_rule(scene, "loss"), 0);
 }
 
@@ -366,7 +366,7 @@ static void loss_to_all_is_not_that_of_a_peer(void **state)
 /* Takes a connection to each of `count` peers of a network. */
 static void take_zone(struct paths_scene *scene, const char *network, unsigned count, uint32_t rtt)
 {
-    struct kernel_tcp_info info = sent(5, 0);
+    struct kernel_tcp_info info = info_of_sent(5, 0);
 
     info.min_rtt = rtt;
     for (unsigned i = 1; i <= count; i++) {
@@ -431,7 +431,7 @@ static void one_machine_that_is_far_away_is_healthy(void **state)
 static void a_peer_is_compared_with_eight_others_of_its_network(void **state)
 {
     struct paths_scene *scene = *state;
-    struct kernel_tcp_info info = sent(5, 0);
+    struct kernel_tcp_info info = info_of_sent(5, 0);
 
     info.min_rtt = 50000;
     take_now(scene, 0, "10.9.1.77", info);
@@ -447,11 +447,11 @@ static void a_peer_is_compared_with_eight_others_of_its_network(void **state)
 static void a_lossy_path_is_not_reported_as_slow_too(void **state)
 {
     struct paths_scene *scene = *state;
-    struct kernel_tcp_info info = sent(1100, 40);
+    struct kernel_tcp_info info = info_of_sent(1100, 40);
 
     take_zone(scene, "10.9.1.", 9, 300);
     info.min_rtt = 50000;
-    take_before(scene, 1, "10.9.1.77", sent(1000, 30));
+    take_before(scene, 1, "10.9.1.77", info_of_sent(1000, 30));
     take_now(scene, 1, "10.9.1.77", info);
     assert_int_equal(try_rule(scene, "loss"), 1);
     assert_non_null(strstr(scene->evidence, "the shortest round-trip time is 50 ms"));
