@@ -114,10 +114,11 @@ static unsigned judge_rule(struct judge *judge, struct firewall_rule *rule)
 
 static unsigned judge_rules(struct judge *judge, const struct firewall_chain *chain)
 {
+    struct firewall_rule *rules = judge->firewall->rules;
     unsigned outcome = 0, last = OUTCOME_NEXT;
 
-    for (uint32_t i = 0; i < chain->count && last & OUTCOME_NEXT; i++) {
-        last = judge_rule(judge, &judge->firewall->rules[chain->first + i]);
+    for (uint32_t i = 0; rules && i < chain->count && last & OUTCOME_NEXT; i++) {
+        last = judge_rule(judge, &rules[chain->first + i]);
         outcome |= last & (OUTCOME_ACCEPT | OUTCOME_DROP | OUTCOME_RETURN);
     }
     return outcome | (last & OUTCOME_NEXT ? OUTCOME_RETURN : 0);

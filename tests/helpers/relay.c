@@ -74,9 +74,12 @@ static struct relay_rule rule_of(const char *prefix, const char *milliseconds, c
     struct relay_rule rule = {.delay = strtoul(milliseconds, NULL, 10) * 1000000,
                               .permille = strtol(permille, NULL, 10),
                               .version = strchr(prefix, ':') ? 6 : FAMILY4};
+    const char *slash = strchr(prefix, '/');
     char address[64];
 
-    if (sscanf(prefix, "%63[^/]/%u", address, &rule.bits) != 2 || rule.bits > 128 ||
+    snprintf(address, sizeof address, "%.*s", (int)strcspn(prefix, "/"), prefix);
+    rule.bits = slash ? (unsigned)strtoul(slash + 1, NULL, 10) : 129;
+    if (rule.bits > 128 ||
         inet_pton(rule.version == 6 ? AF_INET6 : AF_INET, address, rule.bytes) != 1)
         errx(2, "not a prefix: %s", prefix);
     rule.queue = calloc(QUEUE, sizeof *rule.queue);

@@ -403,8 +403,8 @@ static void groups_beyond_the_limit_are_left_out(void **state)
     struct multicast_arrivals arrivals = {.count = 0};
 
     (void)state;
-    for (uint16_t port = 1; port < 2 * MULTICAST_ARRIVALS; port++) {
-        const struct record drop = drop_to("239.1.2.3", port, 9);
+    for (unsigned port = 1; port < 2 * MULTICAST_ARRIVALS; port++) {
+        const struct record drop = drop_to("239.1.2.3", (uint16_t)port, 9);
         multicast_take_drop(&arrivals, &drop);
         multicast_take_drop(&arrivals, &drop);
     }

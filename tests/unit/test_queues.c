@@ -5,6 +5,7 @@
  * the counters, one after the other), and of veth interfaces with htb, pfifo, ingress and clsact.
  */
 #include <errno.h>
+#include <libmnl/libmnl.h>
 #include <linux/gen_stats.h>
 #include <linux/genetlink.h>
 #include <linux/pkt_sched.h>
@@ -46,7 +47,7 @@ static void answer_families(struct stage *stage)
     const struct genlmsghdr header = {.cmd = CTRL_CMD_NEWFAMILY, .version = 2};
     static const char *const names[] = {"nlctrl", "netdev", "ethtool"};
 
-    for (uint16_t i = 0; i < COUNT(names); i++) {
+    for (size_t i = 0; i < COUNT(names); i++) {
         const uint16_t id = (uint16_t)(FAMILY - 1 + i);
         wire_message(&stage->wire, GENL_ID_CTRL, NLM_F_MULTI, 1);
         wire_put(&stage->wire, &header, sizeof header);
@@ -125,7 +126,7 @@ static void only_what_is_needed_is_asked_for(void **state)
         assert_int_equal(list_queues(stage, cases[i].needs), 0);
         assert_int_equal(stage->peer.request_count, cases[i].requests);
         const struct nlmsghdr *request = (const void *)stage->peer.requests[last];
-        const struct genlmsghdr *header = NLMSG_DATA(request);
+        const struct genlmsghdr *header = mnl_nlmsg_get_payload(request);
         assert_int_equal(request->nlmsg_type, FAMILY);
         assert_int_equal(header->cmd, NETDEV_COMMAND_QSTATS_GET);
     }

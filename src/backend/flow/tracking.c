@@ -102,12 +102,11 @@ static bool tracking_has_name(const char *const *names, size_t count, const char
 static void tracking_take_name(struct tracking_rules *rules, const struct nlattr *attribute)
 {
     const char *name = mnl_attr_get_payload(attribute);
+    const bool is_text = mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) == 0;
 
-    if (mnl_attr_validate(attribute, MNL_TYPE_NUL_STRING) < 0)
-        rules->may_use_it = true;
-    else if (tracking_has_name(tracking_names, COUNT(tracking_names), name))
+    if (is_text && tracking_has_name(tracking_names, COUNT(tracking_names), name))
         rules->use_it = true;
-    else if (!tracking_has_name(other_names, COUNT(other_names), name))
+    else if (!is_text || !tracking_has_name(other_names, COUNT(other_names), name))
         rules->may_use_it = true;
 }
 

@@ -85,6 +85,8 @@ static struct text rule_list_take(const char **text, size_t width)
 {
     struct text taken = as_text(*text);
 
+    if (!*text)
+        return taken;
     if (taken.length > width)
         for (taken.length = width; taken.length && taken.data[taken.length] != ' ';)
             taken.length--;
