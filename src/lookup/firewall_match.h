@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One step of a rule, for all packets to one socket at once. */
+/* Judges one step of a rule for all packets to one socket. */
 #ifndef LOOKUP_FIREWALL_MATCH_H
 #define LOOKUP_FIREWALL_MATCH_H
 

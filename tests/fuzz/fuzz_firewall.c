@@ -110,7 +110,7 @@ static void check_less(struct firewall *firewall, enum firewall_reach reach,
     require(other != REACH_YES || reach == REACH_YES);
 }
 
-/* What was kept for other packets does not matter. */
+/* Outcomes that rules keep for other packets change no answer. */
 static void check_order(struct kernel *kernel, const struct firewall_packet *packet,
                         enum firewall_reach reach)
 {

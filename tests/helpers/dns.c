@@ -97,7 +97,7 @@ static void serve(const char *address, uint64_t delay, long lost)
     }
 }
 
-/* The id of a query tells whose it is. */
+/* The id of a query names the socket that sent it. */
 static void forward(const char *address, const char *server)
 {
     static struct place clients[65536];

@@ -384,7 +384,7 @@ static void other_drops_are_no_missing_membership(void **state)
     (void)state;
     drop.drop.reason = as_text("SOCKET_RCVBUFF");
     assert_int_equal(waits(drop, NULL, socket), 0);
-    drop.drop.reason = as_text("IP_NOT_JOINED"); /* of a newer kernel */
+    drop.drop.reason = as_text("IP_NOT_JOINED"); /* a reason that newer kernels name */
     assert_int_equal(waits(drop, NULL, socket), 77);
     drop = drop_to("239.1.2.3", 5000, 9);
     drop.drop.interface = 1; /* lo */

@@ -27,7 +27,7 @@ enum {
 struct rules {
     struct wire answers[DUMPS];
     int errors[DUMPS];
-    uint16_t generation; /* of the rules, if it differs from that of the chains */
+    uint16_t generation; /* generation of the rules; 0: that of the chains */
     char rule[8192];     /* attributes of the rule that is written */
     size_t length;
     const char *chain;

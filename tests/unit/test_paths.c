@@ -120,7 +120,7 @@ static struct record connection(uint64_t cookie, const char *peer,
     return record;
 }
 
-/* The info of a connection that sent and lost so many segments. */
+/* Returns the info of a connection that sent and lost these numbers of segments. */
 static struct kernel_tcp_info info_of_sent(uint32_t segments, uint32_t lost)
 {
     return (struct kernel_tcp_info){.options = TCP_OPTION_SACK,
