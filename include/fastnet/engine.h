@@ -114,6 +114,10 @@ struct listing {
     /* Descriptor of the network namespace to enter before names are looked up (setns(2)), or 0. */
     int own_netns;
     const char *diag_file; /* file with saved answers of the kernel (query.h), or NULL */
+    /* Rows that were printed before, in place of the tables (saved.h); NULL: the tables are read. A
+     * saved row belongs to the first table whose family and protocol it has; without such a table it
+     * is not listed. No lookup is made. */
+    struct saved_source *saved;
     const int *maps;       /* descriptors of BPF maps: list only their storages (query.h) */
     size_t map_count;
     bool exact;

@@ -219,10 +219,17 @@ static inline int field_shown_unit(const struct field *field)
     return field->exact ? UNIT_NONE : is_start ? UNIT_SECONDS : (int)field->unit;
 }
 
+/* Returns the value of a field of a saved row (saved.h): a saved column comes from the row. A field
+ * that was not saved is computed, if it needs only members that the record has, and no lookup;
+ * otherwise it is unknown. Lists are valid until two more lists were made. */
+struct value saved_value(const struct cell *cell);
+
 /* Returns the value of the field in this record, or unknown. It borrows from record and context. */
 static inline struct value field_value(const struct field *field, const struct record *record,
                                        const struct context *context)
 {
+    if (record->saved)
+        return saved_value(&(struct cell){field, record, context, NULL});
     if (field->fields & ~record->has)
         return (struct value){.type = VALUE_UNKNOWN};
     return field->value(&(struct cell){field, record, context, NULL});

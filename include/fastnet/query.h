@@ -16,6 +16,7 @@ struct socket_pass;
 struct connects;
 struct held_query;
 struct netns;
+struct saved_source;
 
 /* A table of the kernel: the rows of one dump. Tables are constants, compared by address. */
 struct table {
@@ -142,6 +143,7 @@ struct query {
     uint64_t needs;        /* fields that will be used; a backend need not ask for others */
     const char *proc_root; /* "/proc", or a captured tree */
     const char *diag_file; /* file of saved answers about TCP sockets (BACKEND_FILE), or NULL */
+    struct saved_source *saved; /* for BACKEND_SAVED: rows that were printed before; or NULL */
     const int *maps;       /* descriptors of BPF maps: list their storages; NULL: list all */
     size_t map_count;
     struct netlink *netlink; /* for netlink backends; lives as long as the engine */
@@ -195,17 +197,19 @@ struct query_events {
 };
 
 /* Where a backend reads. BACKEND_NETLINK and BACKEND_PROC are the choices of --backend. A backend
- * of BACKEND_AUTO reads both netlink and /proc, and is used only without --backend. The other three
+ * of BACKEND_AUTO reads both netlink and /proc, and is used only without --backend. The others
  * cannot be chosen: BACKEND_MADE reads no table, query.maker or query.held makes its rows.
  * BACKEND_FILE reads query.diag_file; if there is such a file, no other backend is asked for its
- * tables. BACKEND_PASS reads query.pass, and is asked first if it has all needed fields. */
+ * tables. BACKEND_PASS reads query.pass, and is asked first if it has all needed fields. BACKEND_SAVED reads
+ * query.saved in place of all tables of the listing at once (saved.h). */
 enum backend_choice {
     BACKEND_AUTO,
     BACKEND_NETLINK,
     BACKEND_PROC,
     BACKEND_FILE,
     BACKEND_MADE,
-    BACKEND_PASS
+    BACKEND_PASS,
+    BACKEND_SAVED
 };
 
 /* Which rows the kernel would leave out of its answer to a request. */

@@ -23,6 +23,8 @@
 #include "fastnet/record/summary.h"
 #include "fastnet/record/traffic.h"
 
+struct saved_row;
+
 /* A group of --count-by, made by the engine. Its fields depend on the columns of --count-by. */
 struct count_record {
     /* Borrowed: the values of the columns of --count-by, then the sums of --sum, then with
@@ -47,6 +49,8 @@ struct record {
      * state, packets of a drop. 0 means 1, as in nearly all records. NO_ROWS means 0. */
     uint64_t rows;
     uint64_t netns_index; /* the engine's index of the row's network namespace, or 0 */
+    /* A row that fastnet printed before (saved.h): its columns, borrowed; NULL: any other row. */
+    const struct saved_row *saved;
     union {
         struct socket_record socket;
         struct flow_record flow;

@@ -54,6 +54,10 @@ struct common {
     bool all_netns;     /* list all network namespaces */
     bool netns_implied; /* all_netns is set because a filter names a container or pod */
     const char *output; /* file to replace; NULL: stdout */
+    const char *save;   /* file for saved rows (saved.h), "-": stdout; or NULL */
+    const char *const *from; /* files of saved rows to list; NULL: the kernel is asked */
+    size_t from_count;
+    const char *at, *between, *record; /* a moment or a span of a recording, and its directory */
     const char *completion; /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
