@@ -154,25 +154,6 @@ static void dns_put_destination(struct assembly *to, const struct dns_layout *la
 
 /* --- Both programs ---------------------------------------------------------------------------- */
 
-/* Notes the result. Ends the program for errors that say nothing about the server. */
-static void dns_put_result(struct assembly *to)
-{
-    static const int errors[] = {EPERM, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH};
-    size_t is_known[COUNT(errors)], is_sent;
-
-    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
-    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* an int: the upper half is undefined */
-    assembly_number(to, BPF_ARSH, BPF_FIRST, 32);
-    assembly_store(to, BPF_FIRST, RESULT, BPF_DW);
-    is_sent = assembly_skip_if(to, BPF_JSGT, BPF_FIRST, 0);
-    for (size_t i = 0; i < COUNT(errors); i++)
-        is_known[i] = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, -errors[i]);
-    (void)assembly_skip(to);
-    for (size_t i = 0; i < COUNT(errors); i++)
-        assembly_land(to, is_known[i]);
-    assembly_land(to, is_sent);
-}
-
 /* Ends the program unless the socket may speak DNS. Afterwards SOCKET is a copy of the pointer
  * (assembly_cast()), NUMBER is the cookie, and register 1 is the port of the peer, or 0. */
 static void dns_put_socket(struct assembly *to, const struct dns_layout *layout, uint64_t netns)
@@ -197,7 +178,10 @@ static void dns_put_socket(struct assembly *to, const struct dns_layout *layout,
         assembly_wide(to, BPF_SECOND, netns);
         assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
     }
-    dns_put_result(to);
+    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* an int: the upper half is undefined */
+    assembly_number(to, BPF_ARSH, BPF_FIRST, 32);
+    assembly_store(to, BPF_FIRST, RESULT, BPF_DW);
     assembly_register(to, BPF_MOV, BPF_FIRST, SOCKET);
     assembly_call(to, BPF_FUNC_get_socket_cookie);
     assembly_register(to, BPF_MOV, NUMBER, BPF_REG_0);
@@ -254,10 +238,18 @@ static void dns_put_compare(struct assembly *to, unsigned in)
     assembly_register(to, BPF_OR, BPF_FIRST, BPF_THIRD);
 }
 
-/* Counts an error of the call. */
+/* Counts an error of the call. Ends the program for errors that say nothing about the server. */
 static void dns_put_failure(struct assembly *to)
 {
+    static const int errors[] = {EPERM, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH};
+    size_t is_known[COUNT(errors)];
+
     assembly_load(to, BPF_SECOND, BPF_STACK, dns_word(RESULT, BPF_DW));
+    for (size_t i = 0; i < COUNT(errors); i++)
+        is_known[i] = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, -errors[i]);
+    (void)assembly_skip(to);
+    for (size_t i = 0; i < COUNT(errors); i++)
+        assembly_land(to, is_known[i]);
     assembly_number(to, BPF_MOV, BPF_FIRST, 0);
     assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
     dns_put_store(to, NOTE_MEMBER(error), BPF_FIRST, BPF_W);
