@@ -51,6 +51,20 @@
 #define RECORDING_DIRECTORY "/var/lib/fastnet" /* the default */
 enum { RECORDING_INTERVAL = 10 /* seconds between two ticks */ };
 
+enum recording_form { RECORDING_RAW, RECORDING_ZSTD, RECORDING_GZIP, RECORDING_FORMS };
+
+/* The parts of a segment's file name. */
+struct recording_segment {
+    uint64_t time; /* of its first frame, ns since 1970, whole seconds */
+    uint64_t number;
+    enum recording_form form;
+};
+enum { RECORDING_NAME = 80 };
+/* Writes the name of the file. backend/saved/recording_segment.c */
+void recording_segment_put(char name[RECORDING_NAME], const struct recording_segment *segment);
+/* Returns false if it is not the name of a segment. */
+bool recording_segment_parse(const char *name, struct recording_segment *segment);
+
 /* A moment or a span, ns since 1970. */
 struct recording_span {
     uint64_t from, to; /* --at: equal */
