@@ -11,7 +11,7 @@
  *
  *     {"fastnet":"0.3.0","mark":"head","format":1,"kind":"sockets","arguments":["record"],
  *      "host":"web1","boot_id":"...","time":T,"listing":null,"segment":42,"interval":10,"uptime":U}
- *     rows of a frame: all sockets, event null
+ *     rows of a frame: all sockets, event null; if a socket ended meanwhile, a second row says so
  *     {"fastnet":"0.3.0","mark":"frame","time":T,"uptime":U,"rows":N,"complete":true}
  *     rows of a tick: sockets that were opened, changed, closed or lost since the mark before
  *     {"fastnet":"0.3.0","mark":"tick","time":T,"uptime":U,"rows":N,"complete":true,"lost":0,
@@ -37,7 +37,9 @@
  *     closed:  all columns, as they were last; time is the end. If the connection was shorter than
  *              a tick, no row came before; it began at time - age
  *     lost:    event, time, netns_id, cookie: the recorder does not see the socket any more. It no
- *              longer matches --where, or its end was not noticed
+ *              longer matches --where, or its end was not noticed; in a frame: the segment before
+ *              has the row of its end
+ * Sockets in TIME_WAIT have no rows: the connection was closed before.
  * Columns that a changed row lacks are as in the row before; columns that no row has are unknown.
  * With --no-remote no row has remote_address and remote_port. */
 #ifndef FASTNET_RECORDING_H

@@ -47,7 +47,8 @@ struct known_socket {
     uint64_t moving; /* hashes of columns */
     uint64_t fixed;
     uint8_t missed; /* number of samples without it */
-    bool ended;
+    bool shown;     /* a row was written */
+    bool ended;     /* the row of its end was written; samples may still have it, as TIME_WAIT */
 };
 
 /* A segment, and its sinks. */
@@ -135,8 +136,7 @@ static bool is_known_socket(const void *element, const void *key)
 }
 
 /* Finds the socket, or adds it. Returns NULL if memory is short. */
-static struct known_socket *recorder_find(struct recorder *recorder, const struct record *record,
-                                          bool *is_new)
+static struct known_socket *recorder_find(struct recorder *recorder, const struct record *record)
 {
     const struct netns *netns = recorder->sink.context->netns.netns;
     const struct known_socket key = {.cookie = record->identity,
@@ -144,7 +144,6 @@ static struct known_socket *recorder_find(struct recorder *recorder, const struc
     const uint64_t hash = hash_word(key.netns, key.cookie);
     struct known_socket *known = hash_table_find(&recorder->known, hash, is_known_socket, &key);
 
-    *is_new = !known;
     if (!known && (known = hash_table_add(&recorder->known, hash, sizeof *known))) {
         *known = key;
         known->key = hash;
@@ -166,21 +165,28 @@ static uint64_t recorder_begin(const struct recorder *recorder, const struct kno
     return recorder->realtime - age.ms * CLOCK_MILLISECOND;
 }
 
+/* True for sockets in TIME_WAIT: the connection has ended, and no row is written. */
+static bool is_over(const struct record *record)
+{
+    const struct lasting *lasting = record->kind->lasting;
+
+    return *((const uint8_t *)record + lasting->state) == lasting->over;
+}
+
 /* Writes a row of a sample: whole if it is new, or if more than its moving columns changed. */
-static void recorder_take_sample(struct recorder *recorder, struct known_socket *known, bool is_new,
+static void recorder_take_sample(struct recorder *recorder, struct known_socket *known,
                                  const struct record *record)
 {
+    const bool is_new = !known->shown;
     const uint64_t moving = recorder_hash(recorder, &recorder->moving, record),
                    fixed = recorder_hash(recorder, &recorder->fixed, record);
     const bool whole = is_new || fixed != known->fixed;
     struct record_output *now = recorder->now;
     struct record copy;
 
-    if (*((const uint8_t *)record + record->kind->lasting->state) == record->kind->lasting->over) {
-        known->ended |= is_new; /* its end is recorded; TIME_WAIT is not */
-        return;
-    }
     known->missed = 0;
+    if (known->ended || is_over(record))
+        return;
     if (!recorder->first && (whole || moving != known->moving)) {
         recorder_copy(recorder, known, record, is_new ? LIVE_OPENED : LIVE_CHANGED, &copy);
         recorder_write(recorder, now, whole ? now->whole : now->changed, &copy,
@@ -194,11 +200,30 @@ static void recorder_take_sample(struct recorder *recorder, struct known_socket 
     }
     recorder->opened += is_new && !recorder->first && unseen_counts(record) &&
                         known->netns == recorder->own;
+    known->shown = true;
 }
 
-/* Writes a row that ended, with the time that was noted for its end, if any. */
-static void recorder_take_end(struct recorder *recorder, const struct record *record)
+/* Writes that a socket is not seen any more. */
+static void recorder_put_lost(const struct recorder *recorder, struct segment *segment,
+                              const struct known_socket *known)
 {
+    char time[TEXT_TIME_MAX + 1], line[256];
+
+    *text_time(time, recorder->realtime) = '\0';
+    snprintf(line, sizeof line,
+             "{\"event\":\"lost\",\"time\":\"%s\",\"netns_id\":%" PRIu64 ",\"cookie\":%" PRIu64
+             "}\n",
+             time, known->netns, known->cookie);
+    writer_puts(&segment->writer, line);
+    segment->rows++;
+}
+
+/* Writes a row that ended, with the time that was noted for its end, if any. If a frame is being
+ * written, the frame may have the row already. */
+static void recorder_take_end(struct recorder *recorder, const struct known_socket *known,
+                              const struct record *record)
+{
+    struct record_output *output = recorder->now ? recorder->now : recorder->next;
     const struct kind *kind = record->kind;
     struct socket_origin origin = {.noted = 0};
     struct record copy;
@@ -214,7 +239,9 @@ static void recorder_take_end(struct recorder *recorder, const struct record *re
                               (clock_nanoseconds(CLOCK_MONOTONIC) - origin.noted);
         memcpy((char *)&copy + kind->received, &time, sizeof time);
     }
-    recorder_write(recorder, recorder->now, recorder->now->whole, &copy, recorder->realtime);
+    recorder_write(recorder, output, output->whole, &copy, recorder->realtime);
+    if (recorder->next && recorder->next != output)
+        recorder_put_lost(recorder, &recorder->next->segment, known);
 }
 
 static void recorder_take(struct sink *sink, const struct record *record)
@@ -224,43 +251,26 @@ static void recorder_take(struct sink *sink, const struct record *record)
     const uint8_t event =
         record->has & lasting->has_event ? *((const uint8_t *)record + lasting->event) : 0;
     struct known_socket *known;
-    bool is_new;
 
     if (event == LIVE_LOST) {
         recorder->lost++;
         return;
     }
-    known = recorder_find(recorder, record, &is_new);
+    known = recorder_find(recorder, record);
     if (!known) {
         recorder->error = -ENOMEM;
     } else if (event != LIVE_CLOSED) {
-        /* an earlier sample took a moment */
-        recorder_take_sample(recorder, known, is_new, record);
+        recorder_take_sample(recorder, known, record);
     } else if (!known->ended) {
         recorder->opened +=
-            is_new && unseen_counts(record) && known->netns == recorder->own;
+            !known->shown && unseen_counts(record) && known->netns == recorder->own;
         known->ended = true;
-        recorder_take_end(recorder, record);
+        recorder_take_end(recorder, known, record);
     }
 }
 
-/* Writes that a socket is not seen any more. */
-static void recorder_put_lost(struct recorder *recorder, const struct known_socket *known)
-{
-    struct segment *segment = &recorder->now->segment;
-    char time[TEXT_TIME_MAX + 1], line[256];
-
-    *text_time(time, recorder->realtime) = '\0';
-    snprintf(line, sizeof line,
-             "{\"event\":\"lost\",\"time\":\"%s\",\"netns_id\":%" PRIu64 ",\"cookie\":%" PRIu64
-             "}\n",
-             time, known->netns, known->cookie);
-    writer_puts(&segment->writer, line);
-    segment->rows++;
-}
-
-/* Forgets sockets that ended, and those that two samples did not have. One sample is not enough:
- * the kernel's message about their end can be on its way. */
+/* Forgets sockets that the last sample did not have, if they ended or had no row, and others that
+ * two samples did not have: the kernel's message about their end can be on its way. */
 static int recorder_forget(struct recorder *recorder)
 {
     struct hash_table kept = {.count = 0};
@@ -268,10 +278,11 @@ static int recorder_forget(struct recorder *recorder)
 
     for (size_t i = 0; i < recorder->known.count && !error; i++) {
         struct known_socket *known = hash_table_at(&recorder->known, i), *copy;
-        if (known->ended)
+        const bool lasts = known->shown && !known->ended;
+        if (known->missed++ && !lasts)
             continue;
-        if (known->missed++ == 2) {
-            recorder_put_lost(recorder, known);
+        if (known->missed > 2) {
+            recorder_put_lost(recorder, &recorder->now->segment, known);
         } else if ((copy = hash_table_add(&kept, known->key, sizeof *copy))) {
             *copy = *known;
         } else {
