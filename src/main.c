@@ -15,7 +15,7 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
-/* Only traffic and doctor read packets, only why connects as another process, and only ss reads BPF
+/* Only traffic, doctor and record (by the doctor) read packets, only why connects as another process, and only ss reads BPF
  * maps. */
 #define SOCKET_RIGHTS                                                                              \
     (RIGHTS_OF_NAMESPACES | (RIGHTS_ALL & ~(1u << RIGHT_PACKETS | RIGHTS_OF_ATTEMPTS)))
@@ -40,6 +40,7 @@ static const struct personality {
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},
     {"top", top_run, &top_grammar, LISTING_RIGHTS},
     {"traffic", traffic_run, &traffic_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
+    {"record", record_run, &record_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
 };
 
 /* The words that may be the first argument of fastnet. */
@@ -50,6 +51,7 @@ static const struct grammar *const words[] = {&sockets_grammar,
                                               &traffic_grammar,
                                               &closed_grammar,
                                               &drops_grammar,
+                                              &record_grammar,
                                               &neigh_grammar,
                                               &conntrack_grammar,
                                               &netstat_grammar,
