@@ -135,12 +135,11 @@ static int hex_value(char digit)
     return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-/* Sets *value to the number in `count` hexadecimal digits. Returns false if there are fewer. */
-static bool hex_digits(const char *at, const char *end, size_t count, uint32_t *value)
+bool json_hex(const char *at, size_t count, uint32_t *value)
 {
     *value = 0;
     for (; count > 0; count--, at++) {
-        const int digit = at < end ? hex_value(*at) : -1;
+        const int digit = hex_value(*at);
         if (digit < 0)
             return false;
         *value = *value << 4 | (uint32_t)digit;
@@ -168,11 +167,11 @@ static const char *unescape_unit(char **dst, const char *at, const char *end)
     enum { UNIT = 6 /* \uHHHH */ };
     uint32_t code, low;
 
-    if (!hex_digits(at + 2, end, 4, &code) || (code >= 0xdc00 && code <= 0xdfff))
+    if (end - at < UNIT || !json_hex(at + 2, 4, &code) || (code >= 0xdc00 && code <= 0xdfff))
         return NULL;
     at += UNIT;
     if (code >= 0xd800 && code <= 0xdbff) {
-        if (end - at < UNIT || at[0] != '\\' || at[1] != 'u' || !hex_digits(at + 2, end, 4, &low) ||
+        if (end - at < UNIT || at[0] != '\\' || at[1] != 'u' || !json_hex(at + 2, 4, &low) ||
             low < 0xdc00 || low > 0xdfff)
             return NULL;
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
@@ -190,7 +189,7 @@ static const char *unescape_backslash(char **dst, const char *at, const char *en
 
     if (end - at >= 4 && at[2] == '\\' && at[3] == '\\')
         length = 4;
-    else if (end - at >= 5 && at[2] == 'x' && hex_digits(at + 3, end, 2, &byte))
+    else if (end - at >= 5 && at[2] == 'x' && json_hex(at + 3, 2, &byte))
         length = 5;
     else
         byte = '\\';

@@ -76,7 +76,10 @@ struct json_element {
 bool json_next_element(struct text *rest, struct json_element *element);
 
 /* Writes a string of a json_element without its escapes. dst needs text.length bytes, and may be the
- * text itself. Returns the end. */
+ * text itself. Returns the end; NULL: an escape is no character. */
 char *json_unescape(char *dst, struct text text);
+
+/* Sets *value to the number that `count` hexadecimal digits are. False: not all bytes are digits. */
+bool json_hex(const char *at, size_t count, uint32_t *value);
 
 #endif
