@@ -56,7 +56,7 @@ struct saved_columns {
  * an object in the form of JSON. */
 enum saved_type { SAVED_NULL, SAVED_NUMBER, SAVED_STRING, SAVED_TRUE, SAVED_FALSE, SAVED_ARRAY };
 struct saved_cell {
-    uint32_t offset; /* from the start of the row's struct */
+    uint32_t offset; /* from the start of the row's struct; 0: the row does not have the column */
     uint32_t length : 29;
     uint32_t type : 3; /* enum saved_type */
 };
