@@ -175,6 +175,7 @@ struct field {
     bool counter : 1;            /* only grows until it is reset, so it has a rate */
     bool partly : 1;             /* a counter only in rows that have all `optional` fields */
     bool gauge : 1;              /* a number that rises and falls */
+    bool moving : 1;             /* any other value that changes without a cause worth reporting */
     bool plain : 1;              /* the value is always the member itself */
     bool coloured : 1;           /* the values are states: a table may colour them */
     bool port : 1;     /* a port of a transport protocol: filters also take names of services */

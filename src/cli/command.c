@@ -543,6 +543,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .more_metrics = command->more_metrics,
         .layout = command->layout,
         .one_line = common->interval_ms,
+        .silent_if_empty = command->silent_if_empty,
         .spreadsheet = common->format == FORMAT_CSV_SAFE,
     };
     if (makes_objects(command)) {

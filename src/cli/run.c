@@ -56,7 +56,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    if (!run->silent && !command->quiet) {
+    if (!run->silent && !command->quiet && !command->silent_if_empty) {
         empty_explain(command, &report);
         if (!report.listed && command->listing.number <= 1 && !command->listing.events)
             known_names_report(command->common, command->kind, false, &report);
