@@ -222,7 +222,8 @@ static inline int field_shown_unit(const struct field *field)
 
 /* Returns the value of a field of a saved row (saved.h): a saved column comes from the row. A field
  * that was not saved is computed, if it needs only members that the record has, and no lookup;
- * otherwise it is unknown. Lists are valid until two more lists were made. */
+ * otherwise it is unknown. Lists and link-layer addresses are valid until SAVED_LISTS more were
+ * made. */
 struct value saved_value(const struct cell *cell);
 
 /* Returns the value of the field in this record, or unknown. It borrows from record and context. */
@@ -272,6 +273,9 @@ static inline const struct field *field_owners(const struct field *first)
 /* Returns field number i of a kind. After the kind's own fields come the fields of every kind:
  * time, listing, host, netns ... NULL after the last field. */
 const struct field *field_at(const struct kind *kind, size_t i);
+
+/* Returns i for field_at(kind, i); SIZE_MAX if the field is none of these. */
+size_t field_index(const struct kind *kind, const struct field *field);
 
 /* True if `name` (`length` bytes) means this field. Ignores case; '-' is the same as '_'. */
 bool field_is_named(const struct field *field, const char *name, size_t length);

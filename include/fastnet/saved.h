@@ -26,7 +26,7 @@
 #include "fastnet/text.h"
 #include "fastnet/value.h"
 
-enum { SAVED_FORMAT = 1, SAVED_COLUMNS_MAX = 512 };
+enum { SAVED_FORMAT = 1, SAVED_COLUMNS_MAX = 512, SAVED_LISTS = 16 };
 #define SAVED_MARK "fastnet" /* the first key of a mark */
 
 /* What a head says. Texts are empty, and numbers are 0, if the file does not say it. Borrowed until
@@ -44,7 +44,7 @@ struct saved_columns {
     const struct kind *kind;
     size_t count;
     const struct field *fields[SAVED_COLUMNS_MAX]; /* NULL: the kind has no such column */
-    uint16_t place[SAVED_COLUMNS_MAX]; /* 1 + the column of field number i (field_at()); 0: none */
+    uint16_t place[SAVED_COLUMNS_MAX]; /* 1 + the column of field number i (field_index()); 0: none */
     const struct saved_head *head;
 };
 
@@ -63,7 +63,8 @@ struct saved_row {
     const struct saved_columns *columns;
     uint32_t size;             /* bytes of the whole row, a multiple of 8 */
     uint32_t count;            /* cells; columns->count may have grown since */
-    struct saved_cell cells[]; /* then the bytes */
+    uint64_t number;           /* no other row of this process has it; 0: none */
+    struct saved_cell cells[]; /* then the bytes; a NUL follows those of each cell */
 };
 
 /* Sets the members and presence bits of `record` from the columns of `row`, which the record borrows

@@ -6,6 +6,7 @@
 #include "fastnet/array.h"
 #include "fastnet/owners.h"
 #include "fastnet/value.h"
+#include "model/saved.h"
 #include "model/socket/owner_fields.h"
 
 /* Results that a predicate can still have. With neither bit the result stays unknown. */
@@ -327,8 +328,10 @@ static NOT_INLINE unsigned compared_by_owner(const struct predicate *predicate,
     unsigned result = owners.owners.count || known ? CAN_FAIL : 0;
 
     for (size_t i = 0; i < owners.owners.count; i++) {
-        const struct value value = predicate->field->value(
-            &(struct cell){predicate->field, view->record, view->context, &owners.owners.first[i]});
+        const struct cell cell = {predicate->field, view->record, view->context,
+                                  &owners.owners.first[i]};
+        const struct value value =
+            view->record->saved ? saved_value(&cell) : predicate->field->value(&cell);
         if (value.type == VALUE_UNKNOWN)
             result = known ? result : 0;
         else if (known || predicate_passes(predicate, &value))
@@ -355,6 +358,25 @@ static uint64_t unavailable(const struct view *view)
     return view->context ? view->record->unavailable : 0;
 }
 
+/* Compares a column of a saved row. Its number is in the record if the column has it. */
+static NOT_INLINE unsigned compared_saved(const struct predicate *predicate,
+                                          const struct view *view)
+{
+    const struct field *field = predicate->field;
+
+    /* a filter that a table applies itself (predicate_may_be_met()) */
+    if (!view->context && !saved_has_member(view->record, field))
+        return CAN_HOLD | CAN_FAIL;
+    if (compares_number(predicate) && field->word)
+        return saved_has_member(view->record, field)
+                   ? decided(number_passes(predicate, field_number(field, view->record)))
+                   : 0;
+    if (compares_each_owner(predicate, view) &&
+        owner_all(view->record, view->context, OWN_END, NULL).owners.count)
+        return compared_by_owner(predicate, view);
+    return compared_by_value(predicate, view);
+}
+
 static NOT_INLINE unsigned compared(const struct predicate *predicate, const struct view *view)
 {
     const struct field *field = predicate->field;
@@ -363,6 +385,8 @@ static NOT_INLINE unsigned compared(const struct predicate *predicate, const str
         field->lookups & NEED_MACHINE; /* a field of the machine needs no row */
     const uint64_t fields = (needed || is_of_machine ? needed : KNOWN_ALWAYS) | field->optional;
 
+    if (view->record->saved)
+        return compared_saved(predicate, view);
     if (fields & ~view->known.fields || field->lookups & ~view->known.lookups)
         return CAN_HOLD | CAN_FAIL;
     if (needed & ~view->record->has)
@@ -520,7 +544,7 @@ bool predicate_is_met(const struct predicate *predicate, const struct record *re
 
     /* a shortcut, because most listings filter by one number, such as the state */
     if (only && !only->next && only->operation > PREDICATE_NOT && compares_number(only) &&
-        !(only->field->fields & ~record->has)) {
+        !(only->field->fields & ~record->has) && !record->saved) {
         const uint64_t number = field_number(only->field, record);
         if (!is_wordless(only->field, context, number))
             return number_passes(only, number) != negated;

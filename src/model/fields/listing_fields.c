@@ -60,3 +60,13 @@ const struct field *field_at(const struct kind *kind, size_t i)
         return &kind->fields[i];
     return i - kind->field_count < COUNT(fields) ? &fields[i - kind->field_count] : NULL;
 }
+
+size_t field_index(const struct kind *kind, const struct field *field)
+{
+    const uintptr_t at = (uintptr_t)field, own = (uintptr_t)kind->fields, all = (uintptr_t)fields;
+
+    if (at >= own && at < own + kind->field_count * sizeof *field)
+        return (at - own) / sizeof *field;
+    return at >= all && at < all + sizeof fields ? kind->field_count + (at - all) / sizeof *field
+                                                 : SIZE_MAX;
+}

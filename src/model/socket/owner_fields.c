@@ -12,6 +12,7 @@
 #include "fastnet/reset_reasons.h"
 #include "fastnet/users.h"
 #include "model/fields/fields.h"
+#include "model/saved.h"
 #include "text/put.h"
 
 /* Returns the inode of the end that field->index names; 0: unknown, or no inode. */
@@ -122,16 +123,33 @@ struct value origin_end(const struct cell *cell)
     return origin_of(cell->record).ended ? view(cell, origin_write_end) : unknown;
 }
 
+/* Finds the owners that were saved with the row. */
+static size_t owner_find_saved(const struct cell *cell, const struct owner **first,
+                               enum owner_by *by)
+{
+    const struct value owners = saved_owners(cell->record, cell->field->index);
+
+    *first = NULL;
+    if (by)
+        *by = OWNER_BY_SOCKET;
+    if (owners.type != VALUE_OWNERS)
+        return 0;
+    *first = owners.owners.first;
+    return owners.owners.count;
+}
+
 /* Finds the owners of an end; 0 if the lookup is missing. by: set to how the owners are known; may
  * be NULL. */
 static size_t owner_find_owners(const struct cell *cell, const struct owner **first,
                                 enum owner_by *by)
 {
     struct owners *owners = cell->context->owners;
-    const uint64_t inode = owner_inode_of(cell);
     enum owner_by unasked = OWNER_BY_SOCKET;
     size_t count;
 
+    if (cell->record->saved)
+        return owner_find_saved(cell, first, by);
+    const uint64_t inode = owner_inode_of(cell);
     *first = NULL;
     if (owners && cell->field->index != OTHER_END && cell->record->kind->event & cell->record->has)
         count = owners_find_last(owners, inode, first); /* the socket has ended */

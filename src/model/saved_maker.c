@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fastnet/array.h"
+#include "fastnet/saved.h"
+#include "model/fields/fields.h"
+#include "model/saved.h"
+
+_Static_assert((int)SAVED_ARRAY == (int)JSON_NESTED && (int)SAVED_FALSE == (int)JSON_FALSE &&
+                   (int)SAVED_STRING == (int)JSON_STRING,
+               "cells have the types of members");
+
+enum { HEAD_COLUMNS = 3, HEAD_TEXT = 256 };
+
+struct saved_maker {
+    struct saved_columns columns;
+    struct text keys[SAVED_COLUMNS_MAX];    /* of the columns; their bytes are allocated */
+    uint16_t after[SAVED_COLUMNS_MAX + 1];  /* the column that followed a column in the last row */
+    /* What a row has in place of columns that it lacks: those of the head come first. */
+    char head[HEAD_COLUMNS][HEAD_TEXT];
+    struct saved_cell of_head[HEAD_COLUMNS]; /* offset: unused */
+    struct saved_row *row;
+    size_t capacity;
+};
+
+/* Returns the field that a file's column is: its name is the key. */
+static const struct field *field_of_key(const struct saved_columns *columns, struct text key)
+{
+    const bool counted = columns->head && columns->head->counted;
+    const struct field *field = NULL;
+
+    for (size_t i = 0; (field = field_at(columns->kind, i)) && !text_is(key, field->name); i++)
+        ;
+    return text_is(key, field_count.name) && (counted || !field) ? &field_count : field;
+}
+
+/* Adds a column. Returns its index, or SAVED_COLUMNS_MAX if there is no room. */
+static size_t add_column(struct saved_maker *maker, struct text key)
+{
+    struct saved_columns *columns = &maker->columns;
+    const size_t column = columns->count;
+    char *copy = column < SAVED_COLUMNS_MAX ? malloc(key.length + 1) : NULL;
+
+    if (!copy)
+        return SAVED_COLUMNS_MAX;
+    memcpy(copy, key.data, key.length);
+    maker->keys[column] = (struct text){copy, key.length};
+    columns->fields[column] = field_of_key(columns, key);
+    if (columns->fields[column]) {
+        const size_t number = columns->fields[column] == &field_count
+                                  ? SAVED_COUNT_NUMBER
+                                  : field_index(columns->kind, columns->fields[column]);
+        if (number < SAVED_COLUMNS_MAX)
+            columns->place[number] = (uint16_t)(column + 1);
+    }
+    columns->count++;
+    return column;
+}
+
+struct saved_maker *saved_maker_create(const struct kind *kind)
+{
+    static const char *const of_head[HEAD_COLUMNS] = {"time", "listing", "host"};
+    struct saved_maker *maker = calloc(1, sizeof *maker);
+
+    if (!maker)
+        return NULL;
+    maker->columns.kind = kind;
+    for (size_t i = 0; i < HEAD_COLUMNS; i++)
+        if (add_column(maker, as_text(of_head[i])) != i) {
+            saved_maker_destroy(maker);
+            return NULL;
+        }
+    saved_maker_set_head(maker, NULL);
+    return maker;
+}
+
+void saved_maker_destroy(struct saved_maker *maker)
+{
+    for (size_t i = 0; maker && i < maker->columns.count; i++)
+        free((void *)(uintptr_t)maker->keys[i].data);
+    if (maker)
+        free(maker->row);
+    free(maker);
+}
+
+static void set_head_column(struct saved_maker *maker, size_t column, enum saved_type type,
+                            size_t length)
+{
+    maker->of_head[column].type = (length ? type : SAVED_NULL) & 7;
+    maker->of_head[column].length = (uint32_t)length & 0x1fffffff;
+}
+
+void saved_maker_set_head(struct saved_maker *maker, const struct saved_head *head)
+{
+    const uint64_t time = head ? head->time : 0, listing = head ? head->listing : 0;
+    const char *host = head && head->host ? head->host : "";
+    const size_t length = strlen(host);
+
+    maker->columns.head = head;
+    set_head_column(maker, 0, SAVED_STRING,
+                    time ? (size_t)(text_time(maker->head[0], time) - maker->head[0]) : 0);
+    set_head_column(maker, 1, SAVED_NUMBER,
+                    listing ? (size_t)(text_u64(maker->head[1], listing) - maker->head[1]) : 0);
+    set_head_column(maker, 2, SAVED_STRING, length < HEAD_TEXT ? length : 0);
+    memcpy(maker->head[2], host, length < HEAD_TEXT ? length : 0);
+}
+
+/* Returns the column of a key. `before`: the column of the member before, plus 1. */
+static size_t column_of(struct saved_maker *maker, struct text key, size_t before)
+{
+    size_t column = maker->after[before];
+
+    if (column < maker->columns.count && text_equal(maker->keys[column], key))
+        return column;
+    for (column = 0; column < maker->columns.count; column++)
+        if (text_equal(maker->keys[column], key))
+            break;
+    if (column == maker->columns.count)
+        column = add_column(maker, key);
+    if (column < SAVED_COLUMNS_MAX)
+        maker->after[before] = (uint16_t)column;
+    return column;
+}
+
+/* Returns room for a row of so many bytes; NULL: memory is short. */
+static struct saved_row *row_room(struct saved_maker *maker, size_t size)
+{
+    if (size <= maker->capacity)
+        return maker->row;
+    struct saved_row *larger = malloc(2 * size);
+    if (!larger)
+        return NULL;
+    free(maker->row);
+    maker->row = larger;
+    maker->capacity = 2 * size;
+    return larger;
+}
+
+/* Writes the bytes of a cell, and a NUL. Returns the end. */
+static char *put_cell(struct saved_row *row, size_t column, char *dst, enum saved_type type,
+                      struct text text)
+{
+    row->cells[column] =
+        (struct saved_cell){(uint32_t)(dst - (char *)row), (uint32_t)text.length & 0x1fffffff, type};
+    memcpy(dst, text.data, text.length);
+    dst[text.length] = '\0';
+    return dst + text.length + 1;
+}
+
+const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct json_row *json)
+{
+    static uint64_t rows;
+    uint16_t columns[JSON_MEMBERS_MAX];
+    size_t before = 0, bytes = HEAD_COLUMNS * (HEAD_TEXT + 1);
+
+    for (size_t i = 0; i < json->count; i++) {
+        const struct json_member *member = &json->members[i];
+        const size_t column = column_of(maker, json_key(json, member), before);
+        columns[i] = (uint16_t)column;
+        before = column < SAVED_COLUMNS_MAX ? column + 1 : 0;
+        bytes += member->length + 1;
+    }
+    const size_t count = maker->columns.count;
+    struct saved_row *row = row_room(maker, sizeof *row + count * sizeof *row->cells + bytes + 8);
+    if (!row)
+        return NULL;
+    *row = (struct saved_row){
+        .columns = &maker->columns, .count = (uint32_t)count, .number = ++rows};
+    memset(row->cells, 0, count * sizeof *row->cells);
+    char *dst = (char *)&row->cells[count];
+    for (size_t i = 0; i < HEAD_COLUMNS; i++)
+        if (maker->of_head[i].type != SAVED_NULL)
+            dst = put_cell(row, i, dst, (enum saved_type)maker->of_head[i].type,
+                           (struct text){maker->head[i], maker->of_head[i].length});
+    for (size_t i = 0; i < json->count; i++) {
+        const struct json_member *member = &json->members[i];
+        if (columns[i] < SAVED_COLUMNS_MAX && member->type == JSON_NULL)
+            row->cells[columns[i]].type = SAVED_NULL;
+        else if (columns[i] < SAVED_COLUMNS_MAX)
+            dst = put_cell(row, columns[i], dst, (enum saved_type)member->type,
+                           json_value(json, member));
+    }
+    for (; (dst - (char *)row) % 8; dst++)
+        *dst = '\0';
+    row->size = (uint32_t)(dst - (char *)row);
+    return row;
+}
+
+const struct saved_row *saved_maker_record(struct saved_maker *maker, const struct json_row *json,
+                                           struct record *record)
+{
+    const struct saved_row *row = saved_maker_row(maker, json);
+
+    if (row)
+        saved_restore(record, row);
+    return row;
+}
