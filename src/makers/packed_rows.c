@@ -52,7 +52,7 @@ const struct packed_row *packed_row_add(struct rows *rows, const struct saved_ro
     for (size_t i = 0; i < row->count; i++) {
         const size_t length = row->cells[i].length;
         size += length + (length < LENGTH_MORE ? 1 : LENGTH_BYTES_MAX);
-        unpacked += sizeof *row->cells + row->cells[i].length;
+        unpacked += sizeof *row->cells + length + 1;
     }
     packed = rows_allocate(rows, size);
     if (!packed)
@@ -89,36 +89,36 @@ static struct saved_row *row_begin(struct row_builder *builder, const struct sav
     return builder->row;
 }
 
+/* Writes a cell, with a NUL after it. Returns the offset of the next cell's bytes. */
+static uint32_t row_put(struct saved_row *row, size_t i, uint32_t type, struct text text,
+                        uint32_t offset)
+{
+    char *const to = (char *)row + offset;
+
+    row->cells[i].offset = offset;
+    row->cells[i].length = text.length & ((1U << 29) - 1);
+    row->cells[i].type = type & 7;
+    if (text.length)
+        memcpy(to, text.data, text.length);
+    to[text.length] = '\0';
+    return offset + (uint32_t)text.length + 1;
+}
+
 const struct saved_row *packed_row_unpack(const struct packed_row *packed,
                                           struct row_builder *builder)
 {
     struct saved_row *row = row_begin(builder, packed->columns, packed->count, packed->size);
     uint32_t offset = (uint32_t)(sizeof *row + packed->count * sizeof *row->cells);
-    const uint8_t *from = packed->bytes;
-    const uint32_t start = offset;
+    const uint8_t *from = packed->bytes, *bytes = from;
+    uint32_t type, length;
 
-    for (size_t i = 0; row && i < packed->count; i++) {
-        uint32_t type, length;
+    for (size_t i = 0; i < packed->count; i++)
+        bytes = packed_take_length(bytes, &type, &length);
+    for (size_t i = 0; row && i < packed->count; i++, bytes += length) {
         from = packed_take_length(from, &type, &length);
-        row->cells[i].offset = offset;
-        row->cells[i].length = length & ((1U << 29) - 1);
-        row->cells[i].type = type & 7;
-        offset += length;
+        offset = row_put(row, i, type, (struct text){(const char *)bytes, length}, offset);
     }
-    if (row && offset > start)
-        memcpy((char *)row + start, from, offset - start);
     return row;
-}
-
-static uint32_t row_put(struct saved_row *row, size_t i, uint32_t type, struct text text,
-                        uint32_t offset)
-{
-    row->cells[i].offset = offset;
-    row->cells[i].length = text.length & ((1U << 29) - 1);
-    row->cells[i].type = type & 7;
-    if (text.length)
-        memcpy((char *)row + offset, text.data, text.length);
-    return offset + (uint32_t)text.length;
 }
 
 const struct saved_row *row_build(struct row_builder *builder, const struct saved_columns *columns,
@@ -130,9 +130,9 @@ const struct saved_row *row_build(struct row_builder *builder, const struct save
     struct saved_row *built;
 
     for (size_t i = 0; i < count; i++)
-        size += first[i].text.length;
+        size += first[i].text.length + 1;
     for (size_t i = 0; i < row->count; i++)
-        size += row->cells[i].length;
+        size += row->cells[i].length + 1;
     built = row_begin(builder, columns, count + row->count, size);
     for (size_t i = 0; built && i < count; i++)
         offset = row_put(built, i, first[i].type, first[i].text, offset);
