@@ -15,6 +15,7 @@
 #include "cli/completion.h"
 #include "cli/foreign.h"
 #include "cli/form.h"
+#include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
@@ -22,12 +23,13 @@
 
 enum {
     OPTION_OUTPUT = 1000,
+    OPTION_FROM,
     OPTION_FORMAT,           /* first of a range: OPTION_FORMAT + FORMAT_* */
     OPTION_SHORT_HELP = 'h', /* this and the next are in the personalities' tables */
     OPTION_VERSION = 'V',
 };
 
-enum { EXAMPLE_WIDTH = 48, PAGE_NAME = 32 };
+enum { EXAMPLE_WIDTH = 48, PAGE_NAME = 32, FROM_MAX = 1024 };
 
 enum { OUTPUT, SOURCE };
 static const char *const groups[] = {"Output", "Source"};
@@ -42,6 +44,8 @@ static const struct option options[] = {
     OUTPUT_FORMATS(FORMAT_OPTION) /* the macro adds the commas */
     LONG(OPTION_OUTPUT, "output", OUTPUT, "write complete listings to FILE, replacing it",
          TAKES("FILE"), .newer = true),
+    LONG(THIS_ROW, "save", OUTPUT, "write rows to FILE for --from and fastnet diff", TAKES("FILE"),
+         SETS(save), .newer = true),
     OPTION_ROW(THIS_ROW, 'k', "columns", OUTPUT, "show these columns; +A adds, -A removes; or help",
                TAKES("A,B,..."), OF(CHOICES_SHOWN), SETS(columns)),
     LONG(THIS_ROW, "no-header", OUTPUT, "no titles and no heading line", SETS(no_header)),
@@ -59,6 +63,8 @@ static const struct option options[] = {
          .newer = true),
     LONG(THIS_ROW, "color", OUTPUT, "colour states: auto, always or never", TAKES("WHEN"),
          OF("auto always never"), SETS(color), .form = FORM_WORD, .newer = true),
+    LONG(OPTION_FROM, "from", SOURCE, "list rows of --save, --json or --ndjson", TAKES("FILE"),
+         .newer = true),
     LONG(THIS_ROW, "exact", SOURCE, "read twice, to miss no row that stays", SETS(exact)),
     LONG(THIS_ROW, "explain", SOURCE, "show the filter, and which part the kernel applies",
          SETS(explain)),
@@ -364,6 +370,20 @@ int common_output(struct common *common, const char *file)
     return 0;
 }
 
+/* Takes the argument of --from, a file or a directory. The option may be repeated. */
+static int take_from(struct common *common, const char *file)
+{
+    static const char *files[FROM_MAX]; /* there is only one command line */
+
+    if (!*file)
+        return common_misuse(common, "--from: needs the name of a file");
+    if (common->from_count == FROM_MAX)
+        return common_misuse(common, "--from: more than %d files (try a directory)", FROM_MAX);
+    files[common->from_count++] = file;
+    common->from = files;
+    return 0;
+}
+
 /* Reports an option of another program, and what can be typed here. */
 static int misuse_instead(const struct common *common, const struct option *option,
                           const char *argument)
@@ -400,6 +420,8 @@ static int common_take_other(const struct parsing *parsing, const struct option 
     switch (option->id) {
     case OPTION_OUTPUT:
         return common_output(common, argument ? argument : "");
+    case OPTION_FROM:
+        return take_from(common, argument ? argument : "");
     case OPTION_SHORT_HELP:
         return common_answer(common, put_short_help);
     case OPTION_HELP:
@@ -665,6 +687,7 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
 
     common->program = argv[0];
     common->grammar = grammar;
+    common->typed = argv + (argc > 0);
     status = options_parse(grammar->tables, argc, argv, common_take_option, &parsing, message);
     if (status == OPTIONS_MISUSE)
         return common_misuse_of(common, .wrong = message, .help = HELP_OWN);
@@ -675,6 +698,11 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     status = common_take_words(&parsing, argv);
     if (status)
         return status;
+    status = saved_check(common);
+    if (status)
+        return status;
+    if (common->from) /* nothing of this machine is listed */
+        return PARSED;
     common_imply_netns(common);
     status = enter_netns(common);
     return status ? status : PARSED;
