@@ -44,20 +44,13 @@ static const struct personality {
 };
 
 /* The words that may be the first argument of fastnet. */
-static const struct grammar *const words[] = {&sockets_grammar,
-                                              &doctor_grammar,
-                                              &why_grammar,
-                                              &top_grammar,
-                                              &traffic_grammar,
-                                              &closed_grammar,
-                                              &drops_grammar,
-                                              &diff_grammar,
-                                              &neigh_grammar,
-                                              &conntrack_grammar,
-                                              &netstat_grammar,
-                                              &ss_grammar,
-                                              &arp_grammar,
-                                              NULL};
+static const struct grammar *const words[] = {&sockets_grammar, &doctor_grammar,
+                                              &why_grammar,     &top_grammar,
+                                              &traffic_grammar, &closed_grammar,
+                                              &drops_grammar,   &diff_grammar,
+                                              &neigh_grammar,   &conntrack_grammar,
+                                              &netstat_grammar, &ss_grammar,
+                                              &arp_grammar,     NULL};
 
 static const struct personality *find_personality(const char *name)
 {

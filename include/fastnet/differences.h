@@ -17,15 +17,16 @@
 #include "fastnet/kind.h"
 #include "fastnet/saved.h"
 
-/* How rows of a kind are found again in another listing. The members are names of columns, separated
- * by spaces; NULL: no columns. */
+/* How rows of a kind are found again in another listing. The members are names of columns,
+ * separated by spaces; NULL: no columns. */
 struct matching {
     /* Each object of the kernel has another value until the machine restarts. */
     const char *object;
-    /* The columns that together are the place of a row. NULL: all fields with field.key. The network
-     * namespace of the row always belongs to its place. */
+    /* The columns that together are the place of a row. NULL: all fields with field.key. The
+     * network namespace of the row always belongs to its place. */
     const char *place;
-    /* Columns of the place. A row has no place if each of them is unknown or 0. NULL: each row has. */
+    /* Columns of the place. A row has no place if each of them is unknown or 0. NULL: each row has.
+     */
     const char *named;
     /* A row in which one of these columns is known and not 0 is a connection. In one boot, another
      * object in its place is another connection. */
@@ -37,7 +38,8 @@ struct matching {
      * compared. NULL: no row is such a client. */
     bool (*is_client)(const struct record *record);
     const char *client;
-    /* The default columns of a table for people, besides `change` and `what`. NULL: the key fields. */
+    /* The default columns of a table for people, besides `change` and `what`. NULL: the key fields.
+     */
     const char *shown;
 };
 
@@ -65,22 +67,23 @@ bool difference_compares(const struct field *field);
 
 struct difference_options {
     struct saved_source *old, *now; /* both of one kind; differences_destroy() closes them */
-    const char *named;              /* columns to compare in any case, as --columns has them; or NULL */
-    /* Refuses a head whose question is not that of the first old head. Returns the message, or NULL.
-     * May be NULL. */
+    const char *named; /* columns to compare in any case, as --columns has them; or NULL */
+    /* Refuses a head whose question is not that of the first old head. Returns the message, or
+     * NULL. May be NULL. */
     const char *(*refuses)(void *arg, const struct saved_head *head, bool is_old);
     void *arg;
 };
 
 struct difference_summary {
-    uint64_t unknown[2];   /* rows that only the old, or only the new listing has: not known */
-    bool incomplete[2];    /* rows of the old, or of the new listing may be missing */
-    const char *refused;   /* the listings cannot be compared, because ...; NULL: they can */
+    uint64_t unknown[2]; /* rows that only the old, or only the new listing has: not known */
+    bool incomplete[2];  /* rows of the old, or of the new listing may be missing */
+    const char *refused; /* the listings cannot be compared, because ...; NULL: they can */
 };
 
 struct differences;
 
-/* Borrows the texts of the options. NULL: memory is short; then the caller still has the sources. */
+/* Borrows the texts of the options. NULL: memory is short; then the caller still has the sources.
+ */
 struct differences *differences_create(const struct difference_options *options);
 void differences_destroy(struct differences *differences);
 

@@ -182,6 +182,7 @@ struct field {
     bool rate : 1;     /* the change per second of the counter `of` */
     bool of_netns : 1; /* names the network namespace of the row */
     bool pair : 1;     /* computed from two fields: of[0] and of[1] */
+    bool spaced : 1;   /* a text in which tables for people keep spaces (value.spaced) */
     bool exact : 1;    /* people need all its digits (value_write_human()) */
     bool sum : 1;      /* a sum over the rows of a group; `help` describes the added number */
     bool any_case : 1; /* names of the kernel, such as bbr: filters ignore upper and lower case */

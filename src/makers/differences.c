@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the old listing are kept packed. A row of the new listing that equals one of them needs
- * no memory; every other new row waits until both listings were read, because a later row may fit an
- * old row better. */
+/* The rows of the old listing are kept packed. A row of the new listing that equals one of them
+ * needs no memory; every other new row waits until both listings were read, because a later row may
+ * fit an old row better. */
 #include "fastnet/differences.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 enum { OLD, NOW, SIDES };
 enum { HEADS_MAX = 1024, WHAT_MAX = 2048 };
 
-/* How an old row is found. By object: the same object of the kernel. Exactly: the same place, and all
- * compared columns are equal. By place: another row has its place. */
+/* How an old row is found. By object: the same object of the kernel. Exactly: the same place, and
+ * all compared columns are equal. By place: another row has its place. */
 enum find { FIND_OBJECT, FIND_EXACT, FIND_PLACE, FINDS };
 
 /* Numbers of fields (field_at()). */
@@ -236,8 +236,8 @@ static int differences_refuse(struct differences *differences, const char *messa
     return -ECANCELED;
 }
 
-/* Takes the head of the rows that follow, if it is another head. A file of -c has several listings of
- * one host; which of them to compare is not known. */
+/* Takes the head of the rows that follow, if it is another head. A file of -c has several listings
+ * of one host; which of them to compare is not known. */
 static int side_take_head(struct differences *differences, struct compared_side *side)
 {
     const struct saved_head *head = side->source->head;
@@ -257,9 +257,8 @@ static int side_take_head(struct differences *differences, struct compared_side 
     if (side->heads == HEADS_MAX)
         return differences_refuse(differences, "has listings of too many machines");
     side->hosts[side->heads] = host;
-    side->boots[side->heads++] = head->boot_id && *head->boot_id
-                                     ? hash_text(differences->seed, as_text(head->boot_id))
-                                     : 0;
+    side->boots[side->heads++] =
+        head->boot_id && *head->boot_id ? hash_text(differences->seed, as_text(head->boot_id)) : 0;
     side->time = head->time;
     side->listing = head->listing;
     if (differences->options.refuses)
@@ -277,8 +276,8 @@ static struct compared_row compared_row_of(const struct differences *differences
     const uint64_t seed = differences->seed, boot = side->heads ? side->boots[side->heads - 1] : 0;
     struct compared_row compared = {.connection = row_has_any(row, &differences->peer)};
 
-    compared.client = matching && matching->is_client && !compared.connection &&
-                      matching->is_client(record);
+    compared.client =
+        matching && matching->is_client && !compared.connection && matching->is_client(record);
     if (compared.client)
         compared.place = hash_cells(seed, row, &differences->place_of_client);
     else if (!matching || !matching->named || row_has_any(row, &differences->named))
@@ -349,7 +348,8 @@ static int found_build(struct differences *differences, enum find by)
     return 0;
 }
 
-/* Returns the next old row without a partner that has the key of `row`, and its partner; or NULL. */
+/* Returns the next old row without a partner that has the key of `row`, and its partner; or NULL.
+ */
 static int found_take(struct differences *differences, enum find by, const struct compared_row *row,
                       struct compared_row **old)
 {
@@ -402,8 +402,8 @@ static struct value value_of(const struct differences *differences, const struct
     return field_value(field_at(differences->of, number), &record, &no_names);
 }
 
-/* True if the values differ for certain. What a lookup did not find may exist: an owner of a process
- * that this user may not see. */
+/* True if the values differ for certain. What a lookup did not find may exist: an owner of a
+ * process that this user may not see. */
 static bool cells_differ(const struct differences *differences, const struct saved_row *old,
                          const struct saved_row *now, size_t number)
 {
@@ -448,11 +448,10 @@ static bool holder_stays(const struct differences *differences, const struct sav
             !cells_differ(differences, old, now, number))
             continue;
         const size_t owners = field->owner ? number + (size_t)(field_owners(field) - field) : 0;
-        stays = owners &&
-                (row_is_held_by(differences, now, owners,
-                                value_of(differences, old, number).number) ||
-                 row_is_held_by(differences, old, owners,
-                                value_of(differences, now, number).number));
+        stays =
+            owners &&
+            (row_is_held_by(differences, now, owners, value_of(differences, old, number).number) ||
+             row_is_held_by(differences, old, owners, value_of(differences, now, number).number));
     }
     return stays;
 }
@@ -468,24 +467,24 @@ static void what_append(const struct differences *differences, const struct save
     const size_t length = value_write_part(before, &first, UNIT_NONE);
     const struct value second = value_of(differences, now, number);
     const size_t length_now = value_write_part(after, &second, UNIT_NONE);
-    const int added = snprintf(to + what->length, WHAT_MAX - what->length, "%s%s %.*s -> %.*s",
-                               what->length ? ", " : "", name, (int)length, before, (int)length_now,
-                               after);
+    const int added =
+        snprintf(to + what->length, WHAT_MAX - what->length, "%s%s %.*s -> %.*s",
+                 what->length ? ", " : "", name, (int)length, before, (int)length_now, after);
 
     if (added > 0)
-        what->length = what->length + (size_t)added < WHAT_MAX ? what->length + (size_t)added
-                                                               : WHAT_MAX - 1;
+        what->length =
+            what->length + (size_t)added < WHAT_MAX ? what->length + (size_t)added : WHAT_MAX - 1;
 }
 
-/* Compares two rows. Sets *change, and describes the differences in `what`. Returns false if there is
- * no difference. what: empty, with room for WHAT_MAX bytes. */
+/* Compares two rows. Sets *change, and describes the differences in `what`. Returns false if there
+ * is no difference. what: empty, with room for WHAT_MAX bytes. */
 static bool rows_compare(const struct differences *differences, const struct compared_row *old,
                          const struct compared_row *now, const struct saved_row *old_row,
                          const struct saved_row *new_row, enum difference *change,
                          struct text *what)
 {
-    const struct field_list *fields = old->client && now->client ? &differences->compared_of_client
-                                                                 : &differences->compared;
+    const struct field_list *fields =
+        old->client && now->client ? &differences->compared_of_client : &differences->compared;
     const bool stays = holder_stays(differences, old_row, new_row);
 
     for (size_t i = 0; i < fields->count; i++) {
@@ -657,8 +656,10 @@ static const struct saved_columns *columns_for(struct differences *differences,
         columns->of = of;
         columns->made.kind = kind;
         columns->made.head = of->head;
-        columns->made.fields[0] = &kind->fields[own];
-        columns->made.place[own] = 1; /* `what` reads its cell itself */
+        for (size_t i = 0; i < ADDED_COLUMNS; i++) {
+            columns->made.fields[i] = &kind->fields[own + i];
+            columns->made.place[own + i] = (uint16_t)(i + 1);
+        }
     }
     if (columns->count < of->count)
         columns_extend(differences, columns);
@@ -689,7 +690,8 @@ static int difference_emit(struct differences *differences, enum difference chan
 }
 
 /* A row that only one listing has. lacking: the listing that lacks it. */
-static int emit_alone(struct differences *differences, const struct compared_row *row, size_t lacking)
+static int emit_alone(struct differences *differences, const struct compared_row *row,
+                      size_t lacking)
 {
     if (is_known_client(differences, row))
         return 0;
@@ -697,8 +699,7 @@ static int emit_alone(struct differences *differences, const struct compared_row
         differences->summary.unknown[!lacking]++;
         return 0;
     }
-    return difference_emit(differences,
-                           lacking == OLD ? DIFFERENCE_OPENED : DIFFERENCE_CLOSED,
+    return difference_emit(differences, lacking == OLD ? DIFFERENCE_OPENED : DIFFERENCE_CLOSED,
                            (struct text){.data = NULL},
                            packed_row_unpack(row->packed, &differences->now));
 }

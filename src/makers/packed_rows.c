@@ -5,7 +5,8 @@
 #include <string.h>
 
 /* A packed cell: its type in three bits, and its length in five bits. A length that does not fit
- * follows in seven bits a byte, the lowest first; the highest bit says that another byte follows. */
+ * follows in seven bits a byte, the lowest first; the highest bit says that another byte follows.
+ */
 enum { LENGTH_BITS = 5, LENGTH_MORE = (1 << LENGTH_BITS) - 1, GROUP_BITS = 7 };
 enum { LENGTH_BYTES_MAX = 1 + 5 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Saved rows (saved.h) that wait, packed to half of their size: a cell is one byte in place of eight,
- * and only the bytes of its value are kept. */
+/* Saved rows (saved.h) that wait, packed to half of their size: a cell is one byte in place of
+ * eight, and only the bytes of its value are kept. */
 #ifndef MAKERS_PACKED_ROWS_H
 #define MAKERS_PACKED_ROWS_H
 

@@ -25,8 +25,7 @@ struct diff_command {
     const char *files[LISTINGS];
     size_t count;
     struct saved_source *sources[LISTINGS];
-    struct question questions[LISTINGS];
-    char boot[LISTINGS][64];
+    struct question questions[LISTINGS], other; /* other: of a further head */
     struct now_listing now;
     struct differences *differences;
     uint64_t listed; /* differences that the filters want */
@@ -179,15 +178,15 @@ static int diff_open_both(struct diff_command *command)
 /* For difference_options: refuses a further head that asks for other rows. */
 static const char *diff_refuses(void *arg, const struct saved_head *head, bool is_old)
 {
-    const struct diff_command *command = arg;
-    struct question question;
+    struct diff_command *command = arg;
+    struct question *question = &command->other;
 
     (void)is_old;
-    question_read(&question, head->arguments);
+    question_read(question, head->arguments);
     if (head->counted)
         return "one of the listings has groups of --count-by, not rows";
-    return question.lister && command->questions[OLD].lister &&
-                   !question_is_same(&question, &command->questions[OLD])
+    return question->lister && command->questions[OLD].lister &&
+                   !question_is_same(question, &command->questions[OLD])
                ? "the listings have different filters or options"
                : NULL;
 }
@@ -198,10 +197,12 @@ static const char *diff_refuses(void *arg, const struct saved_head *head, bool i
 static void diff_after_run(const void *arg, struct report *report)
 {
     static const char *const lacking[LISTINGS] = {
-        [OLD] = "that only the old listing has: not known whether they were closed, because the new "
-                "listing is incomplete",
-        [NOW] = "that only the new listing has: not known whether they were opened, because the old "
-                "listing is incomplete",
+        [OLD] =
+            "that only the old listing has: not known whether they were closed, because the new "
+            "listing is incomplete",
+        [NOW] =
+            "that only the new listing has: not known whether they were opened, because the old "
+            "listing is incomplete",
     };
     struct diff_command *command = (struct diff_command *)(uintptr_t)arg;
     const struct difference_summary *summary = differences_summary(command->differences);
@@ -253,7 +254,7 @@ static int diff_list(struct diff_command *command)
         .drop = plain ? "proto state" : NULL,
         .shorten = "what owners summary subject",
         .whole = "local remote",
-        .silent_if_empty = true,
+        .silent = true,
         .listing = {.tables = &tables, .table_count = 1, .saved = source},
         .after_each_run = diff_after_run,
         .arg = command,

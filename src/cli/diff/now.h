@@ -16,7 +16,8 @@ struct now_listing {
  * started. Returns 0 or -errno. */
 int now_begin(struct now_listing *now, const struct question *question);
 
-/* Closes the descriptor, and waits for the child. Returns its exit status; -1: a signal ended it. */
+/* Closes the descriptor, and waits for the child. Returns its exit status; -1: a signal ended it.
+ */
 int now_finish(struct now_listing *now);
 
 #endif

@@ -28,13 +28,16 @@ static const struct lister listers[] = {
      "resolve options extended memory info processes threads bpf tipcinfo tos cgroup no-queues "
      "oneline inet-sockopt"},
     {netstat_run, &netstat_grammar,
-     "i interfaces route masquerade protocol 4 6 tcp sctp udp udplite raw unix inet inet6 listening "
+     "i interfaces route masquerade protocol 4 6 tcp sctp udp udplite raw unix inet inet6 "
+     "listening "
      "all statistics cache fib groups summary queues qdisc",
      "timers extend programs verbose wide numeric-hosts numeric-ports numeric-users symbolic"},
     {conntrack_run, &conntrack_grammar,
      "dump get counter stats usage family protonum orig-src src orig-dst dst reply-src reply-dst "
-     "mask-src mask-dst status mark secmark label zone orig-zone reply-zone src-nat dst-nat any-nat "
-     "sport orig-port-src dport orig-port-dst reply-port-src reply-port-dst state icmp-type icmp-code "
+     "mask-src mask-dst status mark secmark label zone orig-zone reply-zone src-nat dst-nat "
+     "any-nat "
+     "sport orig-port-src dport orig-port-dst reply-port-src reply-port-dst state icmp-type "
+     "icmp-code "
      "icmp-id icmpv6-type icmpv6-code icmpv6-id srckey orig-key-src dstkey orig-key-dst "
      "reply-key-src reply-key-dst orig-vtag reply-vtag role",
      ""},
@@ -89,14 +92,13 @@ static int question_take(const struct option *option, const char *argument, void
     snprintf(typed, sizeof typed, "%s%s", option->name ? "--" : "-", name);
     if (text_among(dropped, name))
         return 0;
-    const bool shows =
-        text_among(SHOWS_OF_ALL, name) || text_among(question->lister->shows, name);
+    const bool shows = text_among(SHOWS_OF_ALL, name) || text_among(question->lister->shows, name);
     const bool is_path = strchr(value, '/') && (text_among("netns net", name));
     const bool rows = filters_are(option, argument) || text_among(ROWS_OF_ALL, name) ||
                       text_among(question->lister->rows, name);
     if ((!shows && !rows) || is_path)
-        question_refuse(question, MESSAGE_TEXT("%s%s%.64s is not an option that diff repeats", typed,
-                                               argument ? "=" : "", TYPED_SHORT(value)));
+        question_refuse(question, MESSAGE_TEXT("%s%s%.64s is not an option that diff repeats",
+                                               typed, argument ? "=" : "", TYPED_SHORT(value)));
     return question_add(question, typed, argument && option->name ? "=" : "", value, shows);
 }
 

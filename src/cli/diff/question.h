@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The question of a saved listing: the command line that the head of its file records. The file may
- * be a stranger's, so only commands that list are known, and only options that choose rows or columns
- * are run again. */
+ * be a stranger's, so only commands that list are known, and only options that choose rows or
+ * columns are run again. */
 #ifndef CLI_DIFF_QUESTION_H
 #define CLI_DIFF_QUESTION_H
 
@@ -22,11 +22,11 @@ struct lister {
 enum { QUESTION_WORDS_MAX = 256, QUESTION_BYTES = 16384, QUESTION_MESSAGE = 512 };
 
 struct question {
-    const struct lister *lister;           /* NULL: `message` says why it is not known */
-    char *words[QUESTION_WORDS_MAX];       /* to run again, without options for output */
-    bool shows[QUESTION_WORDS_MAX];        /* the word does not choose rows */
+    const struct lister *lister;     /* NULL: `message` says why it is not known */
+    char *words[QUESTION_WORDS_MAX]; /* to run again, without options for output */
+    bool shows[QUESTION_WORDS_MAX];  /* the word does not choose rows */
     size_t count;
-    bool is_refused;                       /* must not be run again: `message` says why */
+    bool is_refused; /* must not be run again: `message` says why */
     char message[QUESTION_MESSAGE];
     char bytes[QUESTION_BYTES];
     size_t used;

@@ -7,33 +7,20 @@
 
 static WORDS(difference_name, "opened", "closed", "replaced", "changed");
 
-/* `change` is always a saved column of the row. */
-static struct value change_value(const struct cell *cell)
+/* Both columns are saved columns of each row, so no function computes them. */
+static struct value difference_value(const struct cell *cell)
 {
     (void)cell;
     return unknown;
 }
 
-/* The text is in the second cell of the row, which no field names: a saved column would be shown
- * without spaces. */
-static struct value what_value(const struct cell *cell)
-{
-    const struct saved_row *row = cell->record->saved;
-    const struct saved_cell *text = row && row->count > 1 ? &row->cells[1] : NULL;
-
-    if (!text || text->type != SAVED_STRING)
-        return unknown;
-    return (struct value){.type = VALUE_TEXT,
-                          .spaced = true,
-                          .text = {(const char *)row + text->offset, text->length}};
-}
-
 static const struct field added[] = {
-    COMPUTED(change, VALUE_TEXT, change_value, 0,
+    COMPUTED(change, VALUE_TEXT, difference_value, 0,
              "what happened to the row: opened, closed, replaced (another process) or changed",
              .word = difference_name),
-    COMPUTED(what, VALUE_TEXT, what_value, 0,
-             "columns that differ: state LISTEN -> CLOSE, pid 12 -> 15; null if opened or closed"),
+    COMPUTED(what, VALUE_TEXT, difference_value, 0,
+             "columns that differ: state LISTEN -> CLOSE, pid 12 -> 15; null if opened or closed",
+             .spaced = true),
 };
 
 void difference_kind_init(struct difference_kind *dst, const struct kind *of)

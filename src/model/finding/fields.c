@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of findings. */
-#include "fastnet/differences.h"
 #include "model/fields/fields.h"
+#include "fastnet/differences.h"
 #include "model/socket/owner_fields.h"
 
 WORDS(severity_name, [SEVERITY_PAST] = "past", [SEVERITY_WARNING] = "warning",
@@ -25,10 +25,12 @@ static const struct field fields[] = {
     WORD(scope, finding.machine, machine_scope_name, 0,
          "what the finding is about: this network namespace or the whole machine"),
     TEXT(summary, finding.summary, 0, "finding, in a sentence", .moving = true),
-    TEXT(evidence, finding.evidence, 0, "numbers, counters and rows that show the problem", .moving = true),
+    TEXT(evidence, finding.evidence, 0, "numbers, counters and rows that show the problem",
+         .moving = true),
     TEXT(advice, finding.advice, 0, "advice: what to do", .moving = true),
     TEXT(command, finding.command, 0, "a command line that shows more", .moving = true),
-    TEXT(source, finding.source, 0, "tables, files and counters that the finding comes from", .moving = true),
+    TEXT(source, finding.source, 0, "tables, files and counters that the finding comes from",
+         .moving = true),
     /* `command` has another meaning in this table */
     FIELDS_OF_PROFILE(FINDING_PROCESS, process_command, 0),
 };

@@ -189,7 +189,8 @@ static const struct field fields[] = {
     NUMBER(orig_vtag, ORIG.vtag, FLOW_ORIG_VTAG, "for SCTP: verification tag"),
     NUMBER(reply_vtag, REPLY.vtag, FLOW_REPLY_VTAG, "for SCTP: verification tag of the reply"),
     WORD(role, flow.role, role_name, FLOW_ROLE, "for DCCP: client or server"),
-    WORD(event, flow.event, flow_event_name, FLOW_EVENT, "for an event: NEW, UPDATE or DESTROY", .moving = true),
+    WORD(event, flow.event, flow_event_name, FLOW_EVENT, "for an event: NEW, UPDATE or DESTROY",
+         .moving = true),
     NUMBER(sender, flow.sender, FLOW_SENDER,
            "for an event: netlink port of the process that caused it", .moving = true),
     COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "for an event: name of that process",
@@ -302,8 +303,9 @@ static const struct field_group groups[] = {
 
 static const struct matching matching = {
     .object = "id",
-    .place = "protocol family orig_src orig_dst orig_sport orig_dport orig_zone icmp_type icmp_code "
-             "icmp_id orig_srckey orig_dstkey",
+    .place =
+        "protocol family orig_src orig_dst orig_sport orig_dport orig_zone icmp_type icmp_code "
+        "icmp_id orig_srckey orig_dstkey",
     .peer = "orig_dport icmp_id protocol_number",
     .shown = "protocol state from to mark zone",
 };
@@ -362,8 +364,9 @@ static const struct borrowed expectation_borrowed[] = {
 static const struct field_group expectation_groups[] = {{"mask", 0}, {"master", 0}};
 
 static const struct matching expectation_matching = {
-    .place = "protocol family src dst sport dport mask_src mask_dst mask_sport mask_dport master_src "
-             "master_dst master_sport master_dport zone class",
+    .place =
+        "protocol family src dst sport dport mask_src mask_dst mask_sport mask_dport master_src "
+        "master_dst master_sport master_dport zone class",
 };
 
 const struct kind kind_expectation = {

@@ -82,7 +82,8 @@ static struct value flagged_addresses(const struct cell *cell)
 /* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     TEXT(interface, interface.name, 0, "name of the interface", .key = true),
-    NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it", .moving = true),
+    NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it",
+           .moving = true),
     NUMBER(mtu, interface.mtu, INTERFACE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES,
            .exact = true),
     NAMED(state, interface.state, state_name, INTERFACE_STATE, "UP, DOWN, DORMANT ... (RFC 2863)"),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of the steps that explain a connection. */
-#include "fastnet/differences.h"
 #include "model/fields/fields.h"
+#include "fastnet/differences.h"
 #include "fastnet/flow_names.h"
 #include "model/socket/owner_fields.h"
 
@@ -56,8 +56,9 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(step.netns, STEP_NETNS),
 };
 
-static const struct matching matching = {.place = "step protocol remote_address remote_port address",
-    .shown = "step result ending cause"};
+static const struct matching matching = {.place =
+                                             "step protocol remote_address remote_port address",
+                                         .shown = "step result ending cause"};
 
 const struct kind kind_step = {
     .name = "steps",
