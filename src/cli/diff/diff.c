@@ -125,6 +125,9 @@ static int diff_open(struct diff_command *command, size_t which, const char *fil
     if (head && head->counted)
         return common_misuse_bare(&command->common, "%s has groups of --count-by, not rows",
                                   TYPED(file));
+    if (command->questions[which].is_limited)
+        return common_misuse_bare(&command->common, "%s was listed with --limit, so it lacks rows",
+                                  TYPED(file));
     return 0;
 }
 
@@ -133,7 +136,6 @@ static int diff_open_now(struct diff_command *command)
 {
     const struct common *common = &command->common;
     const struct question *question = &command->questions[OLD];
-    char file[32] = "-";
 
     if (!question->lister || question->is_refused)
         return common_misuse_bare(common, "%s cannot be compared with now: %s (try: diff %s NEW)",
@@ -144,11 +146,10 @@ static int diff_open_now(struct diff_command *command)
         fprintf(stderr, "%s: cannot list now: %s\n", common->program, strerror(-error));
         return STATUS_UNKNOWN;
     }
-    if (strcmp(command->files[OLD], "-") == 0)
-        snprintf(file, sizeof file, "/proc/self/fd/%d", command->now.rows);
-    else if (dup2(command->now.rows, STDIN_FILENO) < 0)
+    /* if the old listing is stdin, it was opened already, with a descriptor of its own */
+    if (dup2(command->now.rows, STDIN_FILENO) < 0)
         return STATUS_UNKNOWN;
-    return diff_open(command, NOW, file, command->sources[OLD]->kind);
+    return diff_open(command, NOW, "-", command->sources[OLD]->kind);
 }
 
 static int diff_open_both(struct diff_command *command)

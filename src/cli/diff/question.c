@@ -92,6 +92,7 @@ static int question_take(const struct option *option, const char *argument, void
     snprintf(typed, sizeof typed, "%s%s", option->name ? "--" : "-", name);
     if (text_among(dropped, name))
         return 0;
+    question->is_limited |= strcmp(name, "limit") == 0;
     const bool shows = text_among(SHOWS_OF_ALL, name) || text_among(question->lister->shows, name);
     const bool is_path = strchr(value, '/') && (text_among("netns net", name));
     const bool rows = filters_are(option, argument) || text_among(ROWS_OF_ALL, name) ||
@@ -104,22 +105,25 @@ static int question_take(const struct option *option, const char *argument, void
 
 void question_read(struct question *question, const char *const *arguments)
 {
-    char *argv[QUESTION_WORDS_MAX], message[OPTIONS_MESSAGE];
-    int argc = 0;
+    static char netstat[] = "netstat"; /* fastnet without a command lists as netstat does */
+    char *argv[QUESTION_WORDS_MAX] = {netstat}, message[OPTIONS_MESSAGE];
+    const bool has_command = arguments && *arguments && **arguments != '-';
+    size_t from = has_command;
+    int argc = 1;
 
     *question = (struct question){.count = 0};
-    while (arguments && arguments[argc] && argc < QUESTION_WORDS_MAX - 1) {
-        argv[argc] = (char *)(uintptr_t)arguments[argc]; /* options_parse() does not change it */
-        argc++;
-    }
-    argv[argc] = NULL;
-    question->lister = argc ? find_lister(argv[0]) : NULL;
-    if (!argc)
+    if (!arguments || !*arguments) {
         snprintf(question->message, sizeof question->message, "it does not say how it was listed");
-    else if (!question->lister)
+        return;
+    }
+    question->lister = find_lister(has_command ? *arguments : netstat);
+    for (; arguments[from] && argc < QUESTION_WORDS_MAX - 1; from++)
+        argv[argc++] = (char *)(uintptr_t)arguments[from]; /* options_parse() does not change it */
+    argv[argc] = NULL;
+    if (!question->lister)
         snprintf(question->message, sizeof question->message, "diff does not repeat 'fastnet %s'",
-                 TYPED_SHORT(argv[0]));
-    else if (arguments[argc])
+                 TYPED_SHORT(*arguments));
+    else if (arguments[from])
         question_refuse(question, "it has too many arguments");
     else if (options_parse(question->lister->grammar->tables, argc, argv, question_take, question,
                            message))
