@@ -21,6 +21,11 @@ static inline uint64_t clock_nanoseconds(clockid_t clock)
     return (uint64_t)time.tv_sec * CLOCK_SECOND + (uint64_t)time.tv_nsec;
 }
 
+/* Writes a time (ns since 1970) as the local time in the form of RFC 3339, with its distance from
+ * UTC: 2026-11-29T03:12:00+01:00. Returns `text`. */
+enum { CLOCK_LOCAL_SIZE = 40 };
+const char *clock_local(char text[CLOCK_LOCAL_SIZE], uint64_t nanoseconds);
+
 /* Waits until the time `until` (CLOCK_MONOTONIC, ns), or until a SIGINT that
  * clock_catch_interrupt() catches. */
 void clock_wait(uint64_t until);

@@ -71,6 +71,13 @@ struct live *live_create(struct engine *engine, struct listing *listing,
                          int *error);
 void live_destroy(struct live *live);
 
+/* From now on the stream gets all rows of each sample, with or without an event. */
+void live_stream_all(struct live *live);
+
+/* Returns when the row's connection began, as far as it was noted (connect.time of connects.h): ns
+ * of CLOCK_MONOTONIC; 0: unknown. */
+uint64_t live_begin_of(const struct live *live, uint64_t identity);
+
 /* Sets how the next samples rank and group rows: by view->order and view->group, which the caller
  * must keep until these samples are done. */
 void live_set_view(struct live *live, const struct live_view *view);

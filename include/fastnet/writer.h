@@ -19,6 +19,9 @@ struct writer {
     size_t full;     /* bytes that cause a write: WRITER_CAPACITY, or fewer (writer_hurry()) */
     size_t reserved; /* bytes after `length` that the caller may write */
     char *buffer;    /* WRITER_CAPACITY bytes, owned */
+    /* Takes the bytes in place of write(2) to fd. Returns 0 or -errno. NULL: fd gets them. */
+    int (*take)(void *arg, const char *data, size_t size);
+    void *arg;
 };
 
 /* fd: borrowed. Returns 0 or -ENOMEM. */

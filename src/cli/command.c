@@ -492,16 +492,11 @@ bool command_has_clock(const struct listing_command *command)
 
 void command_put_clock(const struct listing_command *command, struct writer *writer)
 {
-    const time_t seconds = (time_t)(command->listing.time / CLOCK_SECOND);
-    char text[32];
-    struct tm local;
+    char text[CLOCK_LOCAL_SIZE];
 
-    if (!command_has_clock(command) || !localtime_r(&seconds, &local))
+    if (!command_has_clock(command))
         return;
-    const size_t length = strftime(text, sizeof text, "%FT%T%z", &local);
-    writer_put(writer, text, length - 2);
-    writer_put(writer, ":", 1);
-    writer_put(writer, text + length - 2, 2);
+    writer_puts(writer, clock_local(text, command->listing.time));
     writer_put(writer, "\n", 1);
 }
 

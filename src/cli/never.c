@@ -29,6 +29,7 @@ static const struct filler {
     {"sockets", "s", tables_of_sockets, 0},
     {"closed", "closed", tables_of_closed, 0},
     {"top", "top", tables_of_sockets, SOCKET_EVENT | SOCKET_AGE | SOCKET_ORIGIN},
+    {"record", NULL, tables_of_sockets, SOCKET_EVENT | SOCKET_AGE | SOCKET_ORIGIN},
     {"ss", "ss", tables_of_ss, 0},
     {"netstat", NULL, tables_of_sockets, 0},
     {"conntrack", "conntrack", tables_of_flows, FLOW_SOCKETS},

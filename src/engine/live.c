@@ -362,7 +362,7 @@ static void live_take_row(struct sink *sink, const struct record *record)
         return;
     to = live_row_of(live, row);
     to->flags |= IS_WANTED;
-    if (live_is_event(live, record))
+    if (live_is_event(live, record) || live->streams_all)
         live_report(live, record);
     if (live->stream)
         return;
@@ -616,6 +616,20 @@ int live_sample(struct live *live, struct report *report)
 uint64_t live_reported(const struct live *live)
 {
     return live->streamed;
+}
+
+void live_stream_all(struct live *live)
+{
+    live->streams_all = true;
+}
+
+uint64_t live_begin_of(const struct live *live, uint64_t identity)
+{
+    struct connect made;
+
+    return live->engine->connects && connects_find(live->engine->connects, identity, &made)
+               ? made.time
+               : 0;
 }
 
 /* --- Creation and end ------------------------------------------------------------------------- */

@@ -110,6 +110,7 @@ struct live {
     uint64_t sampled;                      /* live_now() at the last sample */
     struct mean_times times;               /* the times of `sums` */
     float sums[LIVE_SUMS][MEAN_SLOTS];     /* growth of all listed rows together */
+    bool streams_all;                      /* the stream gets rows without an event, too */
     bool first;                            /* during the first sample, whose rows existed before */
     size_t in_doubt;                       /* rows whose end fastnet reported before the kernel */
     struct report reported;                /* problems that were reported, each once */

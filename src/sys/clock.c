@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
 
 /* These variables are at file scope, because a signal handler gets no pointer to them. */
 static volatile sig_atomic_t interrupted;
@@ -13,6 +14,22 @@ static void interrupt(int signal)
 {
     interrupted = true;
     sigaction(signal, &uncaught, NULL);
+}
+
+const char *clock_local(char text[CLOCK_LOCAL_SIZE], uint64_t nanoseconds)
+{
+    const time_t seconds = (time_t)(nanoseconds / CLOCK_SECOND);
+    struct tm local;
+
+    *text = '\0';
+    if (!localtime_r(&seconds, &local))
+        return text;
+    const size_t length = strftime(text, CLOCK_LOCAL_SIZE - 1, "%FT%T%z", &local);
+    if (length < 2)
+        return text;
+    memmove(text + length - 1, text + length - 2, 3); /* +0100 becomes +01:00 */
+    text[length - 2] = ':';
+    return text;
 }
 
 void clock_catch_interrupt(void)

@@ -55,7 +55,8 @@ static int write_all(int fd, const char *data, size_t size)
 int writer_flush(struct writer *writer)
 {
     if (writer->error == 0)
-        writer->error = -write_all(writer->fd, writer->buffer, writer->length);
+        writer->error = -(writer->take ? writer->take(writer->arg, writer->buffer, writer->length)
+                                       : write_all(writer->fd, writer->buffer, writer->length));
     writer->length = 0;
     if (writer->full < WRITER_CAPACITY)
         writer->full *= 2;

@@ -160,6 +160,7 @@ struct socket_origin {
     uint8_t ended_by;      /* enum socket_ended_by */
     char reset_reason[32]; /* why this end sent a reset (reset_reasons.h), terminated */
     uint64_t connect_time; /* duration of the handshake that this end began, microseconds */
+    uint64_t noted;        /* time of the end, if it was noted (connect.ended of connects.h) */
 };
 
 /* Texts are borrowed bytes of the kernel's messages, not decoded: their length depends on the

@@ -131,6 +131,7 @@ static void origin_take_end(const struct connect *made, const struct record *rec
 {
     ended_decide(made, record, origin);
     memcpy(origin->reset_reason, made->end.reset_reason, sizeof origin->reset_reason);
+    origin->noted = made->ended;
     if (made->time && made->connected > made->time)
         origin->connect_time = (made->connected - made->time + 999) / 1000;
 }

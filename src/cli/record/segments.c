@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record/segments.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/record/compress.h"
+#include "fastnet/clock.h"
+
+/* --- The directory ---------------------------------------------------------------------------- */
+
+/* What a walk over the directory finds. */
+struct segments_found {
+    struct recording_segment oldest; /* number 0: no segment, except the newest */
+    uint64_t modified;               /* of the oldest, seconds since 1970 */
+    struct recording_segment raw;    /* the oldest that is not compressed, after `compressed` */
+    uint64_t last, bytes;
+};
+
+static void segments_take(const struct segments *segments, const char *name,
+                          struct segments_found *found)
+{
+    struct recording_segment segment;
+    struct stat file;
+
+    if (!recording_segment_parse(name, &segment) ||
+        fstatat(segments->directory, name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
+        !S_ISREG(file.st_mode))
+        return;
+    found->bytes += (uint64_t)file.st_blocks * 512;
+    if (segment.number > found->last)
+        found->last = segment.number;
+    if (segments->last && segment.number >= segments->last)
+        return;
+    if (!found->oldest.number || segment.number < found->oldest.number) {
+        found->oldest = segment;
+        found->modified = (uint64_t)file.st_mtime;
+    }
+    if (segment.form == RECORDING_RAW && segment.number > segments->compressed &&
+        (!found->raw.number || segment.number < found->raw.number))
+        found->raw = segment;
+}
+
+/* Returns a zeroed result if the directory cannot be read. remove: removes what a compressor left
+ * that was ended. */
+static struct segments_found segments_find(const struct segments *segments, bool remove)
+{
+    struct segments_found found = {.last = 0};
+    const int fd = openat(segments->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+
+    if (!directory && fd >= 0)
+        close(fd);
+    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
+        segments_take(segments, entry->d_name, &found);
+        if (remove && compress_is_temporary(entry->d_name))
+            (void)unlinkat(segments->directory, entry->d_name, 0);
+    }
+    if (directory)
+        closedir(directory);
+    return found;
+}
+
+int segments_open(struct segments *segments, const char *directory)
+{
+    segments->lock = segments->directory = -1;
+    if (mkdir(directory, 0700) < 0 && errno != EEXIST)
+        return -errno;
+    segments->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (segments->directory < 0)
+        return -errno;
+    segments->lock = openat(segments->directory, ".lock",
+                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (segments->lock < 0 || flock(segments->lock, LOCK_EX | LOCK_NB) < 0)
+        return -errno;
+    segments->last = segments_find(segments, true).last;
+    return 0;
+}
+
+/* Waits for the child that compresses. */
+static void segments_reap(struct segments *segments, int options)
+{
+    if (segments->compressor && waitpid(segments->compressor, NULL, options) != 0)
+        segments->compressor = 0;
+}
+
+void segments_close(struct segments *segments)
+{
+    if (segments->compressor)
+        kill(segments->compressor, SIGKILL);
+    segments_reap(segments, 0);
+    if (segments->lock >= 0)
+        close(segments->lock);
+    if (segments->directory >= 0)
+        close(segments->directory);
+}
+
+/* Removes a segment, in each form. */
+static void segments_remove(const struct segments *segments, struct recording_segment segment)
+{
+    char name[RECORDING_NAME];
+
+    for (segment.form = 0; segment.form < RECORDING_FORMS; segment.form++) {
+        recording_segment_put(name, &segment);
+        (void)unlinkat(segments->directory, name, 0);
+    }
+}
+
+void segments_tidy(struct segments *segments, uint64_t now)
+{
+    struct segments_found found = segments_find(segments, false);
+
+    while (found.oldest.number &&
+           (found.bytes > segments->keep_bytes ||
+            (segments->keep_seconds < now / CLOCK_SECOND &&
+             found.modified < now / CLOCK_SECOND - segments->keep_seconds))) {
+        const uint64_t number = found.oldest.number;
+        segments_remove(segments, found.oldest);
+        found = segments_find(segments, false);
+        if (found.oldest.number == number)
+            break; /* it cannot be removed */
+    }
+    segments_reap(segments, WNOHANG);
+    if (segments->compressor || !found.raw.number)
+        return;
+    segments->compressed = found.raw.number;
+    segments->compressor = compress_start(segments, &found.raw);
+}
+
+/* --- A segment -------------------------------------------------------------------------------- */
+
+enum { SEGMENT_KEPT_MAX = 1024 * 1024 };
+
+static bool is_full(int error)
+{
+    return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
+/* Makes room on a full disk. Returns false if only the newest segment is left. */
+static bool segments_drop_oldest(struct segments *segments)
+{
+    const struct segments_found found = segments_find(segments, false);
+
+    if (!found.oldest.number)
+        return false;
+    segments_remove(segments, found.oldest);
+    segments->dropped++;
+    return true;
+}
+
+static int segment_write(struct segment *segment)
+{
+    bool dropped = false;
+
+    for (size_t done = 0; done < segment->length;) {
+        const ssize_t written =
+            write(segment->fd, segment->kept + done, segment->length - done);
+        if (written > 0)
+            done += (size_t)written;
+        else if (written == 0)
+            return -EIO;
+        else if (is_full(errno) && !dropped && segments_drop_oldest(segment->segments))
+            dropped = true;
+        else if (errno != EINTR)
+            return -errno;
+    }
+    segment->length = 0;
+    return 0;
+}
+
+/* Keeps bytes of the writer. */
+static int segment_keep(void *arg, const char *data, size_t size)
+{
+    struct segment *segment = arg;
+    const size_t needed = segment->length + size;
+    int error = 0;
+
+    if (needed > SEGMENT_KEPT_MAX)
+        error = segment_write(segment);
+    if (!error && needed > segment->capacity && segment->capacity < SEGMENT_KEPT_MAX) {
+        const size_t capacity =
+            2 * needed < SEGMENT_KEPT_MAX ? 2 * needed : (size_t)SEGMENT_KEPT_MAX;
+        char *larger = realloc(segment->kept, capacity);
+        if (!larger)
+            return -ENOMEM;
+        segment->kept = larger;
+        segment->capacity = capacity;
+    }
+    if (error)
+        return error;
+    memcpy(segment->kept + segment->length, data, size);
+    segment->length += size;
+    return 0;
+}
+
+int segment_create(struct segment *segment, struct segments *segments, uint64_t now)
+{
+    char name[RECORDING_NAME];
+    int error;
+
+    *segment = (struct segment){.segments = segments, .fd = -1};
+    error = writer_init(&segment->writer, -1);
+    if (error)
+        return error;
+    segment->writer.take = segment_keep;
+    segment->writer.arg = segment;
+    segment->name = (struct recording_segment){now, segments->last + 1, RECORDING_RAW};
+    recording_segment_put(name, &segment->name);
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND;
+    segment->fd = openat(segments->directory, name, flags, 0600);
+    if (segment->fd < 0 && is_full(errno) && segments_drop_oldest(segments))
+        segment->fd = openat(segments->directory, name, flags, 0600);
+    if (segment->fd < 0)
+        return -errno;
+    segments->last = segment->name.number;
+    return 0;
+}
+
+int segment_commit(struct segment *segment)
+{
+    int error = writer_flush(&segment->writer);
+
+    if (!error)
+        error = segment_write(segment);
+    if (error && ftruncate(segment->fd, (off_t)segment->size) < 0)
+        return error; /* a reader ignores rows without a mark */
+    if (!error)
+        segment->size = (uint64_t)lseek(segment->fd, 0, SEEK_END);
+    return error;
+}
+
+void segment_close(struct segment *segment)
+{
+    if (segment->writer.buffer && segment->fd >= 0)
+        close(segment->fd);
+    writer_finish(&segment->writer);
+    free(segment->kept);
+    *segment = (struct segment){.fd = -1};
+}
