@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "model/saved.h"
 
 bool mark_is(const struct json_row *row)
 {
@@ -56,25 +57,8 @@ bool mark_number(const struct json_row *row, const char *key, uint64_t *number)
 bool mark_time(const struct json_row *row, uint64_t *time)
 {
     const struct json_member *member = mark_member(row, "time");
-    char text[40], *end;
-    struct tm day = {0};
-    uint64_t fraction = 0, unit = 1000000000;
 
-    if (!member || member->type != JSON_STRING || member->length >= sizeof text)
-        return false;
-    snprintf(text, sizeof text, "%.*s", (int)member->length, json_value(row, member).data);
-    end = strptime(text, "%Y-%m-%dT%H:%M:%S", &day);
-    if (!end || day.tm_year < 70)
-        return false;
-    if (*end == '.')
-        for (end++; *end >= '0' && *end <= '9'; end++) {
-            unit /= 10;
-            fraction += unit * (uint64_t)(*end - '0');
-        }
-    if (strcmp(end, "Z") != 0)
-        return false;
-    *time = (uint64_t)timegm(&day) * 1000000000 + fraction;
-    return true;
+    return member && member->type == JSON_STRING && saved_time(json_value(row, member), time);
 }
 
 /* --- Heads ------------------------------------------------------------------------------------ */

@@ -372,6 +372,10 @@ static bool file_fits(struct saved_files *files, struct report *report)
 {
     struct open_file *file = &files->file;
 
+    if (files->mark.head.counted && !mark_member(&files->row, field_count.name)) {
+        report_row(file, files->row.line, "the row is not a group", report);
+        return false;
+    }
     if (!files->source.kind || files->mark.head.counted || file->columns == files->row.count)
         return true;
     if (!fits_kind(files->source.kind, &files->row)) {
@@ -526,9 +530,6 @@ static int files_pass(struct saved_files *files, record_fn fn, void *arg)
         return -ENOMEM;
     if (!saved_maker_record(files->maker, &files->row, &record))
         return -ENOMEM;
-    if (files->mark.head.counted &&
-        (!mark_number(&files->row, field_count.name, &record.rows) || !record.rows))
-        record.rows = NO_ROWS;
     return fn(&record, arg);
 }
 
