@@ -67,7 +67,7 @@ enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
     ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar,
-    traffic_grammar, why_grammar, record_grammar;
+    traffic_grammar, why_grammar, diff_grammar, record_grammar;
 
 /* Each runs a personality and returns the exit status. argv[0] is the name in messages. */
 int netstat_run(int argc, char *const argv[]);
@@ -82,6 +82,7 @@ int traffic_run(int argc, char *const argv[]);
 int closed_run(int argc, char *const argv[]);
 int top_run(int argc, char *const argv[]);
 int why_run(int argc, char *const argv[]);
+int diff_run(int argc, char *const argv[]);
 int record_run(int argc, char *const argv[]);
 
 /* Runs fastnet without the name of a personality. words: grammars whose names can be typed, NULL
