@@ -27,7 +27,7 @@ static const struct field *find_sort(const struct listing_command *command, stru
 {
     const struct field *compared = field_compared(command->kind, name.data, name.length);
 
-    if (!command->common->count_by)
+    if (!common_counts(command->common))
         return compared;
     for (size_t i = 0; i < command->shown_count; i++)
         if (field_is_named(command->shown[i], name.data, name.length) ||
@@ -40,12 +40,15 @@ static int misuse_sort(const struct listing_command *command, struct text name)
 {
     char words[512] = "";
 
-    if (!command->common->count_by)
+    if (!common_counts(command->common))
         return columns_misuse(command, "--sort", name);
     for (size_t i = 0; i < command->shown_count; i++)
         if (command->shown[i])
             text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
-    return common_misuse_of(command->common, .wrong = "'%s' is not a column of this --count-by",
+    return common_misuse_of(command->common,
+                            .wrong = command->common->count_by
+                                         ? "'%s' is not a column of this --count-by"
+                                         : "'%s' is not a column of these sums",
                             .typed = name, .words = words);
 }
 
@@ -83,7 +86,7 @@ static int resolve_sort(struct listing_command *command)
         if (!field)
             return misuse_sort(command, name);
         const int refused =
-            command->common->count_by ? 0 : never_refuse(command, "--sort", field, name);
+            common_counts(command->common) ? 0 : never_refuse(command, "--sort", field, name);
         if (refused)
             return refused;
         if (i == SORT_KEYS_MAX)
@@ -233,7 +236,7 @@ static unsigned width_of(const struct listing_command *command)
     const struct common *common = command->common;
     const char *chosen = common->columns;
 
-    if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
+    if (!command->drop || common->format != FORMAT_PLAIN || common_counts(common) ||
         (chosen && *chosen != '+' && *chosen != '-'))
         return 0;
     return command_width(common);
@@ -242,7 +245,7 @@ static unsigned width_of(const struct listing_command *command)
 /* The field with the reasons why a row needs attention; NULL if tables do not show it. */
 static const struct field *attention_of(const struct listing_command *command)
 {
-    return command->common->count_by ? NULL : field_named(command->kind, "attention");
+    return common_counts(command->common) ? NULL : field_named(command->kind, "attention");
 }
 
 static int resolve_attention(struct listing_command *command)
@@ -302,7 +305,9 @@ static int resolve_asked(struct listing_command *command)
         add_named(listing, listing->count_by[i]);
     for (size_t i = 0; i < listing->sum_count; i++)
         add_named(listing, listing->sum[i]);
-    for (const struct sort_key *key = listing->sort; key->field && !command->common->count_by;
+    for (size_t i = 0; i < listing->aggregate_count; i++)
+        add_named(listing, listing->aggregates[i].field);
+    for (const struct sort_key *key = listing->sort; key->field && !common_counts(command->common);
          key++)
         add_named(listing, key->field);
     for (size_t i = 0; i < command->shown_count; i++) {
@@ -354,9 +359,15 @@ static int resolve_source(struct listing_command *command)
 static int resolve_rates(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
-    const struct predicate *moved =
-        listing->count_by_count
-            ? where_any_rate(&command->where, listing->sum, listing->sum_count)
+    const struct field *summed[SUMS_MAX + AGGREGATES_MAX];
+    const struct predicate *moved;
+
+    for (size_t i = 0; i < listing->sum_count + listing->aggregate_count; i++)
+        summed[i] = i < listing->sum_count ? listing->sum[i]
+                                           : listing->aggregates[i - listing->sum_count].field;
+    moved =
+        listing_counts(listing)
+            ? where_any_rate(&command->where, summed, listing->sum_count + listing->aggregate_count)
             : where_any_rate(&command->where, command->shown, command->shown_count);
 
     if (!command->common->delta)
@@ -394,7 +405,7 @@ static int resolve_metrics(struct listing_command *command)
 
     if (!common_is_metrics(common))
         return 0;
-    if (!common->count_by && !kind->metric) {
+    if (!common_counts(common) && !kind->metric) {
         common_misuse_bare(common, "%s: %s have no metrics except counts (try --count-by=%s)",
                            option, kind->name, kind->count_by);
         return STATUS_REFUSED;
@@ -464,8 +475,10 @@ int command_resolve(struct listing_command *command, bool *help)
         command->kind = &command->rates->kind;
     }
     *help = common->columns && strcmp(common->columns, "help") == 0;
-    if (common->columns && common->count_by && !*help)
-        return common_misuse(common, "--columns and --count-by cannot be combined");
+    if (common->columns && common_counts(common) && !*help)
+        return common_misuse(common, common->count_by
+                                         ? "--columns and --count-by cannot be combined"
+                                         : "--columns cannot be combined with sums or averages");
     for (size_t i = 0; i < COUNT(steps) && !status && !*help; i++)
         status = steps[i](command);
     return status;
@@ -507,7 +520,7 @@ static bool makes_objects(const struct listing_command *command)
 {
     const struct common *common = command->common;
 
-    return command->objects && !common->columns && !common->count_by && !common->sort &&
+    return command->objects && !common->columns && !common_counts(common) && !common->sort &&
            !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
@@ -539,7 +552,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .attention_first = width && !command->listing.sort->field,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .see = is_filtered_by(common, "attention") ? NULL : command->see,
-        .metric = common->count_by ? command->kind->name : command->kind->metric,
+        .metric = common_counts(common) ? command->kind->name : command->kind->metric,
         .more_metrics = command->more_metrics,
         .layout = command->layout,
         .one_line = common->interval_ms,

@@ -44,7 +44,8 @@ struct common {
     const struct grammar *const *words; /* argument of fastnet_run(); else NULL */
     const char *commit;                 /* argument of fastnet_run(), for --version */
     enum output_format format;
-    const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
+    const char *columns, *sort, *count_by, *sum;               /* as typed, or NULL */
+    const char *avg, *min, *max, *median, *quantile, *unknown; /* the same: aggregates */
     const char *proc_root;  /* directory whose files are read instead of /proc; NULL: /proc */
     const char *processes;  /* the directory with the processes; NULL: proc_root */
     const char *typed_root; /* --proc-root or usual_root, unchanged; NULL: neither was given */
@@ -58,7 +59,7 @@ struct common {
     const char *const *from; /* files of saved rows to list; NULL: the kernel is asked */
     size_t from_count;
     const char *at, *between, *record; /* a moment or a span of a recording, and its directory */
-    const char *completion; /* name of a shell, or NULL */
+    const char *completion;            /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
     bool table;   /* columns instead of the personality's layout */
@@ -170,6 +171,9 @@ bool common_is_metrics(const struct common *common);
 bool common_uses_columns(const struct common *common);
 
 /* A page: text on stdout that is not a listing, such as help, versions, columns, completions. It is
+/* True if rows are counted, by columns or all rows together. */
+bool common_counts(const struct common *common);
+
  * collected in memory first, because stdio does not wait if stdout is non-blocking. */
 struct page {
     FILE *stream;

@@ -316,9 +316,9 @@ int command_run(struct listing_command *command)
     bool help = false;
     int status;
 
-    command->counting = common->count_by ? malloc(sizeof *command->counting) : NULL;
+    command->counting = common_counts(common) ? malloc(sizeof *command->counting) : NULL;
     command->rates = common->delta ? malloc(sizeof *command->rates) : NULL;
-    if (!command->counting == !common->count_by && !command->rates == !common->delta)
+    if (!command->counting == !common_counts(common) && !command->rates == !common->delta)
         status = command_resolve(command, &help);
     else
         status = no_memory_status(common->program);

@@ -206,7 +206,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                 : has_moving_numbers(common)     ? FOR_MS
                                                                  : 0;
     common->no_header |= command->nagios;
-    common->human &= common->columns || common->count_by; /* else keep sentences */
+    common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
                            : command->list && columns ? "--list cannot be combined with columns"
