@@ -454,11 +454,39 @@ static int resolve_namespaces(struct listing_command *command)
     return 0;
 }
 
+/* --- --quiet ---------------------------------------------------------------------------------- */
+
+/* With --quiet only the filter matters: nothing is shown, sorted, counted or looked up. */
+static int resolve_quiet(struct listing_command *command)
+{
+    const struct common *common = command->common;
+    struct listing *listing = &command->listing;
+
+    if (!common->quiet)
+        return 0;
+    if (common->format != FORMAT_PLAIN || common->output || command->open_output)
+        return common_misuse_bare(common, "--quiet prints nothing: it cannot be combined with "
+                                          "--output or a form of output");
+    if (common->explain || common->interval_ms)
+        return common_misuse_bare(common, "--quiet cannot be combined with %s",
+                                  common->explain ? "--explain" : "-c");
+    if (command->own_status)
+        return 0;
+    listing->count_by_count = listing->sum_count = listing->aggregate_count = 0;
+    listing->percent = listing->headings = false;
+    listing->sort->field = NULL;
+    listing->compare = NULL;
+    listing->most = 0;
+    listing->needs = predicate_needs(listing->where);
+    listing->named = (struct needs){.fields = 0};
+    return 0;
+}
+
 /* In this order: each step sets members that later steps read. */
 static int (*const steps[])(struct listing_command *command) = {
     resolve_metrics, columns_resolve,    resolve_attention, resolve_sort,
     resolve_filters, resolve_interfaces, resolve_rates,     resolve_asked,
-    resolve_source,  resolve_namespaces, resolve_output,
+    resolve_source,  resolve_namespaces, resolve_output,    resolve_quiet,
 };
 
 int command_resolve(struct listing_command *command, bool *help)
@@ -512,6 +540,23 @@ void command_put_clock(const struct listing_command *command, struct writer *wri
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
+/* --quiet: the first row ends the listing, as if the reader of the output had gone. */
+static void quiet_row(struct sink *sink, const struct record *record)
+{
+    (void)record;
+    sink->writer->error = ECANCELED;
+}
+
+static void silent_row(struct sink *sink, const struct record *record)
+{
+    (void)sink;
+    (void)record;
+}
+
+static const struct sink_ops quiet = {
+    .size = sizeof(struct sink), .row = quiet_row, .clone = sink_clone};
+static const struct sink_ops silent = {.size = sizeof(struct sink), .row = silent_row};
+
 #define SINK_OF(its, letter, name, newer, create, help) create,
 static const sink_create_fn sinks_of_columns[] = {sink_table_create, OUTPUT_FORMATS(SINK_OF)};
 
@@ -528,6 +573,8 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 {
     const struct common *common = command->common;
 
+    if (common->quiet)
+        return sink_create(command->own_status ? &silent : &quiet, NULL, writer, command->context);
     if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
     const unsigned width = width_of(command);

@@ -50,6 +50,7 @@ struct listing_command {
     int (*open_output)(struct listing_command *command);
     bool clock;           /* with -c, the layout needs a line with the time of each listing */
     bool verbose;         /* also report details about how rows were read */
+    bool own_status;      /* with --quiet: all rows are made, and the status is as without it */
     bool another_follows; /* another listing follows, so all rights are kept */
     bool quiet; /* another listing reports the same problems, so this listing reports nothing */
     /* --count-by=host counts this column, with both ends. NULL: `host` is the machine's name. */

@@ -15,6 +15,9 @@
 #include "fastnet/query.h"
 
 extern const struct option_table common_options;
+/* The same without --quiet, for conntrack, where -q is another option. */
+extern const struct option_table common_options_without_quiet;
+#define QUIET_HELP "print nothing; status 0: a row, 4: no row"
 /* More common options, for personalities that show owners. */
 extern const struct option_table common_options_of_owners;
 
@@ -61,6 +64,7 @@ struct common {
     const char *at, *between, *record; /* a moment or a span of a recording, and its directory */
     const char *completion;            /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
+    bool quiet;   /* print nothing: the exit status says whether there is a row */
     bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
     bool table;   /* columns instead of the personality's layout */
     enum color_choice color;
@@ -167,13 +171,13 @@ hosts_wait_fn common_waiting(void);
 /* True if the form of output is metrics, which have names and labels instead of columns. */
 bool common_is_metrics(const struct common *common);
 
+/* True if rows are counted, by columns or all rows together. */
+bool common_counts(const struct common *common);
+
 /* True if an option asks for columns instead of the personality's own layout. */
 bool common_uses_columns(const struct common *common);
 
 /* A page: text on stdout that is not a listing, such as help, versions, columns, completions. It is
-/* True if rows are counted, by columns or all rows together. */
-bool common_counts(const struct common *common);
-
  * collected in memory first, because stdio does not wait if stdout is non-blocking. */
 struct page {
     FILE *stream;

@@ -84,9 +84,13 @@ static const struct option options[] = {
          SETS(proc_root)),
     LONG(THIS_ROW, "completion", OUTPUT, "print completions for bash, zsh or fish", TAKES("SHELL"),
          OF("bash zsh fish"), SETS(completion)),
+    /* the last option: common_options_without_quiet */
+    OPTION_ROW(THIS_ROW, 'q', "quiet", OUTPUT, QUIET_HELP, SETS(quiet), .newer = true),
 };
 
 const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
+const struct option_table common_options_without_quiet = {groups, COUNT(groups), options,
+                                                          COUNT(options) - 1};
 
 /* No title: in --help these options follow the group before. */
 static const char *const untitled[] = {NULL};

@@ -208,15 +208,16 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     common->no_header |= command->nagios;
     common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
-    const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
-                           : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != rule_list_find(as_text("*"))
-                               ? "--exposed cannot be combined with --only or --skip"
-                           : exposed && command->nagios
-                               ? "--exposed cannot be combined with --nagios"
-                           : exposed && command->list ? "--exposed cannot be combined with --list"
-                           : !command->rules          ? "--only and --skip leave no rule"
-                                                      : NULL;
+    const char *conflict =
+        command->nagios && columns       ? "--nagios cannot be combined with columns"
+        : command->list && columns       ? "--list cannot be combined with columns"
+        : command->list && common->quiet ? "--list cannot be combined with --quiet"
+        : exposed && command->rules != rule_list_find(as_text("*"))
+            ? "--exposed cannot be combined with --only or --skip"
+        : exposed && command->nagios ? "--exposed cannot be combined with --nagios"
+        : exposed && command->list   ? "--exposed cannot be combined with --list"
+        : !command->rules            ? "--only and --skip leave no rule"
+                                     : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
 
@@ -249,8 +250,8 @@ static bool doctor_shows_at_once(const struct doctor_command *command)
     const struct common *common = &command->common;
 
     return command->milliseconds && !common->interval_ms && !common->output && !common->sort &&
-           !common->limit && !common->explain && !command->nagios && !common_uses_columns(common) &&
-           isatty(STDOUT_FILENO);
+           !common->limit && !common->explain && !common->quiet && !command->nagios &&
+           !common_uses_columns(common) && isatty(STDOUT_FILENO);
 }
 
 /* Lists findings. first: only the findings of the first reading that need no second. */
@@ -289,6 +290,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .clock = true,
         /* finding_explain() reads all network namespaces; others watch ARP and neighbours */
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_PACKETS | 1u << RIGHT_BUFFERS,
+        .own_status = true,
         .another_follows = first,
         .quiet = first,
     };
