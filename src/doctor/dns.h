@@ -38,7 +38,7 @@ struct dns_server {
 #define DNS_WAIT_LONE (3 * CLOCK_SECOND)
 
 /* Processes that wait for answers: a socket was open 0.1 s after its query, and had no unread data.
- * A program that closes its socket earlier, or never reads, gets no answer from a healthy server. */
+ * A healthy server cannot answer a program that closes its socket earlier, or never reads. */
 struct dns_waiters {
     uint32_t netns; /* the only network namespace whose sockets were read */
     struct hash_table processes;

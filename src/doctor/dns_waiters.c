@@ -33,10 +33,9 @@ static int dns_waiters_take_socket(const struct record *record, void *arg)
 {
     struct dns_sockets_taking *taking = arg;
     const uint64_t hash = dns_waiters_hash(record->identity);
-    struct dns_socket *socket =
-        hash_table_find_number(&taking->sockets, hash, record->identity)
-            ? NULL
-            : hash_table_add(&taking->sockets, hash, sizeof *socket);
+    struct dns_socket *socket = hash_table_find_number(&taking->sockets, hash, record->identity)
+                                    ? NULL
+                                    : hash_table_add(&taking->sockets, hash, sizeof *socket);
 
     if (socket)
         *socket = (struct dns_socket){record->identity, record->socket.recv_q};

@@ -385,7 +385,8 @@ static bool dns_is_drop(const struct drop *drop, const struct dns_server *server
            address_equal(&remote, &server->address);
 }
 
-/* Returns the number of answers that arrived for closed sockets. finding: receives another reason
+/* Returns the number of answers that arrived for closed sockets; the drops may count packets of
+ * other senders, too, so the queries are a limit. finding: receives another reason
  * for which packets were dropped, as evidence; or NULL. */
 static uint64_t dns_take_drops(const struct examination *examination, struct finding *finding,
                                const struct dns_server *server)
@@ -406,7 +407,7 @@ static uint64_t dns_take_drops(const struct examination *examination, struct fin
     if (most && finding)
         finding_evidence(finding, "the kernel dropped packets: %.*s", (int)most->reason.length,
                          most->reason.data);
-    return late;
+    return late < server->sent ? late : server->sent;
 }
 
 /* Returns whether the process of the server asks other servers, too, and gets answers. */

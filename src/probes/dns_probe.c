@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
@@ -32,8 +31,7 @@ void dns_probe_destroy(struct dns_probe *probe)
     if (!probe)
         return;
     for (size_t i = 0; i < COUNT(probe->fd); i++)
-        if (probe->fd[i] >= 0)
-            close(probe->fd[i]);
+        bpf_close(probe->fd[i]);
     if (probe->notes)
         munmap(probe->notes, sizeof *probe->notes);
     free(probe->marks);

@@ -11,9 +11,9 @@
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
  * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
  * query; "first": connected sockets for two queries each, whose program takes the first answer;
- * "kept": one unconnected socket for all; "unread": so, too, but no answer is read; "race": asks all servers at once and takes the
- * first answer; "idle": a connected socket that sends nothing. Prints "ready", and ends when stdin
- * ends.
+ * "kept": one unconnected socket for all; "unread": so, too, but no answer is read; "race": asks
+ * all servers at once and takes the first answer; "idle": a connected socket that sends nothing.
+ * Prints "ready", and ends when stdin ends.
  */
 #include <poll.h>
 #include <pthread.h>
