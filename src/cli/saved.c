@@ -194,7 +194,6 @@ static void make_saved(struct listing_command *command)
     listing->map_count = 0;
     listing->sockets = NULL;
     listing->byte_counts = NULL;
-    listing->unlisted = UNLISTED_NO;
     command->run_endless = NULL;
     command->after_each_run = NULL;
     command->more_metrics = NULL;
