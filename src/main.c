@@ -99,6 +99,17 @@ static int main_run(const struct personality *personality, int argc, char *argv[
     return personality->run(argc, argv);
 }
 
+/* Runs fastnet with the words after its name, the first of which may name a personality. */
+static int main_run_words(int argc, char *argv[])
+{
+    const struct personality *personality = argc > 1 ? find_personality(argv[1]) : NULL;
+
+    if (!personality)
+        return fastnet_run(argc, argv, words, FASTNET_COMMIT, main_run_words);
+    argv[1] = argv[0];
+    return main_run(personality, argc - 1, argv + 1);
+}
+
 /* Changes argv: `fastnet help COMMAND` becomes `fastnet COMMAND --help`, and `fastnet version`
  * becomes `fastnet --version`. Further words do not change the help. Returns the number of
  * arguments that are left; 0: the word after help is not a command. */
@@ -155,9 +166,5 @@ int main(int argc, char *argv[])
         rights_limit(0);
         return help_word(words, argv[2]);
     }
-    personality = argc > 1 ? find_personality(argv[1]) : NULL;
-    if (!personality)
-        return fastnet_run(argc, argv, words, FASTNET_COMMIT);
-    argv[1] = program;
-    return main_run(personality, argc - 1, argv + 1);
+    return main_run_words(argc, argv);
 }

@@ -84,6 +84,10 @@ struct sink_options {
 /* These functions return NULL if memory is short. */
 struct sink *sink_json_create(const struct sink_options *options);
 struct sink *sink_ndjson_create(const struct sink_options *options);
+/* The number of rows that a sink of these two wrote since it began. */
+uint64_t sink_json_rows(const struct sink *sink);
+/* Writes a string of JSON, with its quotes. */
+void sink_put_json(struct writer *writer, struct text text);
 struct sink *sink_csv_create(const struct sink_options *options);
 struct sink *sink_table_create(const struct sink_options *options); /* widths fit the contents */
 

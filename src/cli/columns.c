@@ -8,6 +8,7 @@
 
 #include "cli/form.h"
 #include "cli/misuse.h"
+#include "cli/saved.h"
 #include "fastnet/array.h"
 
 bool columns_used(const struct listing_command *command)
@@ -62,7 +63,7 @@ static void show_named(struct listing_command *command, const char *names)
 {
     for (struct text name; text_next(&names, ' ', &name);) {
         const struct field *field = field_find(command->kind, name.data, name.length);
-        if (field && !(field->fields & command->unknown))
+        if (field && !(field->fields & command->unknown) && saved_has(command, field))
             columns_show(command, field);
     }
 }
@@ -84,7 +85,8 @@ static void show_stream(struct listing_command *command)
     const struct common *common = command->common;
 
     for (size_t i = 0; i < COUNT(names); i++) {
-        if (i == NETNS ? !common->all_netns || common->count_by : !common->interval_ms)
+        if (i == NETNS ? !common->all_netns || common->count_by
+                       : !common->interval_ms || common->save) /* a head has them */
             continue;
         if (common->format == FORMAT_PLAIN || common_is_metrics(common) ||
             columns_is_counted(command, names[i]) || command->shown_count == LISTING_COLUMNS_MAX)
@@ -112,8 +114,13 @@ static void show_defaults(struct listing_command *command)
         show_named(command, kind->rates);
     const bool all = command->shown_count == before;
     for (size_t i = 0; i < kind->field_count && all; i++)
-        if (all_includes(&kind->fields[i]))
+        if (all_includes(&kind->fields[i]) && saved_has(command, &kind->fields[i]))
             columns_show(command, &kind->fields[i]);
+    for (size_t i = 0; i < COUNT(command->table) && command->common->save; i++)
+        if (command->table[i])
+            show_named(command, command->table[i]);
+    if (command->common->save && command->drop)
+        show_named(command, "attention");
     show_stream(command);
 }
 

@@ -148,7 +148,7 @@ static int resolve_interfaces(struct listing_command *command)
     const struct filters *filters = &common->filters;
     int status = 0;
 
-    for (size_t i = 0; i < filters->count && !status && !common->all_netns; i++)
+    for (size_t i = 0; i < filters->count && !status && !common->all_netns && !common->from; i++)
         if (filters->typed[i].option->columns &&
             strcmp(filters->typed[i].option->columns, "interfaces") == 0)
             status = refuse_interfaces(common, filters->typed[i].text);
@@ -160,7 +160,8 @@ static int resolve_filters(struct listing_command *command)
     struct listing *listing = &command->listing;
     const struct predicate *words = NULL;
 
-    command->where.interfaces_are_own = !command->common->all_netns && !command->common->proc_root;
+    command->where.interfaces_are_own = !command->common->all_netns &&
+                                        !command->common->proc_root && !command->common->from;
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 
@@ -375,6 +376,8 @@ bool command_is_untrusted(const struct listing_command *command)
     const struct listing *listing = &command->listing;
     const uint64_t lookups = listing->needs.lookups;
 
+    if (listing->saved) /* nothing is looked up */
+        return true;
     if (lookups & NEED_NAMES)
         return false;
     if (!proc_tree_is_own(listing->proc_root) && !listing->processes)
@@ -415,12 +418,16 @@ static int resolve_output(struct listing_command *command)
     if (command->open_output)
         conflict = "cannot be combined with -D, which writes its own file";
     else if (command->listing.events)
-        conflict = "the file is replaced at the end, but events never end (try >FILE)";
+        conflict = common->save ? "events never end, so the file would never be complete (try "
+                                  "--save=- >FILE)"
+                                : "the file is replaced at the end, but events never end (try >FILE)";
     else if (common->explain)
         conflict = "cannot be combined with --explain";
     else if (command_is_untrusted(command) && common->delta)
         conflict = "cannot be combined with --delta and a captured tree (try >FILE)";
-    return common->output && conflict ? common_misuse_bare(common, "--output: %s", conflict) : 0;
+    if (!common->output || !conflict)
+        return 0;
+    return common_misuse_bare(common, common->save ? "--save: %s" : "--output: %s", conflict);
 }
 
 /* --- Other network namespaces ----------------------------------------------------------------- */
@@ -503,7 +510,8 @@ static bool makes_objects(const struct listing_command *command)
     const struct common *common = command->common;
 
     return command->objects && !common->columns && !common->count_by && !common->sort &&
-           !common->limit && (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
+           !common->limit && !common->save &&
+           (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
 
 struct sink *command_sink(const struct listing_command *command, struct writer *writer)

@@ -43,6 +43,8 @@ struct common {
     const struct grammar *grammar;
     const struct grammar *const *words; /* argument of fastnet_run(); else NULL */
     const char *commit;                 /* argument of fastnet_run(), for --version */
+    fastnet_run_fn *run;                /* argument of fastnet_run(); else NULL */
+    char *const *typed; /* words of the command line, without the command; ends with NULL */
     enum output_format format;
     const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
     const char *proc_root;  /* directory whose files are read instead of /proc; NULL: /proc */
@@ -162,6 +164,13 @@ bool common_can_erase(void);
 /* Returns the function that shows on a terminal that names are looked up; NULL if stderr is not a
  * terminal on which the line can be erased. */
 hosts_wait_fn common_waiting(void);
+
+/* True if rows also have the columns of tables for people: in a table, and with --save, so that
+ * --from can show the same table. */
+static inline bool common_has_table(const struct common *common)
+{
+    return common->format == FORMAT_PLAIN || common->save;
+}
 
 /* True if the form of output is metrics, which have names and labels instead of columns. */
 bool common_is_metrics(const struct common *common);

@@ -15,6 +15,7 @@
 #include "cli/completion.h"
 #include "cli/foreign.h"
 #include "cli/form.h"
+#include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
@@ -686,6 +687,7 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
 
     common->program = argv[0];
     common->grammar = grammar;
+    common->typed = argv + (argc > 0);
     status = options_parse(grammar->tables, argc, argv, common_take_option, &parsing, message);
     if (status == OPTIONS_MISUSE)
         return common_misuse_of(common, .wrong = message, .help = HELP_OWN);
@@ -696,6 +698,11 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     status = common_take_words(&parsing, argv);
     if (status)
         return status;
+    status = saved_check(common);
+    if (status)
+        return status;
+    if (common->from) /* nothing of this machine is listed */
+        return PARSED;
     common_imply_netns(common);
     status = enter_netns(common);
     return status ? status : PARSED;

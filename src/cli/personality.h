@@ -85,8 +85,9 @@ int why_run(int argc, char *const argv[]);
 int record_run(int argc, char *const argv[]);
 
 /* Runs fastnet without the name of a personality. words: grammars whose names can be typed, NULL
- * ends. commit: for --version. */
+ * ends. commit: for --version. run: runs fastnet with other words after its name. */
+typedef int fastnet_run_fn(int argc, char *argv[]);
 int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
-                const char *commit);
+                const char *commit, fastnet_run_fn *run);
 
 #endif

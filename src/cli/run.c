@@ -16,6 +16,7 @@
 #include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/replacement.h"
+#include "cli/saved.h"
 #include "cli/terminal/listing_screen.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/clock.h"
@@ -45,7 +46,11 @@ static int list_once(const struct listing_command *command, struct engine *engin
 {
     struct report report = {.verbose = command->verbose};
 
+    if (command->problems)
+        report_hand_on(&report, command->problems);
     command_put_clock(command, sink->writer);
+    if (command->common->save && !run->silent)
+        saved_put_head(command, sink->writer);
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
@@ -53,10 +58,14 @@ static int list_once(const struct listing_command *command, struct engine *engin
         command->after_each_run(command->arg, &report);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
+    if (command->common->save && !run->silent) {
+        saved_put_end(sink, !report.partial);
+        error = writer_flush(sink->writer);
+    }
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    if (!run->silent && !command->quiet) {
+    if (!run->silent && !command->quiet && !command->listing.saved) {
         empty_explain(command, &report);
         if (!report.listed && command->listing.number <= 1 && !command->listing.events)
             known_names_report(command->common, command->kind, false, &report);
@@ -133,6 +142,9 @@ static bool needs_sockets(const struct listing *listing)
 static unsigned rights_of(const struct listing *listing)
 {
     const bool all_netns = listing->all_netns || needs_sockets(listing);
+
+    if (listing->saved)
+        return 0;
     unsigned rights =
         !proc_tree_is_own(listing->proc_root) || listing->diag_file ? 1u << RIGHT_READ : 0;
 
@@ -310,7 +322,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     return status;
 }
 
-int command_run(struct listing_command *command)
+static int run_listing(struct listing_command *command)
 {
     const struct common *common = command->common;
     bool help = false;
@@ -339,4 +351,25 @@ int command_run(struct listing_command *command)
     command->counting = NULL;
     command->rates = NULL;
     return status;
+}
+
+/* Lists saved rows. Not inlined, because of its large frame. */
+static __attribute__((noinline)) int run_saved(struct listing_command *command)
+{
+    struct report problems = {.partial = false};
+    struct common common = *command->common;
+    int status;
+
+    command->common = &common;
+    command->problems = &problems;
+    status = saved_begin(command, &common, &problems);
+    if (!status)
+        status = run_listing(command);
+    saved_finish(command);
+    return status;
+}
+
+int command_run(struct listing_command *command)
+{
+    return command->common->from ? run_saved(command) : run_listing(command);
 }
