@@ -59,7 +59,7 @@ static const struct refused refused[] = {
     {"backend", "auto netlink", "sockets are found again only by netlink"},
     {"exact", NULL, "record already asks again for rows that a sample misses"},
     {"output", NULL, "a recording is a directory (try fastnet record DIR)"},
-    {"json csv csv-safe prometheus openmetrics human no-header color", NULL,
+    {"json ndjson csv csv-safe prometheus openmetrics human no-header color", NULL,
      "segments are NDJSON (fastnet s --at lists them in every form)"},
     {"columns sort limit count-by sum percent", NULL,
      "rows are chosen when they are listed (fastnet s --at)"},
