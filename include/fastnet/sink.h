@@ -55,6 +55,7 @@ struct sink_options {
     bool colour;      /* states may be coloured */
     bool human;       /* tables: short sizes and times */
     bool one_line;    /* JSON: a listing is one line */
+    bool silent;      /* tables: without a row, write neither a heading nor totals */
     bool spreadsheet; /* CSV: no text may be read as a formula */
     /* Tables: columns of the terminal to fit into; 0: rows keep their length. */
     size_t width;
@@ -84,6 +85,10 @@ struct sink_options {
 /* These functions return NULL if memory is short. */
 struct sink *sink_json_create(const struct sink_options *options);
 struct sink *sink_ndjson_create(const struct sink_options *options);
+/* The number of rows that a sink of these two wrote since it began. */
+uint64_t sink_json_rows(const struct sink *sink);
+/* Writes a string of JSON, with its quotes. */
+void sink_put_json(struct writer *writer, struct text text);
 struct sink *sink_csv_create(const struct sink_options *options);
 struct sink *sink_table_create(const struct sink_options *options); /* widths fit the contents */
 

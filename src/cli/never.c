@@ -83,6 +83,8 @@ bool never_fills(const struct listing_command *command, const struct field *fiel
     const struct kind *kind = never_kind(listing);
     uint64_t fields = command_sees_age(command);
 
+    if (listing->saved) /* a file may have any column */
+        return false;
     for (size_t i = 0; i < listing->table_count && !can_fill(fields, field); i++)
         if (listing->tables[i].table)
             fields |= backends_fields(listing->tables[i].table);

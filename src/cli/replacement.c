@@ -24,9 +24,10 @@ static void abandon(struct replacement *file)
 
 static int replacement_complain(struct replacement *file, const char *what)
 {
-    const char *path = file->common->output;
+    const struct common *common = file->common;
 
-    fprintf(stderr, "%s: --output: '%s': %s\n", file->common->program, TYPED(path), what);
+    fprintf(stderr, "%s: --%s: '%s': %s\n", common->program, common->save ? "save" : "output",
+            TYPED(common->output), what);
     abandon(file);
     return STATUS_FAILURE;
 }
@@ -45,7 +46,8 @@ int replacement_open(struct replacement *file)
         snprintf(file->temporary, sizeof file->temporary, ".fastnet-%016llx",
                  (unsigned long long)hash_word(secret[0], i));
         file->fd = openat(file->directory, file->temporary,
-                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+                          O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+                          file->common->save ? 0600 : 0666);
         if (file->fd >= 0 || (errno != EEXIST && errno != EINTR))
             break;
     }

@@ -16,6 +16,7 @@
 #include "cli/pace.h"
 #include "cli/personality.h"
 #include "cli/replacement.h"
+#include "cli/saved.h"
 #include "cli/terminal/listing_screen.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/clock.h"
@@ -40,23 +41,47 @@ static void run_end_report(const struct repeated_run *run, struct report *report
         report_print(report, stderr, program);
 }
 
+/* The end of a run with --quiet. error: of the writer; result: of the engine. Only a run whose
+ * answer is not certain prints why. */
+static int quiet_status(const struct listing_command *command, struct report *report, int error,
+                        int result)
+{
+    if (error == -ECANCELED) /* a row came, so it does not matter what is missing */
+        return STATUS_OK;
+    if (result < 0)
+        report_loss(report, "%s", strerror(-result));
+    if (report->partial)
+        report_print(report, stderr, command->common->program);
+    return report->partial ? STATUS_FAILURE : command->own_status ? STATUS_OK : STATUS_NO_ROW;
+}
+
 static int list_once(const struct listing_command *command, struct engine *engine,
                      struct sink *sink, struct repeated_run *run)
 {
     struct report report = {.verbose = command->verbose};
 
+    if (command->problems)
+        report_hand_on(&report, command->problems);
     command_put_clock(command, sink->writer);
+    if (command->common->save && !run->silent)
+        saved_put_head(command, sink->writer);
     int result = engine_run(engine, &command->listing, sink, &report);
     int error = writer_flush(sink->writer);
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
+    if (command->common->quiet)
+        return quiet_status(command, &report, error, result);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
+    if (command->common->save && !run->silent) {
+        saved_put_end(sink, !report.partial);
+        error = writer_flush(sink->writer);
+    }
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    if (!run->silent && !command->quiet) {
+    if (!run->silent && !command->quiet && !command->listing.saved) {
         empty_explain(command, &report);
         if (!report.listed && command->listing.number <= 1 && !command->listing.events)
             known_names_report(command->common, command->kind, false, &report);
@@ -133,6 +158,9 @@ static bool needs_sockets(const struct listing *listing)
 static unsigned rights_of(const struct listing *listing)
 {
     const bool all_netns = listing->all_netns || needs_sockets(listing);
+
+    if (listing->saved)
+        return 0;
     unsigned rights =
         !proc_tree_is_own(listing->proc_root) || listing->diag_file ? 1u << RIGHT_READ : 0;
 
@@ -269,7 +297,8 @@ static void foresee(const struct listing_command *command)
 {
     struct report report = {.partial = false};
 
-    if (command->common->explain || !(command->run_endless || command->listing.events))
+    if (command->common->explain || command->common->quiet ||
+        !(command->run_endless || command->listing.events))
         return;
     empty_foresee(&command->listing, &report);
     report_print(&report, stderr, command->common->program);
@@ -282,7 +311,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     struct sink *sink = NULL;
     int status;
 
-    command->listing.wait = common_waiting();
+    command->listing.wait = command->common->quiet ? NULL : common_waiting();
     command->listing.ages =
         command_sees_age(command) &
         (command->listing.needs.fields | predicate_needs(command->listing.where).fields);
@@ -310,15 +339,15 @@ static int run_run(struct replacement *file, struct listing_command *command)
     return status;
 }
 
-int command_run(struct listing_command *command)
+static int run_listing(struct listing_command *command)
 {
     const struct common *common = command->common;
     bool help = false;
     int status;
 
-    command->counting = common->count_by ? malloc(sizeof *command->counting) : NULL;
+    command->counting = common_counts(common) ? malloc(sizeof *command->counting) : NULL;
     command->rates = common->delta ? malloc(sizeof *command->rates) : NULL;
-    if (!command->counting == !common->count_by && !command->rates == !common->delta)
+    if (!command->counting == !common_counts(common) && !command->rates == !common->delta)
         status = command_resolve(command, &help);
     else
         status = no_memory_status(common->program);
@@ -339,4 +368,25 @@ int command_run(struct listing_command *command)
     command->counting = NULL;
     command->rates = NULL;
     return status;
+}
+
+/* Lists saved rows. Not inlined, because of its large frame. */
+static __attribute__((noinline)) int run_saved(struct listing_command *command)
+{
+    struct report problems = {.partial = false};
+    struct common common = *command->common;
+    int status;
+
+    command->common = &common;
+    command->problems = &problems;
+    status = saved_begin(command, &common, &problems);
+    if (!status)
+        status = run_listing(command);
+    saved_finish(command);
+    return status;
+}
+
+int command_run(struct listing_command *command)
+{
+    return command->common->from ? run_saved(command) : run_listing(command);
 }

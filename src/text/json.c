@@ -586,7 +586,9 @@ static int skip_row(struct json_reader *reader, const char *problem)
     reader->problem = problem;
     reader->in_row = false;
     reader->skipping = true;
-    reader->line_begins = false;
+    /* a row that was cut at the end of a line breaks at the row in the next line */
+    reader->line_begins = reader->at && reader->buffer[reader->at - 1] == '\n';
+    reader->column = reader->line_begins ? 0 : reader->column;
     reader->allowed = reader->in_array ? array_resumed : outside;
     return -EBADMSG;
 }

@@ -54,6 +54,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "connections are only seen as they end"},
     {"backend", "auto netlink", "connections are only seen as they end"},
     {"exact", NULL, "it reads a table twice, but an event comes only once"},
+    {"save", "-", "events never end, so the file would never be complete (try --save=- >FILE)"},
     {"output", NULL, "the file is replaced at the end, but events never end (try >FILE)"},
     {NULL, NULL, NULL},
 };
@@ -111,7 +112,9 @@ static int closed_list(struct closed_command *command)
     const struct predicate connected = {.operation = PREDICATE_NOT, .parts = &without_peer};
     const struct listing_table table = {.table = &table_socket_events,
                                         .where = command->all ? NULL : &connected};
-    struct stream stream;
+    const char *const table_columns =
+        "owners local remote bytes_sent bytes_received resent rtt lived";
+    struct stream stream = {.events = {.stop = -1}};
     struct listing_command listing = {
         .common = common,
         .kind = &kind_socket,
@@ -120,9 +123,10 @@ static int closed_list(struct closed_command *command)
                           "bytes_sent bytes_retrans bytes_received total_retrans rtt age "
                           "age_at_least connect_error pid process unit owner_by uid cookie ended "
                           "ended_by reset_reason connect_time"
-                        : "owners local remote bytes_sent bytes_received resent rtt lived",
+                        : table_columns,
                     common->format == FORMAT_PLAIN && common_width(common) ? "end" : NULL,
                     common->format == FORMAT_PLAIN ? "connect_error time" : NULL},
+        .table = {table_columns, "end connect_error time"},
         .drop = "time rtt resent connect_error",
         .shorten = "owners",
         .whole = "local remote",
@@ -137,10 +141,12 @@ static int closed_list(struct closed_command *command)
         .arg = &stream,
     };
     struct listing_table tables[WHICH_TABLES];
-    int status = stream_begin(&stream, common, &listing.listing, 0,
-                              stream_kinds(tables, which_tables(&command->which, tables)));
+    int status = common->from
+                     ? 0
+                     : stream_begin(&stream, common, &listing.listing, 0,
+                                    stream_kinds(tables, which_tables(&command->which, tables)));
 
-    if (!status && command->milliseconds && !common->explain)
+    if (!status && command->milliseconds && !common->explain && !common->from)
         stream_end_in(command->milliseconds);
     if (!status)
         status = command_run(&listing);

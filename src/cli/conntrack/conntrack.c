@@ -159,6 +159,7 @@ static int conntrack_list(struct conntrack *conntrack)
                     flows && layout->labels ? "labels" : NULL,
                     flows && layout->ktimestamp ? "start stop" : NULL,
                     flows && events ? "sender process" : NULL},
+        .table = {flows ? "protocol state from to nat details traffic timeout" : NULL},
         .drop =
             flows && options->common.table ? "timeout traffic details nat state protocol" : NULL,
         .shorten = "state nat",

@@ -206,17 +206,21 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                 : has_moving_numbers(common)     ? FOR_MS
                                                                  : 0;
     common->no_header |= command->nagios;
-    common->human &= common->columns || common->count_by; /* else keep sentences */
+    common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
-    const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
-                           : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != rule_list_find(as_text("*"))
-                               ? "--exposed cannot be combined with --only or --skip"
-                           : exposed && command->nagios
-                               ? "--exposed cannot be combined with --nagios"
-                           : exposed && command->list ? "--exposed cannot be combined with --list"
-                           : !command->rules          ? "--only and --skip leave no rule"
-                                                      : NULL;
+    const char *conflict =
+        command->nagios && columns       ? "--nagios cannot be combined with columns"
+        : command->list && columns       ? "--list cannot be combined with columns"
+        : command->list && common->quiet ? "--list cannot be combined with --quiet"
+        : exposed && command->rules != rule_list_find(as_text("*"))
+            ? "--exposed cannot be combined with --only or --skip"
+        : exposed && command->nagios      ? "--exposed cannot be combined with --nagios"
+        : exposed && command->list        ? "--exposed cannot be combined with --list"
+        : common->from && command->nagios ? "--from cannot be combined with --nagios"
+        : common->from && command->rules != rule_list_find(as_text("*"))
+            ? "--from lists all saved findings (try --where 'rule = NAME')"
+        : !command->rules ? "--only and --skip leave no rule"
+                          : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
 
@@ -249,9 +253,11 @@ static bool doctor_shows_at_once(const struct doctor_command *command)
     const struct common *common = &command->common;
 
     return command->milliseconds && !common->interval_ms && !common->output && !common->sort &&
-           !common->limit && !common->explain && !command->nagios && !common_uses_columns(common) &&
-           isatty(STDOUT_FILENO);
+           !common->limit && !common->explain && !common->quiet && !command->nagios &&
+           !common_uses_columns(common) && isatty(STDOUT_FILENO);
 }
+
+#define FINDINGS_TABLE "severity rule subject summary"
 
 /* Lists findings. first: only the findings of the first reading that need no second. */
 static int doctor_list_findings(const struct doctor_command *command, struct doctor *doctor,
@@ -274,12 +280,13 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
     /* in metrics, a sentence would be a label that changes with each sample */
     const char *columns = common_is_metrics(&command->common)
                               ? "severity rule subject process value limit moved"
-                          : command->common.format == FORMAT_PLAIN ? "severity rule subject summary"
+                          : command->common.format == FORMAT_PLAIN ? FINDINGS_TABLE
                                                                    : NULL;
     struct listing_command listing = {
         .common = &command->common,
         .kind = &kind_finding,
         .columns = {columns},
+        .table = {FINDINGS_TABLE},
         .shorten = "summary subject",
         .drop = "subject",
         .listing = {.tables = &table, .table_count = 1, .maker = &maker, .compare = by_severity},
@@ -289,11 +296,28 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .clock = true,
         /* finding_explain() reads all network namespaces; others watch ARP and neighbours */
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_PACKETS | 1u << RIGHT_BUFFERS,
+        .own_status = true,
         .another_follows = first,
         .quiet = first,
     };
 
     return status_of(command, summary, command_run(&listing));
+}
+
+/* Lists saved findings as a table. */
+static int list_saved(const struct doctor_command *command)
+{
+    const struct listing_table table = {.table = &table_findings};
+    struct listing_command listing = {
+        .common = &command->common,
+        .kind = &kind_finding,
+        .columns = {command->common.format == FORMAT_PLAIN ? FINDINGS_TABLE : NULL},
+        .shorten = "summary subject",
+        .drop = "subject",
+        .listing = {.tables = &table, .table_count = 1, .compare = by_severity},
+    };
+
+    return command_run(&listing);
 }
 
 static int diagnose(const struct doctor_command *command)
@@ -348,6 +372,7 @@ static int list_exposed(const struct doctor_command *command)
         .columns = {"protocol local_address local_port reachable",
                     plain ? "process pid user unit"
                           : "interface process pid user uid cgroup unit container pod"},
+        .table = {"process pid user unit"},
         .drop = "unit pid",
         .shorten = "unit process user",
         .whole = "local_address",
@@ -376,5 +401,7 @@ int doctor_run(int argc, char *const argv[])
         return status;
     if (command.list)
         return rule_list_print(&command.common, command.rules);
-    return command.exposed ? list_exposed(&command) : diagnose(&command);
+    return command.exposed       ? list_exposed(&command)
+           : command.common.from ? list_saved(&command)
+                                 : diagnose(&command);
 }

@@ -112,16 +112,17 @@ static int drops_list_rows(const struct drops_command *command)
     const struct maker maker = {drops_begin, drops_list, command->drops};
     const struct listing_table table = {.table = &table_drops};
     const struct common *common = &command->common;
+    const char *const table_columns = "drops drops_per_second reason function protocol local remote "
+                                      "interface owners";
     const char *columns = common_is_metrics(common) ? "reason function drops drops_per_second"
-                          : common->format != FORMAT_PLAIN
-                              ? NULL
-                              : "drops drops_per_second reason function protocol local remote "
-                                "interface owners";
+                          : common->format != FORMAT_PLAIN ? NULL
+                                                           : table_columns;
     struct listing_command listing = {
         .common = common,
         .kind = &kind_drop,
         /* spaces separate the columns in a pipe, and the sentences of "why" contain spaces */
         .columns = {columns, columns && command_width(common) ? "why" : NULL},
+        .table = {table_columns, "why"},
         .drop = "drops_per_second function protocol interface remote local",
         .shorten = "why function owners",
         .whole = "local remote",
@@ -150,7 +151,7 @@ int drops_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    if (common_is_metrics(common) && !common->count_by && common->filters.count)
+    if (common_is_metrics(common) && !common_counts(common) && common->filters.count)
         return common_misuse(
             common, "metrics with a filter also need --count-by (such as --count-by=reason)");
     options = (struct drops_options){
@@ -160,10 +161,12 @@ int drops_run(int argc, char *const argv[])
                                                            : FOR_MS,
         .all_netns = common->all_netns,
         .harmless = command.all,
-        .merged = common_is_metrics(common) && !common->count_by,
+        .merged = common_is_metrics(common) && !common_counts(common),
         .noted = common->owners != OWNERS_PROC && !common->processes,
         .processes = common->processes ? common->processes : "/proc",
     };
+    if (common->from)
+        return drops_list_rows(&command);
     command.drops = drops_create(&options);
     if (!command.drops)
         return no_memory_status(common->program);

@@ -91,7 +91,7 @@ int neigh_parse(struct neigh_options *options, int argc, char *const argv[])
 static int find_interfaces(const struct neigh_options *options, uint32_t *index)
 {
     const struct common *common = &options->common;
-    const bool asks = common->backend != BACKEND_PROC && !common->proc_root;
+    const bool asks = common->backend != BACKEND_PROC && !common->proc_root && !common->from;
     const char *const names[] = {filters_typed(&common->filters, "device"), options->master};
 
     for (size_t i = 0; i < COUNT(names) && asks; i++)
@@ -120,6 +120,7 @@ static int neigh_list(const struct neigh_options *options)
         .common = &options->common,
         .kind = &kind_neighbour,
         .columns = {plain ? "address lladdr interface state flags used" : NULL},
+        .table = {"address lladdr interface state flags used"},
         .drop = "used flags",
         .shorten = "interface flags",
         .whole = "address lladdr",

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/owners.h"
 #include "fastnet/proc_tree.h"
@@ -250,15 +251,17 @@ static int netstat_lead(bool alone, int status)
 }
 
 int fastnet_run(int argc, char *const argv[], const struct grammar *const *words,
-                const char *commit)
+                const char *commit, fastnet_run_fn *run)
 {
-    struct netstat netstat = {.options.common = {.words = words, .commit = commit}};
+    struct netstat netstat = {.options.common = {.words = words, .commit = commit, .run = run}};
     struct netstat_options *options = &netstat.options;
     const int status = netstat_parse(options, argc, argv);
     const bool chosen = options->named_protocols || options->listening || options->all;
 
     if (status != PARSED)
         return status;
+    if (options->common.from && run && options->kind == &kind_socket && !chosen)
+        return saved_run(&options->common, argc, argv);
     /* The layout can show groups below sockets, but columns are of one kind only. */
     if (options->kind == &kind_group && (options->named_protocols <= 1 || options->common.sort ||
                                          common_uses_columns(&options->common)))
@@ -276,5 +279,5 @@ int fastnet_run(int argc, char *const argv[], const struct grammar *const *words
 
 int netstat_run(int argc, char *const argv[])
 {
-    return fastnet_run(argc, argv, NULL, NULL);
+    return fastnet_run(argc, argv, NULL, NULL, NULL);
 }

@@ -37,7 +37,7 @@ static bool queues_have_interface(const struct netstat_options *options)
     const struct common *common = &options->common;
     uint32_t index;
 
-    if (!options->interface || common->all_netns || common->proc_root ||
+    if (!options->interface || common->all_netns || common->proc_root || common->from ||
         interfaces_find(options->interface, &index) == 0)
         return true;
     fprintf(stderr, "%s: error fetching interface information: Device not found\n",

@@ -44,7 +44,8 @@ static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
 static int routes_choose_tables(struct routes *routes)
 {
     const struct netstat_options *options = routes->options;
-    const char *names = *options->afname ? options->afname : "inet";
+    const char *usual = options->common.from ? "inet,inet6" : "inet";
+    const char *names = *options->afname ? options->afname : usual;
 
     for (struct text name; text_next(&names, ',', &name);) {
         const struct netstat_family *family = netstat_families;
@@ -118,7 +119,7 @@ int netstat_routes(const struct netstat_options *options)
     struct common common = options->common;
     int status = routes_choose_tables(&routes);
 
-    if (!status && !options->cache && take_destination(&common.filters, &key.route.destination))
+    if (!status && !options->cache && !common.from && take_destination(&common.filters, &key.route.destination))
         status = choose_taken(&routes, &common, key.route.destination.family);
     /* columns show all routes that packets can take, the layout those in the kernel's files */
     const struct predicate part = predicate_number(&field_route_part, ROUTE_NULL);

@@ -61,6 +61,7 @@ static const struct refused refused[] = {
     {"output", NULL, "a recording is a directory (try fastnet record DIR)"},
     {"json ndjson csv csv-safe prometheus openmetrics human no-header color", NULL,
      "segments are NDJSON (fastnet s --at lists them in every form)"},
+    {"save from at between record", NULL, "a recording is the source of other commands"},
     {"columns sort limit count-by sum percent", NULL,
      "rows are chosen when they are listed (fastnet s --at)"},
     {NULL, NULL, NULL},
@@ -153,6 +154,8 @@ int record_run(int argc, char *const argv[])
         return status;
     if (!command.directory)
         command.directory = RECORDING_DIRECTORY;
+    if (command.list)
+        return recorded_list(common, command.directory);
     command.interval_ms = common->interval_ms ? common->interval_ms : RECORDING_INTERVAL * 1000;
     common->interval_ms = 0;
     common->format = FORMAT_NDJSON;

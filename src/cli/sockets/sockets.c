@@ -122,6 +122,8 @@ static const char *command_for_attention(const struct sockets_options *options,
     common_put_filters(stream, common);
     if (common->typed_root)
         text_put_word(stream, " --proc-root=", common->typed_root);
+    for (size_t i = 0; i < common->from_count; i++)
+        text_put_word(stream, " --from=", common->from[i]);
     if (fclose(stream) != 0)
         return NULL;
     while (*at >= ' ' && *at <= '~')
@@ -184,13 +186,15 @@ static void sockets_choose_columns(const struct sockets_options *options, bool i
     const bool active = connected && !options->unlisted;
     const bool tcp = which->all || which->tcp || !which_is_named(which);
     const char *chosen = options->common.columns; /* instead of default columns, or added to them */
-    const bool uses_containers = plain && !options->common.proc_root && !options->common.count_by &&
+    const bool uses_containers = common_has_table(&options->common) && !options->common.proc_root &&
+                                 !options->common.from && !common_counts(&options->common) &&
                                  (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
+    const bool is_saved = options->common.from; /* then the file decides which columns it has */
     const char *const views[] = {"owners pid",
-                                 named.pods ? "pod_name" : NULL,
-                                 named.containers ? "container_name" : NULL,
+                                 named.pods || is_saved ? "pod_name" : NULL,
+                                 named.containers || is_saved ? "container_name" : NULL,
                                  "proto",
                                  options->unlisted    ? "family type"
                                  : local && !internet ? "type"
@@ -210,6 +214,7 @@ static void sockets_choose_columns(const struct sockets_options *options, bool i
 
     memcpy(command->columns, plain ? (const void *)views : columns,
            plain ? sizeof views : sizeof columns);
+    memcpy(command->table, views, sizeof views);
 }
 
 /* Not inlined, because this function and its caller have large frames. */
@@ -275,7 +280,7 @@ static int list_with_letters(struct sockets_options options)
         return common_misuse(&options.common, "--columns: too many columns");
     snprintf(columns, sizeof columns, "%s", chosen);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
-        if (letters[i].typed && !options.common.count_by)
+        if (letters[i].typed && !common_counts(&options.common))
             message_append(columns, sizeof columns, "%s", letters[i].columns + !*columns);
     if (*columns)
         options.common.columns = columns;
@@ -294,6 +299,8 @@ int sockets_run(int argc, char *const argv[])
         if (options.unlisted && options.listening)
             return common_misuse(&options.common, "--unlisted: cannot be combined with -l");
         options.all = options.which.all;
+        /* without a choice, each row of a file is listed */
+        options.which.all |= options.common.from && !which_is_named(which);
         options.which.all |= options.unlisted;       /* a socket of any table is not unlisted */
         options.which.all &= !which_is_named(which); /* people type -tan to see all states of TCP */
         return list_with_letters(options);

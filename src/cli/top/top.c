@@ -12,6 +12,7 @@
 
 #include "cli/form.h"
 #include "cli/personality.h"
+#include "cli/saved.h"
 #include "cli/terminal/terminal.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
@@ -67,10 +68,12 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "rates come only from netlink, not from /proc"},
     {"backend", "auto netlink", "rates come only from netlink, not from /proc"},
     {"exact", NULL, "top already asks again for rows that a sample misses"},
+    {"save", "-", "events never end, so the file would never be complete (try --save=- >FILE)"},
     {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
     {"prometheus openmetrics", NULL,
      "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
-    {"count-by sum percent", NULL,
+    {"quiet", NULL, "top never ends by itself (try fastnet s --quiet)"},
+    {"count-by sum percent avg min max median quantile unknown", NULL,
      "top does not count rows: its key g groups them, and fastnet s -c --count-by=owners counts "
      "them"},
     {NULL, NULL, NULL},
@@ -168,12 +171,16 @@ static int top_stream(struct top *top, struct sink *sink)
     struct report report = {.partial = false};
     int error;
 
+    if (top->common.save)
+        saved_put_head(top->command, sink->writer);
     sink_begin(sink);
     error = stream_events(top, sink, &report);
     sink_end(sink);
-    const int written = writer_flush(sink->writer);
-    if (error < 0 && !written)
+    if (error < 0 && !sink->writer->error)
         report_loss(&report, "%s", strerror(-error));
+    if (top->common.save)
+        saved_put_end(sink, !report.partial);
+    const int written = writer_flush(sink->writer);
     report_print(&report, stderr, top->common.program);
     if (written)
         return output_status(top->common.program, written);
@@ -211,11 +218,13 @@ static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
-    const bool has_units = access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
+    const bool has_units = top->common.from ||
+                           access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
+    const bool table = top->screen || (top->common.from && common_has_table(&top->common));
     struct listing_command command = {
         .common = &top->common,
-        .columns = {top->screen ? "whose pid" : NULL, top->screen && has_units ? "unit" : NULL,
-                    top->screen
+        .columns = {table ? "whose pid" : NULL, table && has_units ? "unit" : NULL,
+                    table
                         ? "proto local remote state bytes_sent_per_second "
                           "bytes_received_per_second rtt resent_percent bytes_sent "
                           "bytes_received send_q lived"
@@ -224,6 +233,10 @@ static int top_run_screen(struct top *top)
                           "bytes_received_per_second bytes_sent bytes_received "
                           "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
                           "process processes owner_by age age_at_least"},
+        .table = {"whose unit proto local remote state lived resent_percent"},
+        .drop = top->screen ? NULL : "unit resent_percent rtt send_q lived bytes_sent bytes_received",
+        .shorten = top->screen ? NULL : "whose unit",
+        .whole = top->screen ? NULL : "local remote",
         .without = NEED_NAMES,
         .listing = {.tables = top->tables, .byte_counts = counts},
         .rights = top->screen ? 1u << RIGHT_OWNERS | 1u << RIGHT_BPF : 0,
@@ -254,6 +267,8 @@ int top_run(int argc, char *const argv[])
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
+    if (top.common.from) /* the rows of a file are listed once */
+        return top_run_screen(&top);
     top.screen = top.common.format == FORMAT_PLAIN && (terminal_is_there() || terminal_is_plain());
     if (top.common.format == FORMAT_PLAIN && !top.screen && !top.common.explain &&
         !(top.common.columns && strcmp(top.common.columns, "help") == 0))

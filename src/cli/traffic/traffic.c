@@ -127,7 +127,7 @@ static int traffic_list_rows(struct traffic_command *command)
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
     const bool plain = command->common.format == FORMAT_PLAIN;
 
-    if (plain && !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
+    if (plain && !command->common.from && !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
         command->common.no_header = true;
     command->listing = (struct listing_command){
         .common = &command->common,
@@ -141,6 +141,8 @@ static int traffic_list_rows(struct traffic_command *command)
                               "packets_per_second bytes_per_second tcp_flags lost first last "
                               "interface",
                     command->interface ? NULL : "interface"},
+        .table = {"protocol from to packets frames bytes packets_per_second bytes_per_second "
+                  "tcp_flags lost"},
         .drop = "lost frames tcp_flags packets_per_second bytes_per_second packets",
         .whole = "from to",
         .both_ends = "address",
@@ -163,7 +165,7 @@ static bool is_for_people(const struct traffic_command *command)
     const bool help = common->columns && strcmp(common->columns, "help") == 0;
 
     return !command->milliseconds && common->format == FORMAT_PLAIN && !common->output &&
-           !common->explain && !help;
+           !common->explain && !common->quiet && !help;
 }
 
 static int traffic_run_command(struct traffic_command *command, uint32_t interface)
@@ -211,6 +213,8 @@ int traffic_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
+    if (common->from)
+        return traffic_list_rows(&command);
     command.screen = is_for_people(&command) && terminal_is_there();
     if (is_for_people(&command) && terminal_is_plain() && !common->interval_ms)
         command.common.interval_ms = 1000; /* a table each second */

@@ -175,6 +175,9 @@ static int why_parse(struct why_command *command, int argc, char *const argv[])
         return common_misuse(common, "--list cannot be combined with JSON and CSV");
     if (status != PARSED || command->list || (is_help && !command->word_count))
         return status;
+    if (common->from)
+        return command->word_count ? common_misuse(common, "--from: no host or port may be named")
+                                   : PARSED;
     if (target_parse(&command->target, command->words, command->word_count, NULL,
                      command->udp ? "udp" : "tcp", wrong) < 0)
         return common_misuse_bare(common, "%s", wrong);
@@ -236,12 +239,14 @@ static int why_list(struct why_command *command, struct why *why)
         .common = common,
         .kind = &kind_step,
         .columns = {common->format == FORMAT_PLAIN ? "step result" : NULL},
+        .table = {"step result"},
         .shorten = "result",
         .listing = {.tables = &table, .table_count = 1, .maker = &maker},
         .layout_ops = &sink_steps,
         .layout = &layout,
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_CONTAINERS |
                   (command->probe ? RIGHTS_OF_ATTEMPTS : 0),
+        .own_status = true,
         .after_each_run = why_note,
         .arg = command,
     };

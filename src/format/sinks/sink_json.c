@@ -15,11 +15,11 @@ struct json {
     struct sink sink;
     struct sink_options options;
     bool array;        /* true: one array; false: one object per line */
-    bool empty;        /* no row yet */
+    uint64_t rows;     /* that were written */
     struct text *keys; /* per column, with punctuation: {"protocol": or ,"state": */
 };
 
-static void put_json(struct writer *writer, struct text text)
+void sink_put_json(struct writer *writer, struct text text)
 {
     writer_put(writer, "\"", 1);
     while (text.length > 0) {
@@ -58,7 +58,7 @@ static void put_owner(struct writer *writer, const struct owner *owner)
     if (owner->process->unnamed)
         writer_put(writer, "null", 4);
     else
-        put_json(writer, (struct text){owner->process->name, strlen(owner->process->name)});
+        sink_put_json(writer, (struct text){owner->process->name, strlen(owner->process->name)});
     writer_put(writer, "}", 1);
 }
 
@@ -76,7 +76,7 @@ static void json_put_list(struct writer *writer, const struct value *list)
         else if (element.type == VALUE_NETWORKS)
             writer_commit(writer, write_quoted(writer_reserve(writer, QUOTED_MAX), &element));
         else
-            put_json(writer, value_text(&element, digits));
+            sink_put_json(writer, value_text(&element, digits));
     }
     writer_put(writer, "]", 1);
 }
@@ -121,9 +121,9 @@ static void put_long(struct writer *writer, const struct value *value)
     if (value_is_list(value))
         json_put_list(writer, value);
     else if (value->type == VALUE_VIEW)
-        put_json(writer, value_view_text(text, value));
+        sink_put_json(writer, value_view_text(text, value));
     else
-        put_json(writer, value->text);
+        sink_put_json(writer, value->text);
 }
 
 /* Writes key and value after dst, the end of the bytes in the writer's room. Returns the end. */
@@ -150,7 +150,7 @@ static void json_begin(struct sink *sink)
 {
     struct json *json = (struct json *)sink;
 
-    json->empty = true;
+    json->rows = 0;
     if (json->array)
         writer_put(sink->writer, "[", 1);
 }
@@ -162,11 +162,11 @@ static void json_row(struct sink *sink, const struct record *record)
     struct writer *const writer = sink->writer;
     char digits[TEXT_U64_MAX];
 
-    if (json->array && !json->empty)
+    if (json->array && json->rows)
         writer_put(writer, ",", 1);
     if (json->array && !json->options.one_line)
         writer_put(writer, "\n", 1);
-    json->empty = false;
+    json->rows++;
     char *dst = writer_reserve(writer, WRITER_ROOM);
     for (size_t i = 0; i < json->options.count; i++) {
         struct value value = field_value(json->options.columns[i], record, sink->context);
@@ -182,7 +182,7 @@ static void json_end(struct sink *sink)
     const struct json *json = (const struct json *)sink;
 
     if (json->array)
-        writer_puts(sink->writer, json->empty || json->options.one_line ? "]\n" : "\n]\n");
+        writer_puts(sink->writer, !json->rows || json->options.one_line ? "]\n" : "\n]\n");
 }
 
 static void json_destroy(struct sink *sink)
@@ -232,6 +232,11 @@ static struct sink *json_create(const struct sink_options *options, bool array)
         return sink;
     sink_destroy(sink);
     return NULL;
+}
+
+uint64_t sink_json_rows(const struct sink *sink)
+{
+    return ((const struct json *)sink)->rows;
 }
 
 struct sink *sink_json_create(const struct sink_options *options)

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/saved.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/personality.h"
+#include "fastnet/array.h"
+#include "fastnet/clock.h"
+#include "fastnet/layouts.h"
+#include "fastnet/machine.h"
+#include "fastnet/proc_tree.h"
+#include "fastnet/saved.h"
+
+/* --- Options ---------------------------------------------------------------------------------- */
+
+/* Returns the option that cannot be combined with --save; NULL: all can. */
+static const char *save_conflict(const struct common *common)
+{
+    return common->format != FORMAT_PLAIN ? "--json, --csv or another form of output"
+           : common->output               ? "--output"
+           : common->explain              ? "--explain"
+           : common->delta                ? "--delta"
+           : common->from                 ? "--from, because the rows are saved already"
+                                          : NULL;
+}
+
+/* Returns the option that chooses how the kernel is read; NULL: there is none. */
+static const char *from_conflict(const struct common *common)
+{
+    return common->interval_ms               ? "-c"
+           : common->exact                   ? "--exact"
+           : common->proc_root               ? "--proc-root"
+           : common->netns                   ? "--netns"
+           : common->all_netns               ? "--all-netns"
+           : common->backend != BACKEND_AUTO ? "--backend"
+           : common->owners != OWNERS_AUTO   ? "--owners"
+           : common->explain                 ? "--explain"
+                                             : NULL;
+}
+
+int saved_check(struct common *common)
+{
+    const char *conflict = common->save ? save_conflict(common) : NULL;
+
+    if (conflict)
+        return common_misuse(common, "--save cannot be combined with %s", conflict);
+    conflict = common->from ? from_conflict(common) : NULL;
+    if (conflict)
+        return common_misuse(common, "--from lists saved rows, so it cannot be combined with %s",
+                             conflict);
+    if (!common->save)
+        return 0;
+    if (!*common->save)
+        return common_misuse(common, "--save: needs the name of a file");
+    common->format = FORMAT_NDJSON;
+    common->output = strcmp(common->save, "-") == 0 ? NULL : common->save;
+    return 0;
+}
+
+/* --- The commands that list kinds ------------------------------------------------------------- */
+
+enum { COMMAND_WORDS = 3, WORDS_MAX = 1100 };
+static const struct saved_command {
+    const struct kind *kind;
+    const char *words[COMMAND_WORDS]; /* after fastnet */
+} commands[] = {
+    {&kind_socket, {"s", "-a"}},
+    {&kind_flow, {"conntrack"}},
+    {&kind_expectation, {"conntrack", "-L", "expect"}},
+    {&kind_flow_statistics, {"conntrack", "-S"}},
+    {&kind_flow_usage, {"conntrack", "--usage"}},
+    {&kind_neighbour, {"neigh"}},
+    {&kind_neighbour_usage, {"neigh", "--usage"}},
+    {&kind_route, {"-r"}},
+    {&kind_interface, {"-ia"}},
+    {&kind_queue, {"-i", "--queues"}},
+    {&kind_qdisc, {"-i", "--qdisc"}},
+    {&kind_counter, {"-s"}},
+    {&kind_group, {"-g"}},
+    {&kind_summary, {"--summary"}},
+    {&kind_finding, {"doctor"}},
+    {&kind_step, {"why"}},
+    {&kind_drop, {"drops"}},
+    {&kind_traffic, {"traffic"}},
+};
+
+static const struct saved_command *command_of(const struct kind *kind)
+{
+    size_t i = 0;
+
+    while (i < COUNT(commands) && strcmp(commands[i].kind->name, kind->name) != 0)
+        i++;
+    return i < COUNT(commands) ? &commands[i] : NULL;
+}
+
+/* Writes the command that lists the files. */
+static void saved_put_command(const struct common *common, const struct saved_command *command,
+                        char line[MESSAGE_TEXT_MAX])
+{
+    message_format(line, "fastnet");
+    for (size_t i = 0; i < COMMAND_WORDS && command->words[i]; i++)
+        message_append(line, MESSAGE_TEXT_MAX, " %s", command->words[i]);
+    for (size_t i = 0; i < common->from_count && i < 2; i++)
+        message_append(line, MESSAGE_TEXT_MAX, " --from=%s", TYPED(common->from[i]));
+    if (common->from_count > 2)
+        message_append(line, MESSAGE_TEXT_MAX, " ...");
+}
+
+/* --- --from ----------------------------------------------------------------------------------- */
+
+/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once, and
+ * there is only one command line. */
+static struct saved_source *opened;
+
+/* Reports that the files cannot be listed. */
+static int refuse_files(const struct common *common, struct report *report)
+{
+    const struct manner *manner = &common->grammar->manner;
+
+    report_print(report, stderr, common->program);
+    return manner->status ? manner->status : STATUS_REFUSED;
+}
+
+static struct saved_source *saved_open(const struct common *common, const struct kind *kind,
+                                       struct report *report)
+{
+    struct saved_source *source = opened;
+
+    opened = NULL;
+    return source ? source : saved_files_open(common->from, common->from_count, kind, report);
+}
+
+static int refuse_kind(const struct common *common, const struct kind *kind,
+                       const struct kind *wanted)
+{
+    const struct saved_command *other = command_of(kind);
+    char line[MESSAGE_TEXT_MAX] = "fastnet --help";
+
+    if (other)
+        saved_put_command(common, other, line);
+    return common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
+                              wanted->name, line);
+}
+
+int saved_run(const struct common *common, int argc, char *const argv[])
+{
+    struct report report = {.partial = false};
+    const struct saved_command *command;
+    char *words[1 + COMMAND_WORDS + WORDS_MAX + 1];
+    size_t count = 0;
+
+    opened = saved_open(common, NULL, &report);
+    if (!opened)
+        return refuse_files(common, &report);
+    report_print(&report, stderr, common->program);
+    command = command_of(opened->kind);
+    if (!command)
+        return refuse_kind(common, opened->kind, &kind_socket);
+    if (argc > WORDS_MAX)
+        return common_misuse(common, "--from: too many words (try a directory)");
+    words[count++] = argv[0];
+    for (size_t i = 0; i < COMMAND_WORDS && command->words[i]; i++)
+        words[count++] = (char *)(uintptr_t)command->words[i];
+    for (int i = 1; i < argc; i++)
+        words[count++] = argv[i];
+    words[count] = NULL;
+    return common->run((int)count, words);
+}
+
+/* Lists groups by the columns that they were counted by. */
+static void saved_count_again(struct common *common, const struct saved_head *head)
+{
+    if (!head->counted || common->count_by || common->columns)
+        return;
+    common->count_by = head->count_by;
+    common->sum = common->sum ? common->sum : *head->sum ? head->sum : NULL;
+    common->percent |= head->percent;
+}
+
+/* Removes all that a listing of the kernel needs. */
+static void make_saved(struct listing_command *command)
+{
+    struct listing *listing = &command->listing;
+
+    listing->events = NULL;
+    listing->maker = NULL;
+    listing->key = NULL;
+    listing->diag_file = NULL;
+    listing->maps = NULL;
+    listing->map_count = 0;
+    listing->sockets = NULL;
+    listing->byte_counts = NULL;
+    listing->unlisted = UNLISTED_NO;
+    command->run_endless = NULL;
+    command->after_each_run = NULL;
+    command->more_metrics = NULL;
+    command->rights = 0;
+    command->unknown = 0;
+}
+
+int saved_begin(struct listing_command *command, struct common *common, struct report *report)
+{
+    struct saved_source *source;
+
+    if (!common->from)
+        return 0;
+    source = saved_open(common, command->kind, report);
+    if (!source)
+        return refuse_files(common, report);
+    command->listing.saved = source;
+    if (strcmp(source->kind->name, command->kind->name) != 0)
+        return refuse_kind(common, source->kind, command->kind);
+    source->kind = command->kind; /* top adds rates to the fields of sockets */
+    saved_count_again(common, source->head);
+    make_saved(command);
+    return 0;
+}
+
+void saved_finish(struct listing_command *command)
+{
+    saved_source_close(command->listing.saved);
+    command->listing.saved = NULL;
+}
+
+bool saved_has(const struct listing_command *command, const struct field *field)
+{
+    const struct saved_source *source = command->listing.saved;
+    const struct field *compared;
+
+    if (!source || !source->has || source->has(source, field->name))
+        return true;
+    if (field->type != VALUE_VIEW || field->lookups)
+        return false;
+    compared = field_compared(command->kind, field->name, strlen(field->name));
+    return compared && source->has(source, compared->name);
+}
+
+/* --- --save ----------------------------------------------------------------------------------- */
+
+static void saved_put_member(struct writer *writer, const char *name, const char *text)
+{
+    writer_puts(writer, ",\"");
+    writer_puts(writer, name);
+    writer_puts(writer, "\":");
+    if (*text)
+        sink_put_json(writer, as_text(text));
+    else
+        writer_puts(writer, "null");
+}
+
+/* The words of the command line after fastnet. */
+static void saved_put_arguments(struct writer *writer, const struct common *common)
+{
+    const struct grammar *grammar = common->grammar;
+    const char *before = "";
+
+    writer_puts(writer, ",\"arguments\":[");
+    if (!common->words) {
+        sink_put_json(writer, as_text(grammar->alias ? grammar->alias : grammar->name));
+        before = ",";
+    }
+    for (char *const *word = common->typed; *word; word++, before = ",") {
+        writer_puts(writer, before);
+        sink_put_json(writer, as_text(*word));
+    }
+    writer_puts(writer, "]");
+}
+
+static void read_boot_id(const char *root, char id[64])
+{
+    const int fd = proc_tree_open_file(root, "sys/kernel/random/boot_id");
+    const ssize_t length = fd < 0 ? 0 : proc_read(fd, id, 63);
+
+    id[length > 0 ? length : 0] = '\0';
+    id[strcspn(id, "\n")] = '\0';
+    if (fd >= 0)
+        close(fd);
+}
+
+/* Writes a time as values of columns are written (VALUE_TIME). */
+static void saved_put_time(struct writer *writer, uint64_t time)
+{
+    const struct value value = {.type = VALUE_TIME, .number = time};
+    char text[64], *end = value_write(text, &value, NULL);
+
+    *end = '\0';
+    saved_put_member(writer, "time", text);
+}
+
+void saved_put_head(const struct listing_command *command, struct writer *writer)
+{
+    const struct common *common = command->common;
+    const struct listing *listing = &command->listing;
+    const uint64_t now = listing->time ? listing->time : clock_nanoseconds(CLOCK_REALTIME);
+    char host[HOST_NAME_SIZE], boot_id[64], number[96];
+
+    machine_name(listing->proc_root, host);
+    read_boot_id(listing->proc_root, boot_id);
+    writer_puts(writer, "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"head\"");
+    snprintf(number, sizeof number, ",\"format\":%d", SAVED_FORMAT);
+    writer_puts(writer, number);
+    saved_put_member(writer, "kind", command->kind->name);
+    if (common->count_by)
+        saved_put_member(writer, "count_by", common->count_by);
+    if (common->count_by && common->sum)
+        saved_put_member(writer, "sum", common->sum);
+    if (common->count_by && common->percent)
+        writer_puts(writer, ",\"percent\":true");
+    saved_put_arguments(writer, common);
+    saved_put_member(writer, "host", host);
+    saved_put_member(writer, "boot_id", boot_id);
+    saved_put_time(writer, now);
+    snprintf(number, sizeof number, listing->number ? ",\"listing\":%" PRIu64 "}\n"
+                                                    : ",\"listing\":null}\n",
+             listing->number);
+    writer_puts(writer, number);
+}
+
+void saved_put_end(struct sink *sink, bool complete)
+{
+    char line[160];
+
+    snprintf(line, sizeof line,
+             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION
+             "\",\"mark\":\"end\",\"rows\":%" PRIu64 ",\"complete\":%s}\n",
+             sink_json_rows(sink), complete ? "true" : "false");
+    writer_puts(sink->writer, line);
+}
