@@ -148,7 +148,8 @@ static int resolve_interfaces(struct listing_command *command)
     const struct filters *filters = &common->filters;
     int status = 0;
 
-    for (size_t i = 0; i < filters->count && !status && !common->all_netns && !common->from; i++)
+    for (size_t i = 0;
+         i < filters->count && !status && !common->all_netns && !common_is_saved(common); i++)
         if (filters->typed[i].option->columns &&
             strcmp(filters->typed[i].option->columns, "interfaces") == 0)
             status = refuse_interfaces(common, filters->typed[i].text);
@@ -161,7 +162,8 @@ static int resolve_filters(struct listing_command *command)
     const struct predicate *words = NULL;
 
     command->where.interfaces_are_own = !command->common->all_netns &&
-                                        !command->common->proc_root && !command->common->from;
+                                        !command->common->proc_root &&
+                                        !common_is_saved(command->common);
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 
@@ -418,9 +420,10 @@ static int resolve_output(struct listing_command *command)
     if (command->open_output)
         conflict = "cannot be combined with -D, which writes its own file";
     else if (command->listing.events)
-        conflict = common->save ? "events never end, so the file would never be complete (try "
-                                  "--save=- >FILE)"
-                                : "the file is replaced at the end, but events never end (try >FILE)";
+        conflict = common->save
+                       ? "events never end, so the file would never be complete (try "
+                         "--save=- >FILE)"
+                       : "the file is replaced at the end, but events never end (try >FILE)";
     else if (common->explain)
         conflict = "cannot be combined with --explain";
     else if (command_is_untrusted(command) && common->delta)
