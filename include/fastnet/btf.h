@@ -42,10 +42,11 @@ enum { BTF_DEPTH_MAX = 32, BTF_NAME_MAX = 511 /* KSYM_NAME_LEN - 1 of linux/kall
 /* The largest BTF that is accepted. A kernel's BTF has 5 to 10 MB. */
 enum { BTF_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* The types that btf_init() found. btf_finish() frees `offsets`. */
+/* The types that btf_init() found. btf_finish() frees `offsets` and `found`. Copies share both. */
 struct btf {
     struct text types, names; /* sections of the bytes given to btf_init(), borrowed */
     uint32_t *offsets;        /* where each type begins in `types`, from type 1 on */
+    struct btf_found *found;  /* results of btf_find() */
     size_t count;
     size_t pointer_size; /* bytes of a pointer: 4 in the types of a 32-bit kernel, otherwise 8 */
 };

@@ -75,6 +75,9 @@ struct saved_row {
  * as record->saved. A presence bit is set only if all members that it stands for are known. */
 void saved_restore(struct record *record, const struct saved_row *row);
 
+/* True if the number in the field's member is from the row. */
+bool saved_has_number(const struct record *record, const struct field *field);
+
 /* A source of saved rows, which the engine reads with BACKEND_SAVED (struct listing, saved). */
 struct saved_source {
     const struct kind *kind; /* all rows are of this kind */

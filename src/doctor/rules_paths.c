@@ -211,12 +211,15 @@ static void losses_keep(struct losses *losses, const struct loss_group *group)
 }
 
 /* Returns whether most segments of this network namespace go elsewhere, where hardly any are lost.
- * If not, this machine or its link may lose them, which the rule retransmissions reports. */
-static bool losses_are_local(const struct losses *losses, const struct segments *moved)
+ * If not, this machine or its link may lose them, which the rule retransmissions reports.
+ * sent: by all connections, also before the first reading if they had sent little. */
+static bool losses_are_local(const struct losses *losses, const struct segments *moved,
+                             uint64_t sent)
 {
     const uint64_t again = moved->retransmitted - moved->needless;
     const uint64_t here = losses->total.lost + losses->total.unsure;
-    const double rest = (double)moved->all - (double)losses->total.sent;
+    const double rest =
+        (double)(sent > moved->all ? sent : moved->all) - (double)losses->total.sent;
     const double rest_lost = again > here ? (double)(again - here) : 0;
 
     return losses->total.lost && rest >= (double)losses->total.sent &&
@@ -224,13 +227,15 @@ static bool losses_are_local(const struct losses *losses, const struct segments 
                (double)losses->total.lost * rest;
 }
 
-static uint64_t lost_by(const struct hash_table *paths)
+static struct path_counts counts_of(const struct hash_table *paths, const struct hash_table *ended)
 {
-    uint64_t lost = 0;
+    struct path_counts all = {.sent = 0};
 
     for (size_t i = 0; i < paths->count; i++)
-        lost += ((const struct path *)hash_table_at(paths, i))->counts.lost;
-    return lost;
+        counts_add(&all, &((const struct path *)hash_table_at(paths, i))->counts);
+    for (size_t i = 0; i < ended->count; i++)
+        counts_add(&all, &((const struct path *)hash_table_at(ended, i))->counts);
+    return all;
 }
 
 /* Finds the peers and networks whose segments are lost. Returns false if there are none, or if
@@ -240,10 +245,11 @@ static bool losses_find(struct examination *examination, struct losses *losses)
     const struct hash_table *now = &examination->now->sockets.paths.paths,
                             *ended = &examination->before->sockets.paths.paths;
     const struct segments moved = segments_moved(examination);
+    const struct path_counts all = counts_of(now, ended);
     struct hash_table groups = {.count = 0};
 
     memset(losses, 0, sizeof *losses);
-    if (lost_by(now) + lost_by(ended) < LOSS_LEAST)
+    if (all.lost < LOSS_LEAST)
         return false;
     if (losses_group(&groups, now) < 0 || losses_group(&groups, ended) < 0)
         examination->error = -ENOMEM;
@@ -251,7 +257,7 @@ static bool losses_find(struct examination *examination, struct losses *losses)
         if (is_culprit(&groups, hash_table_at(&groups, i)))
             losses_keep(losses, hash_table_at(&groups, i));
     hash_table_finish(&groups);
-    return losses_are_local(losses, &moved);
+    return losses_are_local(losses, &moved, all.sent);
 }
 
 static bool loss_is_chosen(const struct examination *examination)

@@ -7,18 +7,17 @@
 void storms_take(struct storms *storms, const struct destination *to, uint64_t timer_ms)
 {
     const uint64_t length = TIME_WAIT_S * UINT64_C(1000);
-    const uint64_t part =
-        (length > timer_ms ? length - timer_ms : 0) / (STORM_PART_S * UINT64_C(1000));
+    const uint64_t second = (length > timer_ms ? length - timer_ms : 0) / 1000;
     const struct busy *slot = busiest_add(storms->slots, STORM_SLOTS, to);
     struct storm *storm = slot ? &storms->of[slot - storms->slots] : NULL;
 
     if (storm && slot->count == 1)
         memset(storm, 0, sizeof *storm);
-    if (part >= STORM_PARTS)
+    if (second >= STORM_SECONDS)
         return;
-    storms->all.ended[part]++;
+    storms->all.ended[second]++;
     if (storm)
-        storm->ended[part]++;
+        storm->ended[second]++;
 }
 
 void storms_take_ended(struct ended_connections *ended, const struct endpoint *peer,

@@ -10,13 +10,13 @@
 #include "doctor/busiest.h"
 #include "fastnet/record.h"
 
-/* TIME_WAIT_S: TCP_TIMEWAIT_LEN of the kernel's net/tcp.h. The last seconds are seen in three
- * parts: a storm must be in all of them, a benchmark of some seconds is not. */
-enum { STORM_SLOTS = 1024, STORM_PARTS = 3, STORM_PART_S = 5, TIME_WAIT_S = 60, ENDED_SLOTS = 16 };
+/* TIME_WAIT_S: TCP_TIMEWAIT_LEN of the kernel's net/tcp.h. STORM_SECONDS: the last seconds, of each
+ * of which the number of connections is known. */
+enum { STORM_SLOTS = 1024, STORM_SECONDS = 15, TIME_WAIT_S = 60, ENDED_SLOTS = 16 };
 
-/* How many connections ended in each part, the latest part first. */
+/* How many connections ended in each second, the latest second first. */
 struct storm {
-    uint64_t ended[STORM_PARTS];
+    uint32_t ended[STORM_SECONDS];
 };
 
 /* Connections in TIME_WAIT that keep a port of the ephemeral range. */

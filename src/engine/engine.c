@@ -156,7 +156,7 @@ static int emit_kept(struct run *run, struct rows *rows)
     return error;
 }
 
-static int emit_groups(struct run *run)
+int run_emit_groups(struct run *run)
 {
     struct rows rows = {0};
     struct kept_row row;
@@ -268,7 +268,7 @@ static size_t gather_rows(struct run *run)
     return listed;
 }
 
-static int emit_gathered(struct run *run, size_t netns_index, size_t listed)
+int run_emit_gathered(struct run *run, size_t netns_index, size_t listed)
 {
     int error = 0;
 
@@ -301,7 +301,7 @@ static int engine_gather_rows(struct run *run)
         if (times > 1 && !run->engine->context.netns.netns)
             continue; /* the netns was not entered */
         run->netns_walk.heading_due = run->listing->headings;
-        error = emit_gathered(run, netns_index, listed);
+        error = run_emit_gathered(run, netns_index, listed);
     }
     return error;
 }
@@ -365,7 +365,7 @@ static int carry_out(struct run *run)
     if (!result)
         result = run->keep_all ? engine_gather_rows(run) : engine_stream(run);
     if (!result && run->groups && !run->silent)
-        result = emit_groups(run);
+        result = run_emit_groups(run);
     if (!run->silent)
         sink_end(run->sink);
     run_report_failures(run);
@@ -439,6 +439,22 @@ static void engine_finish(struct run *run)
     groups_destroy(run->groups);
 }
 
+/* Lists saved rows. No lookup of another listing may be used for them. */
+static int engine_list_saved(struct run *run)
+{
+    struct context *context = &run->engine->context;
+    const struct context lookups = *context;
+    int result = 0;
+
+    *context = (struct context){.ascii = lookups.ascii};
+    if (run->listing->count_by_count)
+        run->groups = groups_create(run->listing);
+    result = run->listing->count_by_count && !run->groups ? -ENOMEM : run_saved(run);
+    *context = lookups;
+    engine_finish(run);
+    return result;
+}
+
 int engine_run(struct engine *engine, const struct listing *listing, struct sink *sink,
                struct report *report)
 {
@@ -448,8 +464,10 @@ int engine_run(struct engine *engine, const struct listing *listing, struct sink
                       .report = report,
                       .sections = run.own_sections,
                       .section_count = LISTING_SECTIONS_MAX};
-    int result = engine_prepare_run(&run);
+    int result = listing->saved ? 0 : engine_prepare_run(&run);
 
+    if (listing->saved)
+        return engine_list_saved(&run);
     engine->context.time = listing->time;
     engine->context.number = listing->number;
     if (result == 0)
@@ -466,13 +484,16 @@ int engine_explain(struct engine *engine, const struct listing *listing, struct 
                    explain_fn fn, void *arg)
 {
     struct run run = {.engine = engine, .listing = listing, .sink = sink};
-    int result = engine_prepare_run(&run);
+    int result = listing->saved ? 0 : engine_prepare_run(&run);
     struct explained explained;
 
     for (size_t i = 0; result == 0 && i < listing->table_count;) {
         const bool is_unwanted =
             listing->tables[i].table == &table_unlisted && !run.unlisted.wanted;
-        i += run_explain(&run, i, &explained);
+        if (listing->saved)
+            explained = (struct explained){.table = &listing->tables[i++]};
+        else
+            i += run_explain(&run, i, &explained);
         if (!is_unwanted)
             fn(&explained, arg);
     }

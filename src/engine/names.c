@@ -56,6 +56,8 @@ static struct owners_program *load_program(struct engine *engine, const struct l
 
 void engine_prepare(struct engine *engine, const struct listing *listing)
 {
+    if (listing->saved)
+        return;
     if (listing->needs.lookups & NEED_OWNERS)
         (void)load_program(engine, listing, NULL);
     engine_prepare_unlisted(engine, listing);
@@ -476,7 +478,7 @@ bool engine_gives_up_rights(const struct listing *listing, uint64_t lookups)
     const bool other_source = listing->own_netns || (listing->all_netns && !listing->events) ||
                               !proc_tree_is_own(listing->proc_root);
 
-    return lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
+    return !listing->saved && lookups & NEED_NAMES & ~(other_source ? 0 : NEED_USERS);
 }
 
 /* Asks the rpcbind of this machine, so a captured tree gets no names. */

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "fastnet/array.h"
+#include "fastnet/saved.h"
 
 enum {
     CHUNK_SIZE = 256 * 1024,
@@ -131,6 +132,12 @@ struct packing {
     union packed_words plain; /* the record, with NULL as pointers to borrowed data */
 };
 
+/* The words of the saved row (saved.h) of a record; 0: it has none. */
+static size_t saved_words_of(const struct record *record)
+{
+    return record->saved ? rows_words_of(record->saved->size) : 0;
+}
+
 static void rows_prepare(struct packing *packing, const struct record *record, uint64_t pieces,
                          uint32_t unused)
 {
@@ -138,7 +145,7 @@ static void rows_prepare(struct packing *packing, const struct record *record, u
 
     packing->record = record;
     packing->pieces = pieces;
-    packing->most = 1 + COUNT(packing->plain.words);
+    packing->most = 1 + COUNT(packing->plain.words) + saved_words_of(record);
     memcpy(&packing->plain, record, record->kind->size);
     while (pieces) {
         next_piece(&piece, record, &pieces, unused);
@@ -164,13 +171,15 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
         rows_prepare(&packing, record, pieces_of(record), rows->unused);
         memset(&rows->bases[i], 0, sizeof *rows->bases);
         memcpy(&rows->bases[i].plain, &packing.plain, record->kind->size);
+        rows->bases[i].plain.record.saved = NULL;
         rows->bases[i].pieces = packing.pieces;
         rows->base_count++;
     }
     return &rows->bases[i];
 }
 
-/* Writes a word with a bit for each differing word, the differing words, and the borrowed bytes. */
+/* Writes a word with a bit for each differing word, the differing words, the borrowed bytes, and the
+ * saved row. */
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
                       uint32_t unused)
 {
@@ -196,7 +205,9 @@ static uint64_t *pack(uint64_t *to, const struct packing *packing, const union p
             memcpy(part, piece.data + at, end < PART_SIZE ? end : PART_SIZE);
         }
     }
-    return to;
+    if (packing->record->saved)
+        memcpy(to, packing->record->saved, packing->record->saved->size);
+    return to + saved_words_of(packing->record);
 }
 
 static const uint64_t *unpack(const uint64_t *from, union packed_words *plain,
@@ -267,6 +278,7 @@ const struct record *rows_glance(const struct rows *rows, size_t at, struct kept
     const uint64_t *packed = rows->packed[at];
 
     unpack(packed, &row->plain, &rows->bases[*packed >> BASE_SHIFT].plain);
+    row->plain.record.saved = NULL;
     return &row->plain.record;
 }
 
@@ -278,6 +290,8 @@ const struct record *rows_unpack(const struct rows *rows, const uint64_t *packed
 
     packed = unpack(packed, &row->plain, &base->plain);
     packed = unpack_borrowed(packed, record, pieces_by(base, record), rows->unused, row->parted[0]);
+    if (record->saved)
+        record->saved = (const void *)packed;
     if (!record->before)
         return record;
     packed = unpack(packed, &row->before, &row->plain);

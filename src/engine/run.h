@@ -296,6 +296,13 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record);
 /* True if the filter wants a row whose lookups are done. Counts the rows that it refuses. */
 bool run_wants(const struct run *run, const struct record *record);
 
+/* saved.c: passes the rows of listing.saved to the sink. Returns 0 or -errno. */
+int run_saved(struct run *run);
+
+/* engine.c: pass the rows that were kept, or the groups, to the sink. Return 0 or -errno. */
+int run_emit_gathered(struct run *run, size_t netns_index, size_t listed);
+int run_emit_groups(struct run *run);
+
 /* engine.c: finds the owners of rows that waited, and passes on these rows. Returns 0 or -errno. */
 int run_hand_on(struct run *run, struct rows *rows);
 

@@ -365,10 +365,10 @@ static NOT_INLINE unsigned compared_saved(const struct predicate *predicate,
     const struct field *field = predicate->field;
 
     /* a filter that a table applies itself (predicate_may_be_met()) */
-    if (!view->context && !saved_has_member(view->record, field))
+    if (!view->context && !saved_has_number(view->record, field))
         return CAN_HOLD | CAN_FAIL;
     if (compares_number(predicate) && field->word)
-        return saved_has_member(view->record, field)
+        return saved_has_number(view->record, field)
                    ? decided(number_passes(predicate, field_number(field, view->record)))
                    : 0;
     if (compares_each_owner(predicate, view) &&

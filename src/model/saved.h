@@ -61,9 +61,6 @@ const struct saved_owner_fields *saved_owner_fields(const struct kind *kind, siz
 /* Finds the number that field->word() names so. Returns false if there is none. */
 bool saved_word_number(const struct field *field, struct text name, uint64_t *number);
 
-/* True if the number in the field's member is from the row. */
-bool saved_has_member(const struct record *record, const struct field *field);
-
 /* True if the row has all members without a presence bit, such as the protocol. */
 bool saved_has_basics(const struct record *record);
 

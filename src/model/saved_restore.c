@@ -293,7 +293,7 @@ void saved_restore(struct record *record, const struct saved_row *row)
         restore_count(record);
 }
 
-bool saved_has_member(const struct record *record, const struct field *field)
+bool saved_has_number(const struct record *record, const struct field *field)
 {
     const struct saved_cell *cell = saved_cell_of(record, field);
     const struct value value =
@@ -308,7 +308,7 @@ bool saved_has_basics(const struct record *record)
     const struct restoring *restoring = restoring_of(record->kind);
 
     for (size_t i = 0; restoring && i < restoring->count; i++)
-        if (restoring->fields[i].basic && !saved_has_member(record, restoring->fields[i].field))
+        if (restoring->fields[i].basic && !saved_has_number(record, restoring->fields[i].field))
             return false;
     return restoring;
 }

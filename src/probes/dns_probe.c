@@ -151,7 +151,7 @@ static void dns_probe_count(const struct dns_probe *probe, size_t i, const struc
     queries->timed = note->timed - before->timed;
     queries->slow = note->slow - before->slow;
     queries->time = note->time - before->time;
-    if (note->raced)
+    if (dns_note_has_answer_elsewhere(probe->notes, i))
         return;
     if (mark && mark->sent > note->received)
         queries->unanswered = mark->sent - note->received;
@@ -175,8 +175,8 @@ static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_q
     note = *place;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&place->cookie, __ATOMIC_RELAXED) != cookie ||
-        (note.id && probe->notes->sockets[cookie % DNS_SOCKETS] == 2) ||
-        (note.raced && !note.received))
+        (note.id && probe->notes->sockets[cookie % DNS_SOCKETS] & DNS_UNREAD) ||
+        (!note.received && dns_note_has_answer_elsewhere(probe->notes, i)))
         return false;
     *queries = (struct dns_queries){
         .netns = note.netns,

@@ -57,6 +57,7 @@ enum {
     ADDRESS = -96, /* a copy of that struct */
     HEADER = -128, /* a copy of a struct msghdr, as far as it is needed */
 };
+enum { IS_BIG_ENDIAN = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ };
 #define NOTE_MEMBER(member) ((int)offsetof(struct dns_note, member))
 
 static struct kernel_member dns_word(int offset, uint8_t size)
@@ -67,6 +68,15 @@ static struct kernel_member dns_word(int offset, uint8_t size)
 static void dns_put_store(struct assembly *to, int at, unsigned from, uint8_t size)
 {
     assembly_store_in(to, NOTE, from, at, size);
+}
+
+/* Copies an address of IPv4 to SERVER. */
+static void dns_put_v4(struct assembly *to, unsigned from, struct kernel_member member)
+{
+    assembly_load(to, BPF_FIRST, from, member);
+    if (IS_BIG_ENDIAN)
+        assembly_number(to, BPF_LSH, BPF_FIRST, 32);
+    assembly_store(to, BPF_FIRST, SERVER, BPF_DW);
 }
 
 static void dns_put_flag(struct assembly *to, int at, int value)
@@ -111,11 +121,13 @@ static void dns_put_call(struct assembly *to, const struct dns_layout *layout)
     assembly_load(to, BPF_FIRST, BPF_REG_0, layout->call);
 }
 
-/* NOTE: address of the buffer. Notes the id, which is never 0 then. */
+/* NOTE: address of the buffer. Notes the id, which is never 0 then. ID is 0 before. The verifier
+ * does not know that 16 bits are enough, so it checks the next instructions only once, and not
+ * again for connected sockets. The same is true of dns_put_v4(). */
 static void dns_put_id(struct assembly *to)
 {
-    dns_put_read(to, ID, sizeof(uint16_t), NOTE);
-    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(ID, BPF_H));
+    dns_put_read(to, ID + (IS_BIG_ENDIAN ? 6 : 0), sizeof(uint16_t), NOTE);
+    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(ID, BPF_DW));
     assembly_number(to, BPF_ADD, BPF_FIRST, 1);
     assembly_store(to, BPF_FIRST, ID, BPF_DW);
 }
@@ -146,32 +158,13 @@ static void dns_put_destination(struct assembly *to, const struct dns_layout *la
     assembly_copy(to, BPF_STACK, dns_word(v6 + 8, BPF_DW), SERVER + 8);
     is_copied = assembly_skip(to);
     assembly_land(to, is_v4);
-    assembly_copy(to, BPF_STACK,
-                  dns_word(ADDRESS + (int)offsetof(struct sockaddr_in, sin_addr), BPF_W), SERVER);
+    dns_put_v4(to, BPF_STACK,
+               dns_word(ADDRESS + (int)offsetof(struct sockaddr_in, sin_addr), BPF_W));
     assembly_land(to, is_copied);
     dns_put_id(to);
 }
 
 /* --- Both programs ---------------------------------------------------------------------------- */
-
-/* Notes the result. Ends the program for errors that say nothing about the server. */
-static void dns_put_result(struct assembly *to)
-{
-    static const int errors[] = {EPERM, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH};
-    size_t is_known[COUNT(errors)], is_sent;
-
-    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
-    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* an int: the upper half is undefined */
-    assembly_number(to, BPF_ARSH, BPF_FIRST, 32);
-    assembly_store(to, BPF_FIRST, RESULT, BPF_DW);
-    is_sent = assembly_skip_if(to, BPF_JSGT, BPF_FIRST, 0);
-    for (size_t i = 0; i < COUNT(errors); i++)
-        is_known[i] = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, -errors[i]);
-    (void)assembly_skip(to);
-    for (size_t i = 0; i < COUNT(errors); i++)
-        assembly_land(to, is_known[i]);
-    assembly_land(to, is_sent);
-}
 
 /* Ends the program unless the socket may speak DNS. Afterwards SOCKET is a copy of the pointer
  * (assembly_cast()), NUMBER is the cookie, and register 1 is the port of the peer, or 0. */
@@ -197,7 +190,10 @@ static void dns_put_socket(struct assembly *to, const struct dns_layout *layout,
         assembly_wide(to, BPF_SECOND, netns);
         assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
     }
-    dns_put_result(to);
+    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* an int: the upper half is undefined */
+    assembly_number(to, BPF_ARSH, BPF_FIRST, 32);
+    assembly_store(to, BPF_FIRST, RESULT, BPF_DW);
     assembly_register(to, BPF_MOV, BPF_FIRST, SOCKET);
     assembly_call(to, BPF_FUNC_get_socket_cookie);
     assembly_register(to, BPF_MOV, NUMBER, BPF_REG_0);
@@ -223,8 +219,6 @@ static void dns_put_note(struct assembly *to, unsigned into, int map)
     dns_put_element(to, into, map, 0, DNS_NOTES, DNS_NOTE_SHIFT);
 }
 
-/* For hashes: an odd number with bits all over (2^29 divided by the golden ratio). */
-enum { DNS_SPREAD = 0x13c6ef37 };
 
 /* Sets register 2 to the address of the element of `last` for the socket and the id. */
 static void dns_put_last(struct assembly *to, int map)
@@ -232,7 +226,7 @@ static void dns_put_last(struct assembly *to, int map)
     assembly_load(to, BPF_SECOND, BPF_STACK, dns_word(ID, BPF_DW));
     assembly_number(to, BPF_MUL, BPF_SECOND, DNS_SPREAD);
     assembly_register(to, BPF_ADD, BPF_SECOND, NUMBER);
-    dns_put_element(to, BPF_SECOND, map, offsetof(struct dns_notes, last), DNS_NOTES, 1);
+    dns_put_element(to, BPF_SECOND, map, offsetof(struct dns_notes, last), DNS_LAST, 1);
 }
 
 /* Sets register 2 to the address of the element of `sockets`. */
@@ -254,10 +248,18 @@ static void dns_put_compare(struct assembly *to, unsigned in)
     assembly_register(to, BPF_OR, BPF_FIRST, BPF_THIRD);
 }
 
-/* Counts an error of the call. */
+/* Counts an error of the call. Ends the program for errors that say nothing about the server. */
 static void dns_put_failure(struct assembly *to)
 {
+    static const int errors[] = {EPERM, ECONNREFUSED, EHOSTUNREACH, ENETUNREACH};
+    size_t is_known[COUNT(errors)];
+
     assembly_load(to, BPF_SECOND, BPF_STACK, dns_word(RESULT, BPF_DW));
+    for (size_t i = 0; i < COUNT(errors); i++)
+        is_known[i] = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, -errors[i]);
+    (void)assembly_skip(to);
+    for (size_t i = 0; i < COUNT(errors); i++)
+        assembly_land(to, is_known[i]);
     assembly_number(to, BPF_MOV, BPF_FIRST, 0);
     assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
     dns_put_store(to, NOTE_MEMBER(error), BPF_FIRST, BPF_W);
@@ -274,7 +276,7 @@ static void dns_put_peer(struct assembly *to, const struct connect_layout *membe
 
     assembly_load(to, BPF_SECOND, SOCKET, members->family);
     assembly_store(to, BPF_SECOND, FAMILY, BPF_DW);
-    assembly_copy(to, SOCKET, members->v4, SERVER);
+    dns_put_v4(to, SOCKET, members->v4);
     if (!members->has_v6)
         return;
     is_v4 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, AF_INET);
@@ -289,54 +291,35 @@ static void dns_put_peer(struct assembly *to, const struct connect_layout *membe
  * another, because cookies are numbers one after another. */
 static void dns_put_place(struct assembly *to, int map)
 {
+    enum { MIXED_BITS = 32 };
+
     assembly_load(to, NOTE, BPF_STACK, dns_word(ID, BPF_DW));
-    for (int at = SERVER; at < SERVER + 16; at += 4) {
-        assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(at, BPF_W));
-        assembly_register(to, BPF_ADD, NOTE, BPF_FIRST);
+    for (int at = SERVER; at < SERVER + 16; at += 8) {
+        assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(at, BPF_DW));
+        assembly_register(to, BPF_XOR, NOTE, BPF_FIRST);
         assembly_number(to, BPF_MUL, NOTE, DNS_SPREAD);
         assembly_register(to, BPF_MOV, BPF_FIRST, NOTE);
-        assembly_number(to, BPF_RSH, BPF_FIRST, 17);
+        assembly_number(to, BPF_RSH, BPF_FIRST, MIXED_BITS);
         assembly_register(to, BPF_XOR, NOTE, BPF_FIRST);
     }
+    assembly_number(to, BPF_MUL, NOTE, DNS_SPREAD);
+    assembly_number(to, BPF_RSH, NOTE, MIXED_BITS);
     assembly_register(to, BPF_ADD, NOTE, NUMBER);
     assembly_number(to, BPF_AND, NOTE, DNS_NOTES - 1);
     assembly_store(to, NOTE, INDEX, BPF_DW);
     dns_put_note(to, NOTE, map);
 }
 
-/* Remembers that this note is the last with this socket and id. If the note that was the last has
- * no answer, then its answer may not be seen: if the same query went to another server within 0.9
- * s, the first answer ends both; if that note is of another socket, it has lost its place. */
-static void dns_put_race(struct assembly *to, int map)
+/* Remembers that this note is the last with this socket and id. */
+static void dns_put_order(struct assembly *to, int map)
 {
-    size_t is_same, is_other, has_answer, is_late;
-
     dns_put_known(to, map);
     assembly_load(to, BPF_FIRST, BPF_SECOND, dns_word(0, BPF_B));
-    is_other = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
-    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
+    assembly_number(to, BPF_OR, BPF_FIRST, DNS_ASKED);
     assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_B);
-    assembly_land(to, is_other);
     dns_put_last(to, map);
-    assembly_load(to, BPF_REG_0, BPF_SECOND, dns_word(0, BPF_H));
-    assembly_load(to, BPF_REG_4, BPF_STACK, dns_word(INDEX, BPF_DW));
-    assembly_store_in(to, BPF_SECOND, BPF_REG_4, 0, BPF_H);
-    is_same = assembly_skip_if_equal(to, BPF_REG_0, BPF_REG_4);
-    dns_put_note(to, BPF_REG_0, map);
-    assembly_load(to, BPF_FIRST, BPF_REG_0, dns_word(NOTE_MEMBER(waiting), BPF_B));
-    has_answer = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-    dns_put_compare(to, BPF_REG_0);
-    is_other = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
-    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(TIME, BPF_DW));
-    assembly_load(to, BPF_SECOND, BPF_REG_0, dns_word(NOTE_MEMBER(sent_at), BPF_DW));
-    assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
-    is_late = assembly_skip_if(to, BPF_JGE, BPF_FIRST, DNS_SLOW / 10 * 9);
-    assembly_land(to, is_other);
-    assembly_number(to, BPF_MOV, BPF_FIRST, 1);
-    assembly_store_in(to, BPF_REG_0, BPF_FIRST, NOTE_MEMBER(raced), BPF_B);
-    assembly_land(to, is_late);
-    assembly_land(to, has_answer);
-    assembly_land(to, is_same);
+    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(INDEX, BPF_DW));
+    assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_H);
 }
 
 /* Replaces the pid by the pid in the namespace of the layout; 0: the process is in another. */
@@ -360,6 +343,22 @@ static void dns_put_pid(struct assembly *to, const struct dns_layout *layout)
     dns_put_store(to, NOTE_MEMBER(pid), BPF_FIRST, BPF_W);
 }
 
+/* Ends the program if another query still waits in this place. Leaves 0 in register 1. */
+static void dns_put_room(struct assembly *to)
+{
+    size_t is_free;
+
+    assembly_load(to, BPF_FIRST, NOTE, dns_word(NOTE_MEMBER(waiting), BPF_B));
+    is_free = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(TIME, BPF_DW));
+    assembly_load(to, BPF_SECOND, NOTE, dns_word(NOTE_MEMBER(sent_at), BPF_DW));
+    assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
+    assembly_number(to, BPF_RSH, BPF_FIRST, DNS_WAIT_SHIFT);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_land(to, is_free);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+}
+
 /* Begins a note, unless the place has the note of this socket, id and server. */
 static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
 {
@@ -378,7 +377,7 @@ static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
         assembly_register(to, BPF_OR, BPF_FIRST, BPF_SECOND);
     }
     is_known = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+    dns_put_room(to);
     for (int at = 0; at < NOTE_MEMBER(server); at += 8)
         dns_put_store(to, at, BPF_FIRST, BPF_DW);
     for (int half = 0; half < 16; half += 8) {
@@ -441,10 +440,7 @@ size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, in
     assembly_call(&to, BPF_FUNC_ktime_get_ns);
     assembly_store(&to, BPF_REG_0, TIME, BPF_DW);
     dns_put_place(&to, map);
-    assembly_load(&to, BPF_FIRST, BPF_STACK, dns_word(ID, BPF_DW));
-    const size_t is_connected = assembly_skip_if(&to, BPF_JEQ, BPF_FIRST, 0);
-    dns_put_race(&to, map);
-    assembly_land(&to, is_connected);
+    dns_put_order(&to, map);
     dns_put_begin(&to, layout);
     dns_put_sent(&to);
     assembly_finish(&to);
@@ -468,7 +464,7 @@ static void dns_put_answer(struct assembly *to, const struct dns_layout *layout,
     for (size_t i = 0; i < COUNT(calls); i++)
         is_known[i] = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, calls[i]);
     dns_put_known(to, map);
-    assembly_number(to, BPF_MOV, BPF_FIRST, 2);
+    assembly_number(to, BPF_MOV, BPF_FIRST, DNS_ASKED | DNS_UNREAD);
     assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_B);
     (void)assembly_skip(to);
     assembly_land(to, is_known[2]);
@@ -476,8 +472,6 @@ static void dns_put_answer(struct assembly *to, const struct dns_layout *layout,
     assembly_land(to, is_known[0]);
     assembly_land(to, is_known[1]);
     dns_put_id(to);
-    dns_put_last(to, map);
-    assembly_load(to, NOTE, BPF_SECOND, dns_word(0, BPF_H));
 }
 
 /* Counts an answer, and its time if the last query had none before. */
@@ -503,7 +497,7 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
                                 struct bpf_insn program[DNS_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t has_peer, is_found, is_received;
+    size_t has_peer, is_received;
 
     dns_put_socket(&to, layout, netns);
     assembly_parameter(&to, BPF_SECOND, CONTEXT, 2); /* flags: the data is read again */
@@ -512,16 +506,12 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
     has_peer = assembly_skip_if(&to, BPF_JNE, BPF_FIRST, 0);
     if (layout->has_calls)
         dns_put_answer(&to, layout, map);
-    is_found = assembly_skip(&to); /* without has_calls: to the end */
+    else
+        (void)assembly_skip(&to);
     assembly_land(&to, has_peer);
-    assembly_store_zeroes(&to, SERVER, 16);
-    dns_put_peer(&to, &layout->connect);
-    dns_put_place(&to, map);
-    const size_t is_placed = assembly_skip(&to);
-    if (layout->has_calls)
-        assembly_land(&to, is_found);
+    dns_put_last(&to, map);
+    assembly_load(&to, NOTE, BPF_SECOND, dns_word(0, BPF_H));
     dns_put_note(&to, NOTE, map);
-    assembly_land(&to, is_placed);
     dns_put_compare(&to, NOTE);
     assembly_end_if(&to, BPF_JNE, BPF_FIRST, 0);
     assembly_load(&to, BPF_FIRST, BPF_STACK, dns_word(RESULT, BPF_DW));
@@ -533,4 +523,19 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
     dns_put_received(&to);
     assembly_finish(&to);
     return to.count;
+}
+
+/* --- Reading ---------------------------------------------------------------------------------- */
+
+bool dns_note_has_answer_elsewhere(const struct dns_notes *notes, size_t i)
+{
+    enum { TIMEOUT = DNS_SLOW / 10 * 9 };
+    const struct dns_note *note = &notes->notes[i];
+    const size_t last =
+        notes->last[(note->id * (uint64_t)DNS_SPREAD + note->cookie) % DNS_LAST] % DNS_NOTES;
+    const struct dns_note *other = &notes->notes[last];
+
+    return note->waiting && last != i &&
+           (other->cookie != note->cookie || other->id != note->id ||
+            other->sent_at < note->sent_at + TIMEOUT);
 }

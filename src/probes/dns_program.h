@@ -24,21 +24,26 @@ struct dns_note {
     uint32_t id;          /* the id of the query in network byte order, plus 1; 0: any */
     uint8_t family;
     uint8_t waiting;  /* a query was sent since the last answer */
-    uint8_t raced;    /* another server was asked soon, so that this answer may not be read */
     uint8_t is_query; /* a datagram had room for a header of DNS */
+    uint8_t unused;
     uint8_t server[16];
     char name[CONNECT_NAME];
 };
 
+/* A query waits this long for its answer, 2^33 ns or 8.6 s. Later its note may be replaced. */
+enum { DNS_WAIT_SHIFT = 33 };
+
 /* The value of the map. */
-enum { DNS_NOTES = 8192, DNS_NOTE_SHIFT = 7, DNS_SOCKETS = 32768 };
+enum { DNS_NOTES = 2048, DNS_NOTE_SHIFT = 7, DNS_LAST = 8192, DNS_SOCKETS = 8192 };
 struct dns_notes {
     struct dns_note notes[DNS_NOTES];
-    uint16_t last[DNS_NOTES]; /* by cookie and id, of a socket without a peer: its last note */
-    /* By cookie, of sockets without a peer. 1: the socket sent a query. 2: it also received, with
-     * a call whose buffer is not known. */
-    uint8_t sockets[DNS_SOCKETS];
+    uint16_t last[DNS_LAST]; /* by cookie and id: the last note with both */
+    uint8_t sockets[DNS_SOCKETS]; /* by cookie: DNS_ASKED and DNS_UNREAD */
 };
+/* The socket sent a query; and received without a peer, with a call whose buffer is not known. */
+enum { DNS_ASKED = 1, DNS_UNREAD = 2 };
+/* For hashes: an odd number with bits all over (2^29 divided by the golden ratio). */
+enum { DNS_SPREAD = 0x13c6ef37 };
 _Static_assert(sizeof(struct dns_note) == 1 << DNS_NOTE_SHIFT, "the program computes offsets");
 
 enum { DNS_SERVER_PORT = 53, DNS_HEADER = 12 };
@@ -68,5 +73,10 @@ size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, in
                              struct bpf_insn program[DNS_PROGRAM_MAX]);
 size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns, int map,
                                 struct bpf_insn program[DNS_PROGRAM_MAX]);
+
+/* Returns whether note number i waits, but its answer may be counted elsewhere: another note has
+ * replaced it as the last with its hash, or the same query went to another server within 0.9 s, so
+ * that the first answer ends both. */
+bool dns_note_has_answer_elsewhere(const struct dns_notes *notes, size_t i);
 
 #endif

@@ -2,6 +2,7 @@
 #include "fastnet/btf.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "fastnet/array.h"
@@ -25,6 +26,13 @@ static uint32_t btf_word_at(const char *bytes, size_t i)
     memcpy(&word, bytes + i * WORD, sizeof word);
     return word;
 }
+
+/* Several probes search the same names, and each search reads megabytes. */
+struct btf_found {
+    uint32_t types[64];
+    size_t count;
+    size_t name; /* offset of the name that was found last */
+};
 
 /* --- The index -------------------------------------------------------------------------------- */
 
@@ -111,6 +119,9 @@ int btf_init(struct btf *btf, struct text bytes)
 
     *btf = (struct btf){.count = 0};
     status = take_sections(btf, bytes) ? find_types(btf) : -EINVAL;
+    btf->found = status < 0 ? NULL : calloc(1, sizeof *btf->found);
+    if (status == 0 && !btf->found)
+        status = -ENOMEM;
     if (status < 0) {
         btf_finish(btf);
         return status;
@@ -125,6 +136,7 @@ void btf_finish(struct btf *btf)
     if (!btf)
         return;
     free(btf->offsets);
+    free(btf->found);
     *btf = (struct btf){.count = 0};
 }
 
@@ -179,23 +191,52 @@ bool btf_resolve(const struct btf *btf, uint32_t id, struct btf_type *type)
 }
 
 /* Searches the string section first: it contains each name once. */
+static uint32_t btf_find_again(const struct btf *btf, enum btf_kind kind, const char *name)
+{
+    const struct btf_found *found = btf->found;
+    struct btf_type type;
+
+    for (size_t i = 0; i < found->count; i++)
+        if (btf_type(btf, found->types[i], &type) && type.kind == kind && text_is(type.name, name))
+            return found->types[i];
+    return 0;
+}
+
+/* Returns the offset of a name; 0: there is no such name. First searches beside the last name that
+ * was found: names of one source file follow each other. */
+static uint32_t btf_find_name(const struct btf *btf, const char *name, size_t length)
+{
+    enum { NEAR = 4096 };
+    char whole[BTF_NAME_MAX + 2] = ""; /* the name with the NUL bytes around it */
+    const char *const names = btf->names.data;
+    const size_t left = btf->names.length - btf->found->name;
+
+    memcpy(whole + 1, name, length + 1);
+    const char *at = memmem(names + btf->found->name, left < NEAR ? left : NEAR, whole, length + 2);
+    if (!at)
+        at = memmem(names, btf->names.length, whole, length + 2);
+    return at ? (uint32_t)(at + 1 - names) : 0;
+}
+
 uint32_t btf_find(const struct btf *btf, enum btf_kind kind, const char *name)
 {
-    char whole[BTF_NAME_MAX + 2] = ""; /* the name with the NUL bytes around it */
     const size_t length = strlen(name);
-    const char *found;
+    struct btf_found *found = btf->found;
 
-    if (!length || length > BTF_NAME_MAX)
+    if (!length || length > BTF_NAME_MAX || !found)
         return 0;
-    memcpy(whole + 1, name, length + 1);
-    found = memmem(btf->names.data, btf->names.length, whole, length + 2);
-    const uint32_t wanted = found ? (uint32_t)(found + 1 - btf->names.data) : 0;
-    for (size_t i = 0; wanted && i < btf->count; i++) {
+    uint32_t type = btf_find_again(btf, kind, name);
+    const uint32_t wanted = type ? 0 : btf_find_name(btf, name, length);
+    for (size_t i = 0; wanted && !type && i < btf->count; i++) {
         const char *bytes = btf->types.data + btf->offsets[i];
         if (btf_word_at(bytes, 0) == wanted && kind_of(btf_word_at(bytes, 1)) == kind)
-            return (uint32_t)i + 1;
+            type = (uint32_t)i + 1;
     }
-    return 0;
+    if (wanted)
+        found->name = wanted - 1;
+    if (wanted && type && found->count < COUNT(found->types))
+        found->types[found->count++] = type;
+    return type;
 }
 
 bool btf_is_signed(const struct btf_type *type)

@@ -301,7 +301,9 @@ static void a_storm_that_has_ended_is_healthy(void **state)
 
     take_ended(scene, 2, 5000, 2); /* a benchmark, which has just begun */
     assert_int_equal(try_rule(scene, "storm"), 0);
-    assert_int_equal(scene->now.sockets.storms->all.ended[0], 5000);
+    assert_int_equal(scene->now.sockets.storms->all.ended[0] +
+                         scene->now.sockets.storms->all.ended[1],
+                     5000);
 }
 
 static void the_lowest_of_three_rates_counts(void **state)
@@ -316,11 +318,36 @@ static void the_lowest_of_three_rates_counts(void **state)
     assert_non_null(strstr(scene->summaries[0], " 200 connections a second"));
 }
 
+static void a_storm_that_began_before_the_first_reading_is_found(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 600, 5); /* 6 % of the ports; 72 % at this rate */
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_non_null(strstr(scene->summaries[0], " 120 connections a second "));
+    scene->now.at += CLOCK_SECOND; /* the first of six seconds had no connection */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+}
+
+static void a_single_second_is_no_storm(void **state)
+{
+    struct scene *scene = *state;
+
+    take_ended(scene, 2, 8000, 5);
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    scene->before.at = scene->now.at - 2 * CLOCK_SECOND + 1;
+    assert_int_equal(try_rule(scene, "storm"), 0);
+    scene->before.at = 0; /* there is one reading */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+}
+
 static void a_benchmark_of_five_seconds_is_no_storm(void **state)
 {
     struct scene *scene = *state;
 
-    take_ended(scene, 2, 8000, 5); /* it ended a moment ago */
+    take_ended(scene, 2, 8000, 4); /* it began after the first reading */
+    assert_int_equal(try_rule(scene, "storm"), 0);
+    take_ended(scene, 2, 500, 5); /* 100 a second */
     assert_int_equal(try_rule(scene, "storm"), 0);
 }
 
@@ -330,7 +357,9 @@ static void few_connections_and_ports_that_are_reused_are_healthy(void **state)
 
     assert_int_equal(try_rule(scene, "storm"), 0); /* none is in TIME_WAIT */
     assert_null(scene->now.sockets.storms);
-    take_ended(scene, 2, 1900, 15); /* 19 % */
+    take_ended(scene, 2, 1650, 15); /* 16.5 %, and 66 % at this rate */
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    scene->now.counts.numbers[PORT_LAST] = 50020;
     assert_int_equal(try_rule(scene, "storm"), 0);
     set_number(&scene->now, TIME_WAIT_REUSE, 1);
     take_ended(scene, 2, 5000, 15);
@@ -488,6 +517,8 @@ int main(void)
         TEST(half_of_the_ports_are_a_storm_at_a_lower_rate),
         TEST(a_storm_that_has_ended_is_healthy),
         TEST(the_lowest_of_three_rates_counts),
+        TEST(a_storm_that_began_before_the_first_reading_is_found),
+        TEST(a_single_second_is_no_storm),
         TEST(a_benchmark_of_five_seconds_is_no_storm),
         TEST(few_connections_and_ports_that_are_reused_are_healthy),
         TEST(a_load_balancer_is_healthy),

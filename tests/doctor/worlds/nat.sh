@@ -240,6 +240,7 @@ world_healthy_nat_clients_gone()
     start p traffic answer :: 4500 0
     inside c timeout 1 "$HELPERS/traffic" ask 10.96.0.10 4500 3 100 < <(tail -f /dev/null) >"$work/said"
     ip -n p link set p0 down
+    ip -n r neigh flush to 10.3.0.2
     start r traffic ask 10.3.0.2 9 1 100
     wait_until is_silent 10.3.0.2
     finds_nothing r

@@ -43,8 +43,9 @@ world_loss_peer()
 world_loss_subnet_server()
 {
     peers 10.9.1.0/24 5 30
-    start s traffic serve 0.0.0.0 7000 5000
-    PEERS=600 SOURCE=10.9.0.10 start c traffic talk 10.8.0.1 7000 600 100 100
+    start s traffic serve 0.0.0.0 7000 1000
+    PEERS=600 SOURCE=10.9.0.10 start c traffic talk 10.8.0.1 7000 600 100 200
+    wait_until has_lost 100
     finds s 'loss 10.9.1.0/24'
 }
 
@@ -170,7 +171,7 @@ world_slow_zone_client()
 {
     peers 10.9.4.0/24 40 0
     start c traffic serve 0.0.0.0 7000 100
-    PEERS=1000 start s traffic talk 10.9.1.0 7000 1000 100 200
+    PEERS=1000 start s traffic talk 10.9.1.0 7000 1000 100 1000
     finds s 'slow-zone 10.9.4.0/24'
 }
 

@@ -3,7 +3,7 @@
 # shellcheck disable=SC2034,SC2154 # check-worlds has these variables
 # Programs that open and end many connections, with 3,000 local ports.
 
-samples+=(storm healthy_storm_of_a_server)
+samples+=(storm_young healthy_storm_of_a_server)
 shows[storm]='7000 +[0-9]+'
 
 # 40 a second keep 80 % of the ports, if they go on: fewer than are a finding of ephemeral-ports.
@@ -23,6 +23,18 @@ world_storm()
     set_net c ipv4/ip_local_port_range '20000 22999'
     start s traffic serve 0.0.0.0 7000 1
     short_connections c 10.2.0.1 4 100
+    finds c 'storm 10.2.0.1:7000'
+}
+
+# The storm began a few seconds ago: a single examination finds it.
+world_storm_young()
+{
+    three
+    set_net c ipv4/ip_local_port_range '20000 22999'
+    start s traffic serve 0.0.0.0 7000 1
+    short_connections c 10.2.0.1 8 100
+    wait_until waits_at_least c 80
+    longest=0
     finds c 'storm 10.2.0.1:7000'
 }
 
@@ -46,6 +58,17 @@ world_storm_beside_others()
     start c traffic visit 10.2.0.1 7001 1 50
     short_connections c 10.2.0.1 4 100
     finds c 'storm 10.2.0.1:7000'
+}
+
+# 1,000 connections at once, again and again, are fewer than the ports that they would keep.
+world_healthy_storm_of_bursts()
+{
+    three
+    set_net c ipv4/ip_local_port_range '20000 22999'
+    start s traffic serve 0.0.0.0 7000 1
+    short_connections c 10.2.0.1 50 5000
+    wait_until waits_at_least c 100
+    finds_nothing c
 }
 
 # The server keeps no port.
