@@ -387,7 +387,7 @@ format: ## lay out the C files as .clang-format says
 
 bin := $(DESTDIR)$(BINDIR)
 man := $(DESTDIR)$(MANDIR)
-PERSONALITIES = netstat arp neigh conntrack ss sockets doctor why drops closed top traffic
+PERSONALITIES = netstat arp neigh conntrack ss sockets doctor why diff drops closed top traffic
 
 # Completions of $name: where each shell looks for them, and whether those that are there are ours.
 each_completion = for shell in bash zsh fish; do case $$shell in \

@@ -15,8 +15,8 @@
 #define FASTNET_COMMIT "unknown"
 #endif
 
-/* Only traffic, doctor and record (by the doctor) read packets, only why connects as another process, and only ss reads BPF
- * maps. */
+/* Only traffic, doctor and record (by the doctor) read packets, only why connects as another
+ * process, and only ss reads BPF maps. */
 #define SOCKET_RIGHTS                                                                              \
     (RIGHTS_OF_NAMESPACES | (RIGHTS_ALL & ~(1u << RIGHT_PACKETS | RIGHTS_OF_ATTEMPTS)))
 #define LISTING_RIGHTS (SOCKET_RIGHTS & ~(1u << RIGHT_MAPS))
@@ -36,6 +36,7 @@ static const struct personality {
     {"s", sockets_run, &sockets_grammar, LISTING_RIGHTS},
     {"doctor", doctor_run, &doctor_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
     {"why", why_run, &why_grammar, LISTING_RIGHTS | RIGHTS_OF_ATTEMPTS},
+    {"diff", diff_run, &diff_grammar, SOCKET_RIGHTS | 1u << RIGHT_PACKETS},
     {"drops", drops_run, &drops_grammar, LISTING_RIGHTS},
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},
     {"top", top_run, &top_grammar, LISTING_RIGHTS},
@@ -44,20 +45,10 @@ static const struct personality {
 };
 
 /* The words that may be the first argument of fastnet. */
-static const struct grammar *const words[] = {&sockets_grammar,
-                                              &doctor_grammar,
-                                              &why_grammar,
-                                              &top_grammar,
-                                              &traffic_grammar,
-                                              &closed_grammar,
-                                              &drops_grammar,
-                                              &record_grammar,
-                                              &neigh_grammar,
-                                              &conntrack_grammar,
-                                              &netstat_grammar,
-                                              &ss_grammar,
-                                              &arp_grammar,
-                                              NULL};
+static const struct grammar *const words[] = {
+    &sockets_grammar,   &doctor_grammar,  &why_grammar,  &top_grammar,    &traffic_grammar,
+    &closed_grammar,    &drops_grammar,   &diff_grammar, &record_grammar, &neigh_grammar,
+    &conntrack_grammar, &netstat_grammar, &ss_grammar,   &arp_grammar,    NULL};
 
 static const struct personality *find_personality(const char *name)
 {

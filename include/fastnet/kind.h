@@ -12,6 +12,7 @@
 #include "fastnet/text.h"
 
 struct field;
+struct matching;
 struct record;
 
 /* Data outside of the record: a pointer in the record, and a count right after the pointer. */
@@ -109,6 +110,8 @@ struct kind {
     size_t received;
     uint64_t event;                /* presence bit of that time in record.has */
     const struct lasting *lasting; /* NULL: single rows cannot be read */
+    /* How rows are found again in another listing (differences.h). NULL: by their key fields. */
+    const struct matching *matching;
 };
 
 #endif

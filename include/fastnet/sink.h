@@ -55,6 +55,7 @@ struct sink_options {
     bool colour;      /* states may be coloured */
     bool human;       /* tables: short sizes and times */
     bool one_line;    /* JSON: a listing is one line */
+    bool silent;      /* tables: without a row, write neither a heading nor totals */
     bool spreadsheet; /* CSV: no text may be read as a formula */
     /* Tables: columns of the terminal to fit into; 0: rows keep their length. */
     size_t width;

@@ -11,12 +11,14 @@
 #include "fastnet/engine.h"
 #include "fastnet/rates.h"
 
-/* The columns that --count-by makes. Large, so this struct is not touched without --count-by. */
+/* The columns that --count-by, --sum or --avg make. Large, so not touched without such options. */
 struct counting {
     struct network_field networks[LISTING_COLUMNS_MAX];
     struct field columns[LISTING_COLUMNS_MAX];
-    char names[1 + SUMS_MAX][64]; /* names of the columns of --percent */
-    char titles[512];             /* headings of views: a table says OWNERS if owners was typed */
+    char names[1 + SUMS_MAX][64];        /* names of the columns of --percent */
+    char aggregates[AGGREGATES_MAX][64]; /* names of the columns of --avg, --quantile ... */
+    struct aggregate aggregated[AGGREGATES_MAX];
+    char titles[512]; /* headings of views: a table says OWNERS if owners was typed */
 };
 
 struct listing_command {
@@ -50,7 +52,9 @@ struct listing_command {
     int (*open_output)(struct listing_command *command);
     bool clock;           /* with -c, the layout needs a line with the time of each listing */
     bool verbose;         /* also report details about how rows were read */
+    bool own_status;      /* with --quiet: all rows are made, and the status is as without it */
     bool another_follows; /* another listing follows, so all rights are kept */
+    bool silent; /* without a row, a table has neither a heading nor totals */
     bool quiet; /* another listing reports the same problems, so this listing reports nothing */
     /* --count-by=host counts this column, with both ends. NULL: `host` is the machine's name. */
     const char *both_ends;

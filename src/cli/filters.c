@@ -81,6 +81,8 @@ static const struct option of_steps[] = {WHERE("'step = answer'")};
 
 static const struct option of_drops[] = {WHERE("'process != null'"), PORT, HOST, OF_OWNERS};
 
+static const struct option of_differences[] = {WHERE("'change = opened'")};
+
 /* With the column "address" a flow would match once for each of its ends. */
 static const struct option of_traffic[] = {WHERE("'packets > 9'"), PORT, HOST_OF("src dst"),
                                            OF_OWNERS};
@@ -89,6 +91,8 @@ const struct option_table filters_of_sockets = {groups, 1, of_sockets, COUNT(of_
 const struct option_table filters_of_flows = {groups, 1, of_flows, COUNT(of_flows)};
 const struct option_table filters_of_neighbours = {groups, 1, of_neighbours, COUNT(of_neighbours)};
 const struct option_table filters_of_findings = {groups, 1, of_findings, COUNT(of_findings)};
+const struct option_table filters_of_differences = {groups, 1, of_differences,
+                                                    COUNT(of_differences)};
 const struct option_table filters_of_steps = {groups, 1, of_steps, COUNT(of_steps)};
 const struct option_table filters_of_drops = {groups, 1, of_drops, COUNT(of_drops)};
 const struct option_table filters_of_traffic = {groups, 1, of_traffic, COUNT(of_traffic)};

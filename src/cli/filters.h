@@ -18,7 +18,8 @@ enum { OPTION_FILTER = 2000 }; /* id of all these options */
 
 /* Each table has the short forms for which its rows have columns. */
 extern const struct option_table filters_of_sockets, filters_of_flows, filters_of_neighbours,
-    filters_of_findings, filters_of_steps, filters_of_drops, filters_of_traffic;
+    filters_of_findings, filters_of_steps, filters_of_drops, filters_of_traffic,
+    filters_of_differences;
 
 /* The filters that the user typed. A row must match all of them. Zeroed: no filter. */
 enum { FILTERS_MAX = 32 };

@@ -8,6 +8,7 @@
 
 /* Exit statuses. STATUS_MISUSE is net-tools' E_OPTERR, which users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
+enum { STATUS_NO_ROW = 4 }; /* only with --quiet */
 /* Parsers of command lines return this instead of an exit status if the command goes on. */
 enum { PARSED = -1 };
 
@@ -67,7 +68,7 @@ enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
     ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar,
-    traffic_grammar, why_grammar, record_grammar;
+    traffic_grammar, why_grammar, diff_grammar, record_grammar;
 
 /* Each runs a personality and returns the exit status. argv[0] is the name in messages. */
 int netstat_run(int argc, char *const argv[]);
@@ -82,6 +83,7 @@ int traffic_run(int argc, char *const argv[]);
 int closed_run(int argc, char *const argv[]);
 int top_run(int argc, char *const argv[]);
 int why_run(int argc, char *const argv[]);
+int diff_run(int argc, char *const argv[]);
 int record_run(int argc, char *const argv[]);
 
 /* Runs fastnet without the name of a personality. words: grammars whose names can be typed, NULL

@@ -206,11 +206,12 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                 : has_moving_numbers(common)     ? FOR_MS
                                                                  : 0;
     common->no_header |= command->nagios;
-    common->human &= common->columns || common->count_by; /* else keep sentences */
+    common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict =
-        command->nagios && columns ? "--nagios cannot be combined with columns"
-        : command->list && columns ? "--list cannot be combined with columns"
+        command->nagios && columns       ? "--nagios cannot be combined with columns"
+        : command->list && columns       ? "--list cannot be combined with columns"
+        : command->list && common->quiet ? "--list cannot be combined with --quiet"
         : exposed && command->rules != rule_list_find(as_text("*"))
             ? "--exposed cannot be combined with --only or --skip"
         : exposed && command->nagios ? "--exposed cannot be combined with --nagios"
@@ -253,8 +254,8 @@ static bool doctor_shows_at_once(const struct doctor_command *command)
     const struct common *common = &command->common;
 
     return command->milliseconds && !common->interval_ms && !common->output && !common->sort &&
-           !common->limit && !common->explain && !command->nagios && !common_uses_columns(common) &&
-           isatty(STDOUT_FILENO);
+           !common->limit && !common->explain && !common->quiet && !command->nagios &&
+           !common_uses_columns(common) && isatty(STDOUT_FILENO);
 }
 
 #define FINDINGS_TABLE "severity rule subject summary"
@@ -296,6 +297,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .clock = true,
         /* finding_explain() reads all network namespaces; others watch ARP and neighbours */
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_PACKETS | 1u << RIGHT_BUFFERS,
+        .own_status = true,
         .another_follows = first,
         .quiet = first,
     };

@@ -187,7 +187,8 @@ static void sockets_choose_columns(const struct sockets_options *options, bool i
     const bool tcp = which->all || which->tcp || !which_is_named(which);
     const char *chosen = options->common.columns; /* instead of default columns, or added to them */
     const bool uses_containers = common_has_table(&options->common) && !options->common.proc_root &&
-                                 !common_is_saved(&options->common) && !options->common.count_by &&
+                                 !common_is_saved(&options->common) &&
+                                 !common_counts(&options->common) &&
                                  (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
@@ -281,7 +282,7 @@ static int list_with_letters(struct sockets_options options)
         return common_misuse(&options.common, "--columns: too many columns");
     snprintf(columns, sizeof columns, "%s", chosen);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
-        if (letters[i].typed && !options.common.count_by)
+        if (letters[i].typed && !common_counts(&options.common))
             message_append(columns, sizeof columns, "%s", letters[i].columns + !*columns);
     if (*columns)
         options.common.columns = columns;

@@ -72,7 +72,8 @@ static const struct refused refused[] = {
     {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
     {"prometheus openmetrics", NULL,
      "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
-    {"count-by sum percent", NULL,
+    {"quiet", NULL, "top never ends by itself (try fastnet s --quiet)"},
+    {"count-by sum percent avg min max median quantile unknown", NULL,
      "top does not count rows: its key g groups them, and fastnet s -c --count-by=owners counts "
      "them"},
     {NULL, NULL, NULL},

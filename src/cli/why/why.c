@@ -246,6 +246,7 @@ static int why_list(struct why_command *command, struct why *why)
         .layout = &layout,
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_CONTAINERS |
                   (command->probe ? RIGHTS_OF_ATTEMPTS : 0),
+        .own_status = true,
         .after_each_run = why_note,
         .arg = command,
     };

@@ -431,6 +431,8 @@ static void table_end(struct sink *sink)
     struct fitted *table = (struct fitted *)sink;
     const struct sink_options *options = &table->options;
 
+    if (options->silent && !table->totals.rows)
+        return;
     if (!table->streaming)
         sink_table_put_kept(table, false);
     if (options->totals)

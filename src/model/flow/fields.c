@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 
 #include "fastnet/clock.h"
+#include "fastnet/differences.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/labels.h"
 #include "fastnet/namespace.h"
@@ -131,7 +132,7 @@ static const struct field fields[] = {
              "for TCP, SCTP and DCCP: ESTABLISHED, TIME_WAIT, SYN_SENT, ...", .coloured = true,
              .word = flow_state_word),
     NUMBER(timeout, flow.timeout, FLOW_TIMEOUT, "seconds until the flow is removed",
-           .unit = UNIT_SECONDS),
+           .unit = UNIT_SECONDS, .moving = true),
     ADDRESS(orig_src, ORIG.tuple.src, FLOW_ORIG, "source of the first packet"),
     ADDRESS(orig_dst, ORIG.tuple.dst, FLOW_ORIG, "destination of the first packet"),
     PORT(orig_sport, ORIG.tuple, src_port, FLOW_ORIG, "source port of the first packet"),
@@ -151,7 +152,7 @@ static const struct field fields[] = {
     COUNTER(reply_bytes, REPLY.bytes, FLOW_REPLY_COUNTERS,
             "bytes of the reply; only with nf_conntrack_acct", .unit = UNIT_BYTES),
     FLAGS(status, flow.status, flow_status_names, FLOW_STATUS,
-          "SEEN_REPLY, ASSURED, SRC_NAT ...; joined by commas"),
+          "SEEN_REPLY, ASSURED, SRC_NAT ...; joined by commas", .moving = true),
     NUMBER(mark, flow.mark, FLOW_MARK, "mark of the flow"),
     COMPUTED(zone, VALUE_NUMBER, zone, FLOW_ORIG,
              "zone of both directions; 0 if there is no zone, or only one direction has it",
@@ -167,7 +168,7 @@ static const struct field fields[] = {
     COMPUTED(labels, VALUE_FLAGS, labels, FLOW_LABELS,
              "labels of the flow, by name or number; joined by commas", .lookups = NEED_LABELS),
     NUMBER(id, flow.id, FLOW_ID, "the kernel's number for the flow"),
-    NUMBER(references, flow.use, FLOW_USE, "references to the flow in the kernel"),
+    NUMBER(references, flow.use, FLOW_USE, "references to the flow in the kernel", .moving = true),
     NANOSECONDS(start, flow.start, FLOW_START, "start time; only with nf_conntrack_timestamp"),
     NANOSECONDS(stop, flow.stop, FLOW_STOP, "when the flow ended"),
     COMPUTED(age, VALUE_DECIMAL, age, FLOW_START, "seconds from start to stop, or until now",
@@ -188,9 +189,10 @@ static const struct field fields[] = {
     NUMBER(orig_vtag, ORIG.vtag, FLOW_ORIG_VTAG, "for SCTP: verification tag"),
     NUMBER(reply_vtag, REPLY.vtag, FLOW_REPLY_VTAG, "for SCTP: verification tag of the reply"),
     WORD(role, flow.role, role_name, FLOW_ROLE, "for DCCP: client or server"),
-    WORD(event, flow.event, flow_event_name, FLOW_EVENT, "for an event: NEW, UPDATE or DESTROY"),
+    WORD(event, flow.event, flow_event_name, FLOW_EVENT, "for an event: NEW, UPDATE or DESTROY",
+         .moving = true),
     NUMBER(sender, flow.sender, FLOW_SENDER,
-           "for an event: netlink port of the process that caused it"),
+           "for an event: netlink port of the process that caused it", .moving = true),
     COMPUTED(process, VALUE_TEXT, process, FLOW_SENDER, "for an event: name of that process",
              .lookups = NEED_SENDERS),
     VIEW_BY(from, write_flow_from, FLOW_ORIG, 0, "source of the first packet, with its port"),
@@ -299,6 +301,15 @@ static const struct named_address hosts[] = {
 static const struct field_group groups[] = {
     {"owners", FLOW_SOCKETS}, {"orig", 0}, {"reply", 0}, {"icmp", 0}};
 
+static const struct matching matching = {
+    .object = "id",
+    .place =
+        "protocol family orig_src orig_dst orig_sport orig_dport orig_zone icmp_type icmp_code "
+        "icmp_id orig_srckey orig_dstkey",
+    .peer = "orig_dport icmp_id protocol_number",
+    .shown = "protocol state from to mark zone",
+};
+
 const struct kind kind_flow = {
     .name = "flows",
     .count_by = "protocol,state",
@@ -312,6 +323,7 @@ const struct kind kind_flow = {
     EVENTS(flow.received, FLOW_EVENT),
     .inode = offsetof(struct record, flow.inodes[WAY_ORIG]),
     .other_inode = offsetof(struct record, flow.inodes[WAY_REPLY]),
+    .matching = &matching,
 };
 
 /* --- Expectations ----------------------------------------------------------------------------- */
@@ -351,6 +363,12 @@ static const struct borrowed expectation_borrowed[] = {
 
 static const struct field_group expectation_groups[] = {{"mask", 0}, {"master", 0}};
 
+static const struct matching expectation_matching = {
+    .place =
+        "protocol family src dst sport dport mask_src mask_dst mask_sport mask_dport master_src "
+        "master_dst master_sport master_dport zone class",
+};
+
 const struct kind kind_expectation = {
     .name = "expectations",
     .count_by = "helper",
@@ -360,4 +378,5 @@ const struct kind kind_expectation = {
     GROUPS(expectation_groups),
     BORROWED(expectation_borrowed),
     EVENTS(expectation.received, FLOW_EVENT),
+    .matching = &expectation_matching,
 };

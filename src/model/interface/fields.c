@@ -4,6 +4,7 @@
 
 #include <linux/if_addr.h>
 
+#include "fastnet/differences.h"
 #include "fastnet/hardware.h"
 #include "fastnet/interfaces.h"
 
@@ -81,7 +82,8 @@ static struct value flagged_addresses(const struct cell *cell)
 /* The order of --columns=help. Names and meanings never change after a release. */
 static const struct field fields[] = {
     TEXT(interface, interface.name, 0, "name of the interface", .key = true),
-    NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it"),
+    NUMBER(interface_index, interface.index, INTERFACE_INDEX, "the kernel's number for it",
+           .moving = true),
     NUMBER(mtu, interface.mtu, INTERFACE_MTU, "largest packet, in bytes", .unit = UNIT_BYTES,
            .exact = true),
     NAMED(state, interface.state, state_name, INTERFACE_STATE, "UP, DOWN, DORMANT ... (RFC 2863)"),
@@ -159,6 +161,11 @@ static const struct borrowed borrowed[] = {
 
 static const struct field_group groups[] = {{"rx", 0}, {"tx", 0}};
 
+static const struct matching matching = {
+    .place = "interface",
+    .shown = "interface state mtu lladdr master address",
+};
+
 const struct kind kind_interface = {
     .name = "interfaces",
     .metric = "interface",
@@ -166,4 +173,5 @@ const struct kind kind_interface = {
     FIELDS(fields),
     GROUPS(groups),
     BORROWED(borrowed),
+    .matching = &matching,
 };

@@ -4,6 +4,7 @@
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 
+#include "fastnet/differences.h"
 #include "fastnet/hardware.h"
 #include "fastnet/interfaces.h"
 #include "model/fields/fields.h"
@@ -131,13 +132,13 @@ static const struct field fields[] = {
              "interface; its index if it no longer has a name", .lookups = NEED_INTERFACES,
              MEMBER(neighbour.interface)),
     COMPUTED(interface_index, VALUE_NUMBER, interface_index, NEIGHBOUR_INTERFACE,
-             "index of the interface", MEMBER(neighbour.interface)),
+             "index of the interface", MEMBER(neighbour.interface), .moving = true),
     COMPUTED(hardware, VALUE_NAME, hardware, 0,
              "hardware type of the interface: ether, infiniband, gre, ...",
              .lookups = NEED_INTERFACES, .word = hardware_name),
     WORD(state, neighbour.state, neighbour_state_name, NEIGHBOUR_STATE,
-         "the kernel's name of the state: REACHABLE, STALE ...; null for a proxy",
-         .coloured = true),
+         "the kernel's name of the state: REACHABLE, STALE ...; null for a proxy", .coloured = true,
+         .moving = true),
     FLAGS(flags, neighbour.flags, flag_names, NEIGHBOUR_FLAGS,
           "router, proxy, extern_learn, managed, offloaded, ...; joined by commas"),
     NAMED(origin, neighbour.protocol, route_protocol_name, NEIGHBOUR_PROTOCOL,
@@ -147,8 +148,10 @@ static const struct field fields[] = {
                  "seconds since the neighbour was last known to be reachable"),
     MILLISECONDS(updated, neighbour.updated_ms, NEIGHBOUR_CACHEINFO,
                  "seconds since its state or MAC address changed"),
-    NUMBER(probes, neighbour.probes, NEIGHBOUR_PROBES, "probes sent, but not answered yet"),
-    NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "the kernel's references to it"),
+    NUMBER(probes, neighbour.probes, NEIGHBOUR_PROBES, "probes sent, but not answered yet",
+           .moving = true),
+    NUMBER(references, neighbour.references, NEIGHBOUR_CACHEINFO, "the kernel's references to it",
+           .moving = true),
     COMPUTED(master, VALUE_NAME, neighbour_master, 0,
              "device that the interface belongs to: bridge, bond, VRF, ...",
              .optional = NEIGHBOUR_INTERFACE, .lookups = NEED_INTERFACES | NEED_LINKS,
@@ -168,6 +171,11 @@ const struct field field_neighbour_master =
 
 static const struct named_address hosts[] = {NAMED_ADDRESS(neighbour.address, 0)};
 
+static const struct matching matching = {
+    .place = "family address interface type vlan vni",
+    .shown = "address lladdr interface state",
+};
+
 const struct kind kind_neighbour = {
     .name = "neighbours",
     .count_by = "interface,state",
@@ -175,4 +183,5 @@ const struct kind kind_neighbour = {
     .identified = true,
     FIELDS(fields),
     HOSTS(hosts),
+    .matching = &matching,
 };

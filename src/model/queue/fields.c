@@ -14,7 +14,7 @@ static WORDS(direction_name, "rx", "tx");
 static const struct field fields[] = {
     INTERFACE(interface, queue.interface, 0, "interface; its index if it no longer has a name",
               .key = true),
-    NUMBER(interface_index, queue.interface, 0, "index of the interface"),
+    NUMBER(interface_index, queue.interface, 0, "index of the interface", .moving = true),
     WORD(direction, queue.direction, direction_name, 0,
          "rx: the queue receives packets; tx: it sends packets", .key = true),
     NUMBER(queue_id, queue.id, 0, "number of the queue, from 0 on in each direction", .key = true),

@@ -18,7 +18,7 @@ static struct value qdisc_parent(const struct cell *cell)
 static const struct field fields[] = {
     INTERFACE(interface, qdisc.interface, 0, "interface; its index if it no longer has a name",
               .key = true),
-    NUMBER(interface_index, qdisc.interface, 0, "index of the interface"),
+    NUMBER(interface_index, qdisc.interface, 0, "index of the interface", .moving = true),
     COMPUTED(kind, VALUE_TEXT, text_unless_empty, QDISC_KIND,
              "kind of the discipline: fq_codel, pfifo_fast, mq, noqueue ...", MEMBER(qdisc.kind),
              .key = true, .any_case = true),

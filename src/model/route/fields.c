@@ -2,6 +2,7 @@
 /* The fields of routes. */
 #include <linux/rtnetlink.h>
 
+#include "fastnet/differences.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/route.h"
 #include "model/fields/fields.h"
@@ -65,9 +66,9 @@ static const struct field fields[] = {
     NUMBER(metric, route.metric, ROUTE_METRIC,
            "the kernel prefers the route with the lowest metric"),
     NUMBER(references, route.references, ROUTE_REFERENCES,
-           "how often the kernel refers to the route (only from /proc)"),
+           "how often the kernel refers to the route (only from /proc)", .moving = true),
     NUMBER(lookups, route.use, ROUTE_USE,
-           "lookups of the route, which Linux no longer counts (only from /proc)"),
+           "lookups of the route, which Linux no longer counts (only from /proc)", .moving = true),
     COMPUTED(interface, VALUE_TEXT, route_interface, 0, "interface that packets are sent through",
              .optional = ROUTE_INTERFACE, .lookups = NEED_INTERFACES),
     NAMED(table, route.table, table_name, ROUTE_TABLE, "main, local, default or the number"),
@@ -101,6 +102,12 @@ static const struct named_address hosts[] = {
     NAMED_ADDRESS(route.gateway, ROUTE_GATEWAY),
 };
 
+/* The gateway and the interface are no part of the place: if they change, the route has changed. */
+static const struct matching matching = {
+    .place = "family destination prefix table metric tos from from_prefix nexthop",
+    .shown = "destination prefix gateway interface metric table",
+};
+
 const struct kind kind_route = {
     .name = "routes",
     .count_by = "interface",
@@ -108,4 +115,5 @@ const struct kind kind_route = {
     FIELDS(fields),
     BORROWED(borrowed),
     HOSTS(hosts),
+    .matching = &matching,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of the steps that explain a connection. */
 #include "model/fields/fields.h"
+#include "fastnet/differences.h"
 #include "fastnet/flow_names.h"
 #include "model/socket/owner_fields.h"
 
@@ -21,7 +22,7 @@ static struct value step_elapsed(const struct cell *cell)
 static const struct field fields[] = {
     WORD(step, step.step, step_name, 0, "step of the explanation: name, route ... answer",
          .key = true),
-    TEXT(result, step.result, 0, "what the step shows, in a sentence"),
+    TEXT(result, step.result, 0, "what the step shows, in a sentence", .moving = true),
     WORD(ending, step.ending, ending_name, STEP_ENDING,
          "answer: open (it can be made), ends (it cannot) or unknown"),
     TEXT(cause, step.cause, STEP_ENDING, "answer: name of the cause"),
@@ -33,7 +34,7 @@ static const struct field fields[] = {
     ADDRESS(local_address, step.local.address, STEP_SOURCE,
             "address that it comes from, or that a socket listens on"),
     NUMBER(local_port, step.local.port, STEP_SOURCE,
-           "port that it comes from, or that a socket listens on"),
+           "port that it comes from, or that a socket listens on", .moving = true),
     ADDRESS(address, step.address, STEP_ADDRESS,
             "gateway, neighbour or router that the step is about"),
     INTERFACE(interface, step.interface, STEP_INTERFACE,
@@ -55,10 +56,15 @@ static const struct borrowed borrowed[] = {
     BORROWED_TEXT(step.netns, STEP_NETNS),
 };
 
+static const struct matching matching = {.place =
+                                             "step protocol remote_address remote_port address",
+                                         .shown = "step result ending cause"};
+
 const struct kind kind_step = {
     .name = "steps",
     .count_by = "ending,cause",
     .size = RECORD_SIZE(step),
     FIELDS(fields),
     BORROWED(borrowed),
+    .matching = &matching,
 };

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The kind of rows that fastnet diff lists (differences.h). */
+#include <string.h>
+
+#include "fastnet/differences.h"
+#include "model/fields/fields.h"
+
+static WORDS(difference_name, "opened", "closed", "replaced", "changed");
+
+/* Both columns are saved columns of each row, so no function computes them. */
+static struct value difference_value(const struct cell *cell)
+{
+    (void)cell;
+    return unknown;
+}
+
+static const struct field added[] = {
+    COMPUTED(change, VALUE_TEXT, difference_value, 0,
+             "what happened to the row: opened, closed, replaced (another process) or changed",
+             .word = difference_name),
+    COMPUTED(what, VALUE_TEXT, difference_value, 0,
+             "columns that differ: state LISTEN -> CLOSE, pid 12 -> 15; null if opened or closed",
+             .spaced = true),
+};
+
+void difference_kind_init(struct difference_kind *dst, const struct kind *of)
+{
+    const size_t most = DIFFERENCE_FIELDS_MAX - COUNT(added);
+    const size_t count = of->field_count < most ? of->field_count : most;
+
+    memcpy(dst->fields, of->fields, count * sizeof *dst->fields);
+    for (size_t i = 0; i < count; i++)
+        dst->fields[i].lookups = 0;
+    memcpy(dst->fields + count, added, sizeof added);
+    dst->kind = *of;
+    dst->kind.fields = dst->fields;
+    dst->kind.field_count = count + COUNT(added);
+    dst->kind.metric = NULL;
+    dst->kind.count_by = "change";
+    dst->kind.lasting = NULL;
+    dst->kind.inode = dst->kind.other_inode = 0;
+}
+
+bool difference_compares(const struct field *field)
+{
+    const bool moves = field->moving || field->counter || field->gauge || field->rate;
+    const bool measured = field->unit == UNIT_SECONDS || field->unit == UNIT_PERCENT ||
+                          field->unit == UNIT_BYTES_PER_SECOND;
+
+    return !moves && !measured && field->type != VALUE_TIME && field->type != VALUE_VIEW &&
+           field->type != VALUE_OWNERS && !(field->lookups & (NEED_HOSTS | NEED_PROFILES));
+}
