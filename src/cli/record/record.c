@@ -7,6 +7,7 @@
 #include "cli/form.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/recorded.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
@@ -61,7 +62,8 @@ static const struct refused refused[] = {
     {"output", NULL, "a recording is a directory (try fastnet record DIR)"},
     {"json ndjson csv csv-safe prometheus openmetrics human no-header color", NULL,
      "segments are NDJSON (fastnet s --at lists them in every form)"},
-    {"save from at between record", NULL, "a recording is the source of other commands"},
+    {"save from", NULL,
+     "fastnet s --at lists rows of a recording"},
     {"columns sort limit count-by sum percent", NULL,
      "rows are chosen when they are listed (fastnet s --at)"},
     {NULL, NULL, NULL},
