@@ -151,7 +151,8 @@ static int resolve_interfaces(struct listing_command *command)
     const struct filters *filters = &common->filters;
     int status = 0;
 
-    for (size_t i = 0; i < filters->count && !status && !common->all_netns && !common->from; i++)
+    for (size_t i = 0;
+         i < filters->count && !status && !common->all_netns && !common_is_saved(common); i++)
         if (filters->typed[i].option->columns &&
             strcmp(filters->typed[i].option->columns, "interfaces") == 0)
             status = refuse_interfaces(common, filters->typed[i].text);
@@ -163,8 +164,9 @@ static int resolve_filters(struct listing_command *command)
     struct listing *listing = &command->listing;
     const struct predicate *words = NULL;
 
-    command->where.interfaces_are_own =
-        !command->common->all_netns && !command->common->proc_root && !command->common->from;
+    command->where.interfaces_are_own = !command->common->all_netns &&
+                                        !command->common->proc_root &&
+                                        !common_is_saved(command->common);
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 

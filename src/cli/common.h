@@ -20,6 +20,8 @@ extern const struct option_table common_options_without_quiet;
 #define QUIET_HELP "print nothing; status 0: a row, 4: no row"
 /* More common options, for personalities that show owners. */
 extern const struct option_table common_options_of_owners;
+/* More common options, for commands that list rows of a recording (cli/recorded.h). */
+extern const struct option_table common_options_of_recordings;
 
 /* The forms of output that are made of columns. Each row has the form's name in C, the option's
  * letter and name, whether the option is newer than options that begin alike, the function that
@@ -169,6 +171,12 @@ bool common_can_erase(void);
 /* Returns the function that shows on a terminal that names are looked up; NULL if stderr is not a
  * terminal on which the line can be erased. */
 hosts_wait_fn common_waiting(void);
+
+/* True if the listing has rows that were saved, and no rows of this machine now. */
+static inline bool common_is_saved(const struct common *common)
+{
+    return common->from || common->at || common->between;
+}
 
 /* True if rows also have the columns of tables for people: in a table, and with --save, so that
  * --from can show the same table. */

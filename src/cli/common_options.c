@@ -15,6 +15,7 @@
 #include "cli/completion.h"
 #include "cli/foreign.h"
 #include "cli/form.h"
+#include "cli/recorded.h"
 #include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
@@ -715,9 +716,11 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     if (status)
         return status;
     status = saved_check(common);
+    if (!status)
+        status = recorded_check(common);
     if (status)
         return status;
-    if (common->from) /* nothing of this machine is listed */
+    if (common_is_saved(common)) /* nothing of this machine is listed */
         return PARSED;
     common_imply_netns(common);
     status = enter_netns(common);

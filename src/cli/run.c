@@ -388,5 +388,5 @@ static __attribute__((noinline)) int run_saved(struct listing_command *command)
 
 int command_run(struct listing_command *command)
 {
-    return command->common->from ? run_saved(command) : run_listing(command);
+    return common_is_saved(command->common) ? run_saved(command) : run_listing(command);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/recorded.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/layouts.h"
@@ -99,7 +100,7 @@ static const struct saved_command *command_of(const struct kind *kind)
 
 /* Writes the command that lists the files. */
 static void saved_put_command(const struct common *common, const struct saved_command *command,
-                        char line[MESSAGE_TEXT_MAX])
+                              char line[MESSAGE_TEXT_MAX])
 {
     message_format(line, "fastnet");
     for (size_t i = 0; i < COMMAND_WORDS && command->words[i]; i++)
@@ -112,8 +113,8 @@ static void saved_put_command(const struct common *common, const struct saved_co
 
 /* --- --from ----------------------------------------------------------------------------------- */
 
-/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once, and
- * there is only one command line. */
+/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once,
+ * and there is only one command line. */
 static struct saved_source *opened;
 
 /* Reports that the files cannot be listed. */
@@ -202,11 +203,15 @@ static void make_saved(struct listing_command *command)
 
 int saved_begin(struct listing_command *command, struct common *common, struct report *report)
 {
-    struct saved_source *source;
+    struct saved_source *source = NULL;
 
-    if (!common->from)
-        return 0;
-    source = saved_open(common, command->kind, report);
+    if (recorded_is_wanted(common)) {
+        const int status = recorded_open(common, command->kind, command->ended, &source);
+        if (status)
+            return status;
+    } else {
+        source = saved_open(common, command->kind, report);
+    }
     if (!source)
         return refuse_files(common, report);
     command->listing.saved = source;
@@ -314,8 +319,8 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     saved_put_member(writer, "host", host);
     saved_put_member(writer, "boot_id", boot_id);
     saved_put_time(writer, now);
-    snprintf(number, sizeof number, listing->number ? ",\"listing\":%" PRIu64 "}\n"
-                                                    : ",\"listing\":null}\n",
+    snprintf(number, sizeof number,
+             listing->number ? ",\"listing\":%" PRIu64 "}\n" : ",\"listing\":null}\n",
              listing->number);
     writer_puts(writer, number);
 }
@@ -325,8 +330,8 @@ void saved_put_end(struct sink *sink, bool complete)
     char line[160];
 
     snprintf(line, sizeof line,
-             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION
-             "\",\"mark\":\"end\",\"rows\":%" PRIu64 ",\"complete\":%s}\n",
+             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"end\",\"rows\":%" PRIu64
+             ",\"complete\":%s}\n",
              sink_json_rows(sink), complete ? "true" : "false");
     writer_puts(sink->writer, line);
 }

@@ -545,6 +545,18 @@ static int read_span(struct recording *recording)
     return error;
 }
 
+/* The caller may have changed the kind since the recording was opened. */
+static int begin_reading(struct recording *recording)
+{
+    static const char *const sockets[RECORDED_KEYS] = {"cookie", "netns_id"};
+    static const char *const findings[RECORDED_KEYS] = {"rule", "subject", "process", "netns_id"};
+
+    recorded_rows_init(&recording->rows, recording->source.kind,
+                       recording->query.findings ? findings : sockets);
+    recording->maker = saved_maker_create(recording->source.kind);
+    return recording->maker ? 0 : -ENOMEM;
+}
+
 static int recording_read(struct saved_source *source, const struct query *query, record_fn fn,
                           void *arg)
 {
@@ -555,7 +567,9 @@ static int recording_read(struct saved_source *source, const struct query *query
     recording->engine_query = query;
     recording->fn = fn;
     recording->arg = arg;
-    error = is_span(recording) ? read_span(recording) : read_moment(recording);
+    error = begin_reading(recording);
+    if (!error)
+        error = is_span(recording) ? read_span(recording) : read_moment(recording);
     if (!error && !recording->query.ended)
         error = recorded_rows_each(&recording->rows, recording->query.span.to, recording_pass,
                                    recording);
@@ -594,8 +608,6 @@ static void report_unopened(const char *directory, int error, struct report *rep
 
 static struct recording *recording_create(const struct recording_query *query)
 {
-    static const char *const sockets[RECORDED_KEYS] = {"cookie", "netns_id"};
-    static const char *const findings[RECORDED_KEYS] = {"rule", "subject", "process", "netns_id"};
     struct recording *recording = calloc(1, sizeof *recording);
 
     if (!recording)
@@ -609,18 +621,13 @@ static struct recording *recording_create(const struct recording_query *query)
                               .destroy = recording_destroy};
     mark_forget_head(&recording->head, "");
     recording->shown = recording->head.head;
-    recorded_rows_init(&recording->rows, recording->source.kind,
-                       query->findings ? findings : sockets);
-    recording->maker = saved_maker_create(recording->source.kind);
     return recording;
 }
 
 struct saved_source *recording_open(const struct recording_query *query, struct report *report)
 {
     struct recording *recording = recording_create(query);
-    int error = recording && recording->maker
-                    ? segment_files_init(&recording->segments, query->directory)
-                    : -ENOMEM;
+    int error = recording ? segment_files_init(&recording->segments, query->directory) : -ENOMEM;
 
     if (!error && !recording->segments.count)
         error = -ENOENT;

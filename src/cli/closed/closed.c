@@ -63,7 +63,7 @@ const struct grammar closed_grammar = {
     .name = "closed",
     .help = "connections as they end: their bytes, and which process had them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &common_options_of_recordings},
     .refused = refused,
     .kind = &kind_socket,
     .operands = operands,
@@ -139,14 +139,15 @@ static int closed_list(struct closed_command *command)
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_run = stream_sum_up,
         .arg = &stream,
+        .ended = true,
     };
     struct listing_table tables[WHICH_TABLES];
-    int status = common->from
+    int status = common_is_saved(common)
                      ? 0
                      : stream_begin(&stream, common, &listing.listing, 0,
                                     stream_kinds(tables, which_tables(&command->which, tables)));
 
-    if (!status && command->milliseconds && !common->explain && !common->from)
+    if (!status && command->milliseconds && !common->explain && !common_is_saved(common))
         stream_end_in(command->milliseconds);
     if (!status)
         status = command_run(&listing);

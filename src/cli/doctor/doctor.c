@@ -84,7 +84,7 @@ const struct grammar doctor_grammar = {
     .name = "doctor",
     .help = "what is wrong with this machine's network, and what to do",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &common_options_of_recordings},
     .kind = &kind_finding,
     .listed = listed,
     .operands = operands,
@@ -214,11 +214,12 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
         : command->list && common->quiet ? "--list cannot be combined with --quiet"
         : exposed && command->rules != rule_list_find(as_text("*"))
             ? "--exposed cannot be combined with --only or --skip"
-        : exposed && command->nagios      ? "--exposed cannot be combined with --nagios"
-        : exposed && command->list        ? "--exposed cannot be combined with --list"
-        : common->from && command->nagios ? "--from cannot be combined with --nagios"
-        : common->from && command->rules != rule_list_find(as_text("*"))
-            ? "--from lists all saved findings (try --where 'rule = NAME')"
+        : exposed && command->nagios ? "--exposed cannot be combined with --nagios"
+        : exposed && command->list   ? "--exposed cannot be combined with --list"
+        : common_is_saved(common) && command->nagios
+            ? "saved findings cannot be listed with --nagios"
+        : common_is_saved(common) && command->rules != rule_list_find(as_text("*"))
+            ? "all saved findings are listed (try --where 'rule = NAME')"
         : !command->rules ? "--only and --skip leave no rule"
                           : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
@@ -401,7 +402,7 @@ int doctor_run(int argc, char *const argv[])
         return status;
     if (command.list)
         return rule_list_print(&command.common, command.rules);
-    return command.exposed       ? list_exposed(&command)
-           : command.common.from ? list_saved(&command)
-                                 : diagnose(&command);
+    return command.exposed                    ? list_exposed(&command)
+           : common_is_saved(&command.common) ? list_saved(&command)
+                                              : diagnose(&command);
 }
