@@ -51,13 +51,13 @@ int recorded_check(const struct common *common)
     return 0;
 }
 
-int recorded_open(const struct common *common, const struct kind *kind, bool ended,
+int recorded_open(const struct common *common, const struct kind *kind,
                   struct saved_source **source)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
     struct recording_query query = {.directory =
                                         common->record ? common->record : RECORDING_DIRECTORY,
-                                    .ended = ended,
+                                    .ended = common->grammar->ended,
                                     .findings = kind == &kind_finding};
     struct report report = {.partial = false};
     char message[MESSAGE_TEXT_MAX];
