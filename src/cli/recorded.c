@@ -84,7 +84,7 @@ struct recorded_parts {
 
 static void put_duration(char text[32], uint64_t nanoseconds)
 {
-    const struct value value = {.type = VALUE_DECIMAL, .number = nanoseconds / CLOCK_MILLISECOND};
+    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
 
     *value_write_human(text, &value, UNIT_SECONDS) = '\0';
 }
