@@ -640,7 +640,7 @@ static void findings_are_those_of_the_moment(void **state)
     assert_string_equal(findings(reel, 5, 5), "");
     assert_reported(reel, true, "noted no findings before 2026-11-29T03:00:05+00:00");
     strcpy(reel->columns, "cookie");
-    assert_string_equal(listed(reel, 90), "2;3;");
+    assert_string_equal(listed(reel, 30), "2;3;");
     assert_false(reel->report.partial);
 }
 
