@@ -51,13 +51,13 @@ int recorded_check(const struct common *common)
     return 0;
 }
 
-int recorded_open(const struct common *common, const struct kind *kind, bool ended,
+int recorded_open(const struct common *common, const struct kind *kind,
                   struct saved_source **source)
 {
     const uint64_t now = clock_nanoseconds(CLOCK_REALTIME);
     struct recording_query query = {.directory =
                                         common->record ? common->record : RECORDING_DIRECTORY,
-                                    .ended = ended,
+                                    .ended = common->grammar->ended,
                                     .findings = kind == &kind_finding};
     struct report report = {.partial = false};
     char message[MESSAGE_TEXT_MAX];
@@ -84,7 +84,7 @@ struct recorded_parts {
 
 static void put_duration(char text[32], uint64_t nanoseconds)
 {
-    const struct value value = {.type = VALUE_DECIMAL, .number = nanoseconds / CLOCK_MILLISECOND};
+    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
 
     *value_write_human(text, &value, UNIT_SECONDS) = '\0';
 }

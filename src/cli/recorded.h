@@ -16,9 +16,8 @@ static inline bool recorded_is_wanted(const struct common *common)
  * status. */
 int recorded_check(const struct common *common);
 
-/* Opens the recording. ended: only rows that ended. Returns 0, or an exit status after a line on
- * stderr. */
-int recorded_open(const struct common *common, const struct kind *kind, bool ended,
+/* Opens the recording. Returns 0, or an exit status after a line on stderr. */
+int recorded_open(const struct common *common, const struct kind *kind,
                   struct saved_source **source);
 
 /* `fastnet record --list`: prints the parts of the recording in `directory`; NULL: the default.

@@ -206,7 +206,7 @@ int saved_begin(struct listing_command *command, struct common *common, struct r
     struct saved_source *source = NULL;
 
     if (recorded_is_wanted(common)) {
-        const int status = recorded_open(common, command->kind, command->ended, &source);
+        const int status = recorded_open(common, command->kind, &source);
         if (status)
             return status;
     } else {

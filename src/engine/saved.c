@@ -40,7 +40,7 @@ static const struct listing_table *table_of(const struct saved_run *saved,
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct listing_table *at = &listing->tables[i];
         const struct table *table = at->table;
-        if (!table || table->kind != record->kind)
+        if (!table || table->kind->name != record->kind->name) /* a kind with rates has its name */
             continue;
         const bool fits = table == &table_unlisted ? is_unlisted(saved, record)
                           : listing->unlisted == UNLISTED_ONLY

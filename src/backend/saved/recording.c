@@ -46,7 +46,6 @@ struct recording {
     bool overflow; /* pending rows were dropped */
 
     uint64_t last;             /* time of the last mark that was applied; 0: none */
-    uint64_t last_rows;        /* time of the last mark of the kind of rows that is asked for */
     bool over;                 /* a mark after the span was read */
     bool in_span;              /* the state at the begin of the span was reached */
     uint64_t lost, unseen;     /* sums within the span */
@@ -222,20 +221,14 @@ static uint64_t usual_time(const struct recording *recording)
 
 static void note_gap(struct recording *recording, uint64_t to)
 {
-    if (!recording->last_rows || to <= recording->last_rows ||
-        to - recording->last_rows <= usual_time(recording) || to < recording->query.span.from)
+    if (!recording->last || to <= recording->last ||
+        to - recording->last <= usual_time(recording) || to < recording->query.span.from)
         return;
     if (!recording->gaps++) {
-        recording->gap_from = recording->last_rows;
+        recording->gap_from = recording->last;
         recording->gap_to = to;
     }
-    recording->gaps_time += to - recording->last_rows;
-}
-
-static bool is_asked_for(const struct recording *recording, const char *name)
-{
-    return recording->query.findings ? strcmp(name, "findings") == 0
-                                     : strcmp(name, "frame") == 0 || strcmp(name, "tick") == 0;
+    recording->gaps_time += to - recording->last;
 }
 
 /* Reports what is wrong with a mark. */
@@ -268,30 +261,31 @@ static void begin_span(struct recording *recording, uint64_t time)
         recorded_rows_begin_span(&recording->rows, recording->query.span.from);
 }
 
-/* Applies the rows before a mark, as far as they belong to the moment or span. */
-static int take_mark(struct recording *recording, const struct segment_reader *reader,
-                     const char *name, const struct recording_mark *mark)
+/* Applies the rows before a mark, as far as they belong to the moment or span. tick: the rows are
+ * events; otherwise they are all rows. */
+static int take_mark(struct recording *recording, const struct segment_reader *reader, bool tick,
+                     const struct recording_mark *mark)
 {
     const struct recording_span *span = &recording->query.span;
     int error = 0;
 
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
+    if (tick && !recording->last) /* its frame is missing */
+        return 0;
     if (mark->time >= span->from) {
         recording->lost += mark->lost;
         recording->unseen += mark->unseen;
     }
-    if (!is_asked_for(recording, name))
-        return 0;
     note_gap(recording, recording->over ? span->to : mark->time);
-    if (!recording->over || strcmp(name, "tick") == 0)
+    if (tick || !recording->over)
         check_mark(recording, reader, mark);
-    if (strcmp(name, "tick") == 0 && recording->last)
+    if (tick)
         error = apply_tick(recording, mark->time);
-    else if (strcmp(name, "tick") != 0 && !recording->over)
+    else if (!recording->over)
         error = apply_frame(recording, mark->time);
     if (!recording->over)
-        recording->last = recording->last_rows = mark->time;
+        recording->last = mark->time;
     return error;
 }
 
@@ -302,7 +296,6 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     struct report *report = recording->engine_query->report;
     struct mark_head *head = &recording->head;
     const char *name = reader->segment->name;
-    uint64_t interval = 0;
     int error = mark_take_head(head, row, name);
 
     if (error)
@@ -315,9 +308,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         report_loss(report, "%s: rows of kind '%s' are no recording", name, head->kind_name);
         return -EBADMSG;
     }
-    (void)mark_number(row, "interval", &interval);
-    recording->interval =
-        (interval && interval < 1000000 ? interval : RECORDING_INTERVAL) * CLOCK_SECOND;
+    recording->interval = recording_interval(row);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
         recording->reboot = true; /* cookies begin anew */
         error =
@@ -336,26 +327,25 @@ static int take_head(struct recording *recording, const struct segment_reader *r
 
 /* --- Segments --------------------------------------------------------------------------------- */
 
-/* Reads a mark other than a head. */
+/* Reads a mark other than a head. Rows of findings and rows of sockets have marks of their own, and
+ * may come between each other. */
 static int take_other_mark(struct recording *recording, const struct segment_reader *reader,
                            const struct json_row *row)
 {
-    static const char *const names[] = {"frame", "tick", "findings"};
+    const bool findings = recording->query.findings, tick = mark_is_named(row, "tick");
     struct recording_mark mark = {.complete = mark_is_true(row, "complete")};
     int error = 0;
 
-    for (size_t i = 0; i < COUNT(names); i++) {
-        if (!mark_is_named(row, names[i]))
-            continue;
-        if (!mark_time(row, &mark.time) || !mark_number(row, "rows", &mark.rows)) {
-            report_loss(recording->engine_query->report,
-                        "%s:%" PRIu64 ": a mark has no time or no number of rows",
-                        reader->segment->name, row->line);
-            break;
-        }
+    if (findings ? !mark_is_named(row, "findings") : !tick && !mark_is_named(row, "frame"))
+        return 0;
+    if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
         (void)mark_number(row, "lost", &mark.lost);
         (void)mark_number(row, "unseen", &mark.unseen);
-        error = take_mark(recording, reader, names[i], &mark);
+        error = take_mark(recording, reader, tick && !findings, &mark);
+    } else {
+        report_loss(recording->engine_query->report,
+                    "%s:%" PRIu64 ": a mark has no time or no number of rows",
+                    reader->segment->name, row->line);
     }
     pending_drop(recording);
     return error;
@@ -370,10 +360,8 @@ static int take_row(struct recording *recording, const struct json_row *row)
 {
     const struct saved_row *made;
 
-    if (row_is_finding(row) != recording->query.findings) {
-        recording->pending_count++;
+    if (row_is_finding(row) != recording->query.findings)
         return 0;
-    }
     made = saved_maker_row(recording->maker, row);
     return made ? pending_add(recording, made) : -ENOMEM;
 }
@@ -413,7 +401,7 @@ static int read_segment(struct recording *recording, size_t i)
 
 static const char *duration(uint64_t nanoseconds, char text[32])
 {
-    const struct value value = {.type = VALUE_DECIMAL, .number = nanoseconds / CLOCK_MILLISECOND};
+    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
 
     *value_write_human(text, &value, UNIT_SECONDS) = '\0';
     return text;
@@ -436,7 +424,7 @@ static void report_lost(const struct recording *recording, struct report *report
 /* Reports how old the rows are. */
 static void report_moment(const struct recording *recording, struct report *report)
 {
-    const uint64_t at = recording->query.span.to, last = recording->last_rows;
+    const uint64_t at = recording->query.span.to, last = recording->last;
     const char *what = recording->query.findings ? "findings" : "rows";
     char local[2][CLOCK_LOCAL_SIZE], age[32];
 
@@ -466,6 +454,8 @@ static void report_span(const struct recording *recording, struct report *report
                     "fastnet record --list)",
                     recording->gaps, duration(recording->gaps_time, age),
                     recording->reboot ? "; the machine was started again in between" : "");
+    else if (recording->reboot)
+        report_note(report, "the machine was started again in this time");
 }
 
 static void report_nothing(const struct recording *recording, struct report *report)
@@ -513,14 +503,14 @@ static int read_moment(struct recording *recording)
     size_t i = recording->segments.count;
     int error = 0;
 
-    while (i > 0 && !error && !recording->last_rows) {
+    while (i > 0 && !error && !recording->last) {
         if (!segment_files_cover(&recording->segments, --i, at, at) &&
             recording->segments.list[i].segment.time > at)
             continue;
         *recording->boot_id = '\0';
         error = read_segment(recording, i);
     }
-    if (!error && recording->last_rows && !recording->over) {
+    if (!error && recording->last && !recording->over) {
         note_gap(recording, at);
         error = look_for_reboot(recording, i);
     }
@@ -540,7 +530,7 @@ static int read_span(struct recording *recording)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)
         error = read_segment(recording, i);
-    if (!error && recording->last_rows && !recording->over)
+    if (!error && recording->last && !recording->over)
         note_gap(recording, span->to);
     return error;
 }
@@ -573,7 +563,7 @@ static int recording_read(struct saved_source *source, const struct query *query
     if (!error && !recording->query.ended)
         error = recorded_rows_each(&recording->rows, recording->query.span.to, recording_pass,
                                    recording);
-    if (!error && !recording->last_rows)
+    if (!error && !recording->last)
         report_nothing(recording, report);
     else if (!error)
         (is_span(recording) ? report_span : report_moment)(recording, report);

@@ -57,13 +57,10 @@ static int list_take_head(struct recording_lister *lister, const struct json_row
 {
     struct mark_head head = {.texts = NULL};
     const int error = mark_take_head(&head, row, NULL);
-    uint64_t interval = 0;
 
     if (error)
         return error;
-    (void)mark_number(row, "interval", &interval);
-    lister->interval =
-        (interval && interval < 1000000 ? interval : RECORDING_INTERVAL) * CLOCK_SECOND;
+    lister->interval = recording_interval(row);
     lister->reboot = *lister->boot_id && strcmp(lister->boot_id, head.head.boot_id) != 0;
     snprintf(lister->boot_id, sizeof lister->boot_id, "%s", head.head.boot_id);
     mark_forget_head(&head, NULL);

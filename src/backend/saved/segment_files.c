@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backend/saved/marks.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
@@ -206,4 +207,24 @@ void segment_reader_close(struct segment_reader *reader, bool complete, struct r
     else if (status && complete)
         report_loss(report, "%s: %s(1) could not read all of it", reader->segment->name, program);
     *reader = (struct segment_reader){.file = -1, .fd = -1};
+}
+
+uint64_t recording_interval(const struct json_row *head)
+{
+    const struct json_member *member = mark_member(head, "interval");
+    const struct text text = member ? json_value(head, member) : (struct text){.length = 0};
+    uint64_t unit = CLOCK_SECOND, interval = 0;
+    bool fraction = false;
+
+    for (size_t i = 0; i < text.length && unit && interval < 1000000 * CLOCK_SECOND; i++) {
+        if (text.data[i] == '.' && !fraction) {
+            fraction = true;
+            continue;
+        }
+        if (text.data[i] < '0' || text.data[i] > '9')
+            return RECORDING_INTERVAL * CLOCK_SECOND;
+        unit /= fraction ? 10 : 1;
+        interval = (fraction ? interval : interval * 10) + unit * (uint64_t)(text.data[i] - '0');
+    }
+    return interval ? interval : RECORDING_INTERVAL * CLOCK_SECOND;
 }

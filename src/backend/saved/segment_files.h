@@ -56,4 +56,7 @@ int segment_reader_next(struct segment_reader *reader, struct json_row *row, str
 /* complete: the segment was read to its end. */
 void segment_reader_close(struct segment_reader *reader, bool complete, struct report *report);
 
+/* Returns the time between two ticks that a head says, or that is usual, in ns. */
+uint64_t recording_interval(const struct json_row *head);
+
 #endif

@@ -72,6 +72,7 @@ const struct grammar closed_grammar = {
              "process." FILTERS_WORD_HELP,
     .important = "for u a port host process where columns limit json",
     .examples = examples,
+    .ended = true,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state, sock_send_length",
 };
 
@@ -139,7 +140,6 @@ static int closed_list(struct closed_command *command)
                     .needs = {.fields = SOCKET_ORIGIN | SOCKET_AGE, .lookups = NEED_CONNECTS}},
         .after_each_run = stream_sum_up,
         .arg = &stream,
-        .ended = true,
     };
     struct listing_table tables[WHICH_TABLES];
     int status = common_is_saved(common)
