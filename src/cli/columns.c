@@ -395,8 +395,9 @@ static int show_aggregate(struct listing_command *command, struct aggregate aggr
 }
 
 /* Adds the columns of an option; words: its argument. */
-static int add_aggregates(struct listing_command *command, const char *option,
-                          enum aggregate_function function, uint32_t millionths, const char *words)
+static int columns_add_aggregates(struct listing_command *command, const char *option,
+                                  enum aggregate_function function, uint32_t millionths,
+                                  const char *words)
 {
     const struct common *common = command->common;
     int status = 0;
@@ -421,7 +422,7 @@ static int add_aggregates(struct listing_command *command, const char *option,
     return status;
 }
 
-static int add_all_aggregates(struct listing_command *command)
+static int columns_add_all_aggregates(struct listing_command *command)
 {
     const struct common *common = command->common;
     const struct {
@@ -439,8 +440,8 @@ static int add_all_aggregates(struct listing_command *command)
     int status = 0;
 
     for (size_t i = 0; i < COUNT(options) && !status; i++)
-        status = add_aggregates(command, options[i].option, options[i].function,
-                                options[i].millionths, options[i].words);
+        status = columns_add_aggregates(command, options[i].option, options[i].function,
+                                        options[i].millionths, options[i].words);
     return status;
 }
 
@@ -482,7 +483,7 @@ static int resolve_counting(struct listing_command *command)
         return status;
     if (common->percent)
         show_shares(command);
-    status = add_all_aggregates(command);
+    status = columns_add_all_aggregates(command);
     if (status)
         return status;
     show_stream(command);

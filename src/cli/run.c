@@ -41,12 +41,12 @@ static void run_end_report(const struct repeated_run *run, struct report *report
         report_print(report, stderr, program);
 }
 
-/* The end of a run with --quiet. error: of the writer; result: of the engine. Only a run whose
- * answer is not certain prints why. */
+/* Ends a run with --quiet, after the writer returned `error` and the engine `result`. Only a run
+ * whose answer is not certain prints the reason. */
 static int quiet_status(const struct listing_command *command, struct report *report, int error,
                         int result)
 {
-    if (error == -ECANCELED) /* a row came, so it does not matter what is missing */
+    if (error == -ECANCELED) /* a row came, which is certain even if other rows are missing */
         return STATUS_OK;
     if (result < 0)
         report_loss(report, "%s", strerror(-result));

@@ -54,12 +54,12 @@ static size_t groups_tally_of(struct groups *groups, const struct field *column)
     return i;
 }
 
-_Static_assert(_Alignof(struct tally) <= _Alignof(struct value), "tallies follow values");
+_Static_assert(_Alignof(struct column_tally) <= _Alignof(struct value), "tallies follow values");
 
-static struct tally *tally_of(const struct groups *groups, const struct counted_group *group,
-                              size_t i)
+static struct column_tally *tally_of(const struct groups *groups, const struct counted_group *group,
+                                     size_t i)
 {
-    return (struct tally *)(group->values + groups->value_count) + i;
+    return (struct column_tally *)(group->values + groups->value_count) + i;
 }
 
 static struct counted_group *add_group(struct groups *groups, uint64_t hash);
@@ -209,7 +209,7 @@ static struct counted_group *add_group(struct groups *groups, uint64_t hash)
 {
     const size_t size = groups->column_count * sizeof(struct value),
                  all = groups->value_count * sizeof(struct value) +
-                       groups->tallied_count * sizeof(struct tally);
+                       groups->tallied_count * sizeof(struct column_tally);
     struct value *values = rows_allocate(&groups->memory, all);
     struct counted_group *group;
 

@@ -30,7 +30,7 @@ static struct value tally_value_of(enum value_type type, uint64_t key)
 }
 
 /* Adds a * b, a product of 128 bits; not every compiler has a type of this size. */
-static void add_product(uint64_t sum[2], uint64_t a, uint64_t b)
+static void tally_add_product(uint64_t sum[2], uint64_t a, uint64_t b)
 {
     const uint64_t low = (uint32_t)a * (b & UINT32_MAX), high = (a >> 32) * (b >> 32),
                    one = (uint32_t)a * (b >> 32), other = (a >> 32) * (b & UINT32_MAX);
@@ -41,7 +41,7 @@ static void add_product(uint64_t sum[2], uint64_t a, uint64_t b)
     sum[1] += high + (one >> 32) + (other >> 32) + (middle >> 32) + (sum[0] < product);
 }
 
-int tally_add(struct tally *tally, const struct value *value, uint64_t rows, bool keeps)
+int tally_add(struct column_tally *tally, const struct value *value, uint64_t rows, bool keeps)
 {
     if (value->type == VALUE_UNKNOWN) {
         tally->unknown += rows;
@@ -58,7 +58,7 @@ int tally_add(struct tally *tally, const struct value *value, uint64_t rows, boo
         tally->sum[0] += key;
         tally->sum[1] += tally->sum[0] < key;
     } else {
-        add_product(tally->sum, key, rows);
+        tally_add_product(tally->sum, key, rows);
     }
     return keeps ? quantiles_add(&tally->quantiles, key, rows) : 0;
 }
@@ -81,7 +81,7 @@ static uint64_t divide(const uint64_t number[2], uint64_t by, uint64_t *rest)
 }
 
 /* The average, rounded. That of whole numbers gets three decimals. */
-static struct value tally_average(const struct tally *tally)
+static struct value tally_average(const struct column_tally *tally)
 {
     uint64_t rest, mean = divide(tally->sum, tally->known, &rest), thousandths;
 
@@ -94,7 +94,8 @@ static struct value tally_average(const struct tally *tally)
     return (struct value){.type = VALUE_DECIMAL, .number = mean};
 }
 
-int tally_value(const struct tally *tally, const struct aggregate *aggregate, struct value *value)
+int tally_value(const struct column_tally *tally, const struct aggregate *aggregate,
+                struct value *value)
 {
     uint64_t key = 0;
     int error = 0;
@@ -125,7 +126,7 @@ int tally_value(const struct tally *tally, const struct aggregate *aggregate, st
     return error;
 }
 
-void tally_finish(struct tally *tally)
+void tally_finish(struct column_tally *tally)
 {
     quantiles_finish(&tally->quantiles);
 }

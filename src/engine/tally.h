@@ -7,21 +7,22 @@
 #include "fastnet/engine.h"
 
 /* All zeroes: no rows. */
-struct tally {
+struct column_tally {
     uint64_t known, unknown; /* rows with a value, and without */
-    uint64_t sum[2];         /* of all values: the low and the high 64 bits */
+    uint64_t sum[2];         /* the sum of the values: its low and its high 64 bits */
     uint64_t smallest, largest;
-    enum value_type type; /* of the values; VALUE_UNKNOWN: no row has a value */
+    enum value_type type; /* the type of the values; VALUE_UNKNOWN: no row has a value */
     struct quantiles quantiles;
 };
 
 /* Adds the value of `rows` equal rows. keeps: quantiles will be asked for. Returns 0 or -ENOMEM. */
-int tally_add(struct tally *tally, const struct value *value, uint64_t rows, bool keeps);
+int tally_add(struct column_tally *tally, const struct value *value, uint64_t rows, bool keeps);
 
 /* Computes the aggregate; unknown if no row has a value, or if an average needs more than 64 bits.
  * Returns 0 or -ENOMEM. */
-int tally_value(const struct tally *tally, const struct aggregate *aggregate, struct value *value);
+int tally_value(const struct column_tally *tally, const struct aggregate *aggregate,
+                struct value *value);
 
-void tally_finish(struct tally *tally);
+void tally_finish(struct column_tally *tally);
 
 #endif

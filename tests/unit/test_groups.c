@@ -164,7 +164,7 @@ static struct value tally_of(const struct value *values, size_t count,
                              enum aggregate_function function)
 {
     const struct aggregate aggregate = {NULL, function, 500000};
-    struct tally tally = {.known = 0};
+    struct column_tally tally = {.known = 0};
     struct value value;
 
     for (size_t i = 0; i < count; i++)
@@ -206,7 +206,7 @@ static void averages_of_large_numbers_do_not_overflow(void **state)
     const struct value large[] = {fine(UINT64_MAX), fine(UINT64_MAX - 2), fine(UINT64_MAX - 1)};
     const struct value whole[] = {number_value(UINT64_MAX), number_value(UINT64_MAX)};
     const struct aggregate average = {NULL, AGGREGATE_AVG, 0};
-    struct tally tally = {.known = 0};
+    struct column_tally tally = {.known = 0};
     struct value value;
 
     (void)state;
