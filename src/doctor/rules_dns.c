@@ -198,10 +198,10 @@ static const struct doctor_socket *dns_resolver_of(const struct dns_scene *scene
     return NULL;
 }
 
-/* Returns whether the process of `server` asks so many other servers that `server` is no finding of
- * its own. A resolver asks the servers of each domain, and some do not exist. If many servers do
- * not answer a resolver, the first server is the finding. Another process that asks many servers
- * without an answer searches for servers. */
+/* Returns whether `server` is no finding of its own, because its process asks many servers. A
+ * resolver asks the servers of each domain, and some do not exist. If many servers do not answer a
+ * resolver, the first server is the finding. Another process that asks many servers without an
+ * answer searches for servers. */
 static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server *server)
 {
     uint64_t count = 0, silent = 0, answered = 0, unanswered = 0;

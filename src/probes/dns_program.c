@@ -219,12 +219,18 @@ static void dns_put_note(struct assembly *to, unsigned into, int map)
     dns_put_element(to, into, map, 0, DNS_NOTES, DNS_NOTE_SHIFT);
 }
 
+/* Sets `into` to the hash of the socket and the id. */
+static void dns_put_hash(struct assembly *to, unsigned into)
+{
+    assembly_load(to, into, BPF_STACK, dns_word(ID, BPF_DW));
+    assembly_number(to, BPF_MUL, into, DNS_SPREAD);
+    assembly_register(to, BPF_ADD, into, NUMBER);
+}
+
 /* Sets register 2 to the address of the element of `last` for the socket and the id. */
 static void dns_put_last(struct assembly *to, int map)
 {
-    assembly_load(to, BPF_SECOND, BPF_STACK, dns_word(ID, BPF_DW));
-    assembly_number(to, BPF_MUL, BPF_SECOND, DNS_SPREAD);
-    assembly_register(to, BPF_ADD, BPF_SECOND, NUMBER);
+    dns_put_hash(to, BPF_SECOND);
     dns_put_element(to, BPF_SECOND, map, offsetof(struct dns_notes, last), DNS_LAST, 1);
 }
 
@@ -309,14 +315,49 @@ static void dns_put_place(struct assembly *to, int map)
     dns_put_note(to, NOTE, map);
 }
 
-/* Remembers that this note is the last with this socket and id. */
+/* Ends the program if a query of the note in register `in` still waits. Leaves 0 in register 1.
+ * Loses register 3. */
+static void dns_put_room(struct assembly *to, unsigned in)
+{
+    size_t is_free;
+
+    assembly_load(to, BPF_FIRST, in, dns_word(NOTE_MEMBER(waiting), BPF_B));
+    is_free = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(TIME, BPF_DW));
+    assembly_load(to, BPF_THIRD, in, dns_word(NOTE_MEMBER(sent_at), BPF_DW));
+    assembly_register(to, BPF_SUB, BPF_FIRST, BPF_THIRD);
+    assembly_number(to, BPF_RSH, BPF_FIRST, DNS_WAIT_SHIFT);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_land(to, is_free);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+}
+
+/* Remembers that this note is the last with this socket and id. Ends the program if another socket
+ * or id has the same hash, and its query still waits. */
 static void dns_put_order(struct assembly *to, int map)
 {
+    size_t is_replaced, is_same;
+
     dns_put_known(to, map);
     assembly_load(to, BPF_FIRST, BPF_SECOND, dns_word(0, BPF_B));
     assembly_number(to, BPF_OR, BPF_FIRST, DNS_ASKED);
     assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_B);
     dns_put_last(to, map);
+    assembly_load(to, BPF_REG_0, BPF_SECOND, dns_word(0, BPF_H));
+    dns_put_note(to, BPF_REG_0, map);
+    dns_put_hash(to, BPF_FIRST);
+    assembly_load(to, BPF_THIRD, BPF_REG_0, dns_word(NOTE_MEMBER(id), BPF_W));
+    assembly_number(to, BPF_MUL, BPF_THIRD, DNS_SPREAD);
+    assembly_load(to, BPF_REG_4, BPF_REG_0, dns_word(NOTE_MEMBER(cookie), BPF_DW));
+    assembly_register(to, BPF_ADD, BPF_THIRD, BPF_REG_4);
+    assembly_register(to, BPF_XOR, BPF_FIRST, BPF_THIRD);
+    assembly_number(to, BPF_AND, BPF_FIRST, DNS_LAST - 1);
+    is_replaced = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    dns_put_compare(to, BPF_REG_0);
+    is_same = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+    dns_put_room(to, BPF_REG_0);
+    assembly_land(to, is_same);
+    assembly_land(to, is_replaced);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(INDEX, BPF_DW));
     assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_H);
 }
@@ -342,22 +383,6 @@ static void dns_put_pid(struct assembly *to, const struct dns_layout *layout)
     dns_put_store(to, NOTE_MEMBER(pid), BPF_FIRST, BPF_W);
 }
 
-/* Ends the program if another query still waits in this place. Leaves 0 in register 1. */
-static void dns_put_room(struct assembly *to)
-{
-    size_t is_free;
-
-    assembly_load(to, BPF_FIRST, NOTE, dns_word(NOTE_MEMBER(waiting), BPF_B));
-    is_free = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(TIME, BPF_DW));
-    assembly_load(to, BPF_SECOND, NOTE, dns_word(NOTE_MEMBER(sent_at), BPF_DW));
-    assembly_register(to, BPF_SUB, BPF_FIRST, BPF_SECOND);
-    assembly_number(to, BPF_RSH, BPF_FIRST, DNS_WAIT_SHIFT);
-    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
-    assembly_land(to, is_free);
-    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
-}
-
 /* Begins a note, unless the place has the note of this socket, id and server. */
 static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
 {
@@ -376,7 +401,7 @@ static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
         assembly_register(to, BPF_OR, BPF_FIRST, BPF_SECOND);
     }
     is_known = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
-    dns_put_room(to);
+    dns_put_room(to, NOTE);
     for (int at = 0; at < NOTE_MEMBER(server); at += 8)
         dns_put_store(to, at, BPF_FIRST, BPF_DW);
     for (int half = 0; half < 16; half += 8) {

@@ -34,7 +34,7 @@ struct dns_note {
 enum { DNS_WAIT_SHIFT = 33 };
 
 /* The value of the map. */
-enum { DNS_NOTES = 2048, DNS_NOTE_SHIFT = 7, DNS_LAST = 8192, DNS_SOCKETS = 8192 };
+enum { DNS_NOTES = 2048, DNS_NOTE_SHIFT = 7, DNS_LAST = 32768, DNS_SOCKETS = 8192 };
 struct dns_notes {
     struct dns_note notes[DNS_NOTES];
     uint16_t last[DNS_LAST];      /* by cookie and id: the last note with both */

@@ -475,13 +475,39 @@ static void a_server_that_is_asked_after_a_timeout_does_not_race(void **state)
     assert_int_equal(note_of(1)->waiting, 1);
 }
 
-/* Two sockets whose queries have the same place in `last`: the answer of the first is lost. */
+/* Two sockets whose queries have the same place in `last`: the second query is not noted. */
+static void a_query_that_waits_keeps_its_place(void **state)
+{
+    (void)state;
+    need_machine();
+    send_to("192.0.2.1", 53, "ab");
+    scene.cookie = COOKIE + DNS_LAST;
+    send_to("192.0.2.2", 53, "ab");
+    assert_int_equal(count_notes(), 1);
+    scene.cookie = COOKIE;
+    receive_from("ab", 60);
+    assert_int_equal(note_of(1)->received, 1);
+}
+
+/* An element of `last` is 0 at first, and 0 is the number of a note, too. */
+static void a_query_in_the_first_place_stops_no_other(void **state)
+{
+    (void)state;
+    need_machine();
+    scene.notes.notes[0] = (struct dns_note){.cookie = 1, .id = 1, .waiting = 1, .sent_at = 1};
+    scene.notes.notes[0].server[3] = 9;
+    send_to("192.0.2.1", 53, "ab");
+    assert_int_equal(note_of(1)->sent, 1);
+}
+
+/* After 9 seconds nobody waits any more. */
 static void a_query_that_loses_its_place_is_not_judged(void **state)
 {
     (void)state;
     need_machine();
     send_to("192.0.2.1", 53, "ab");
     scene.cookie = COOKIE + DNS_LAST;
+    scene.now += (uint64_t)9 * DNS_SLOW;
     send_to("192.0.2.2", 53, "ab");
     assert_true(has_answer_elsewhere(1));
 }
@@ -548,6 +574,8 @@ int main(void)
         cmocka_unit_test(an_answer_belongs_to_the_query_with_its_id),
         cmocka_unit_test(two_servers_that_get_one_query_race),
         cmocka_unit_test(a_server_that_is_asked_after_a_timeout_does_not_race),
+        cmocka_unit_test(a_query_that_waits_keeps_its_place),
+        cmocka_unit_test(a_query_in_the_first_place_stops_no_other),
         cmocka_unit_test(a_query_that_loses_its_place_is_not_judged),
         cmocka_unit_test(messages_have_the_same_parts),
         cmocka_unit_test(an_answer_that_cannot_be_read_is_marked),
