@@ -146,7 +146,7 @@ const struct rule rules[] = {
       "the other end close first, or widen net.ipv4.ip_local_port_range",
       "fastnet sockets -t --state time_wait --count-by remote_address,remote_port",
       "sock_diag: TIME_WAIT with its timer, sockets that are destroyed; BPF: who connected",
-      "50 % of the ports in TIME_WAIT, or a rate for 66 %"},
+      "50 % of the ports in TIME_WAIT, or 20 % and a rate for 66 %"},
      READS_TCP | READS_REFUSED,
      .evaluate = rule_storm},
     {{"close-wait", "a process does not close connections that the other end has closed",

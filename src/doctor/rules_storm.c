@@ -6,15 +6,15 @@
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
 
-/* A storm will use SOON_PERCENT of the ports if it lasts. At HALF_PERCENT, all ports of one parity
+/* A storm uses USED_PERCENT of the ports, and will use SOON_PERCENT if it lasts. At HALF_PERCENT, all ports of one parity
  * are used: each connect(2) searches them first (__inet_hash_connect() of the kernel's
  * net/ipv4/inet_hashtables.c), so that the storm becomes slower. A machine that connects to many
  * destinations alike is a proxy or a crawler: only a destination with PART_PERCENT of its
  * connections counts.
  *
  * A rate is the lowest of the rates in several parts of equal length, so that a burst is no storm.
- * OLD: a storm that uses USED_PERCENT of the ports; it may pause for some seconds. YOUNG: a storm
- * that went on in each second between the readings; at least 2 s are examined. */
+ * YOUNG: a storm that went on in each second between the readings; at least 2 s are examined. OLD:
+ * a storm that may pause for some seconds. */
 enum {
     STORM_LEAST = 100,
     USED_PERCENT = 20,
@@ -101,10 +101,9 @@ static uint64_t storm_find(const struct busy *waiting, const struct storm *storm
     const uint64_t young =
         seconds >= YOUNG_PARTS_LEAST ? storm_rate(storm, seconds, YOUNG_PART_S) : 0;
 
-    if (waiting->count < STORM_LEAST)
+    if (waiting->count < STORM_LEAST || !reaches(waiting->count, USED_PERCENT, ports))
         return 0;
-    if (reaches(waiting->count, USED_PERCENT, ports) &&
-        reaches(old * TIME_WAIT_S, GOES_ON_PERCENT, ports) &&
+    if (reaches(old * TIME_WAIT_S, GOES_ON_PERCENT, ports) &&
         (reaches(waiting->count, HALF_PERCENT, ports) ||
          reaches(old * TIME_WAIT_S, SOON_PERCENT, ports)) &&
         reaches(old, PART_PERCENT, storm_rate(all, OLD_PARTS, OLD_PART_S)))

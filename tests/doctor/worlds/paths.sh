@@ -87,10 +87,10 @@ world_loss_short_connections()
 world_loss_beside_loopback()
 {
     peers 10.9.3.7/32 40 30
-    start s traffic serve 127.0.0.1 7001 100000
-    start s traffic talk 127.0.0.1 7001 5 100000 10
+    start s traffic serve 127.0.0.1 7001 1000
+    start s traffic talk 127.0.0.1 7001 50 1000 20
     start c traffic serve 0.0.0.0 7000 10
-    start s traffic talk 10.9.3.7 7000 5 20000 50
+    start s traffic talk 10.9.3.7 7000 5 20000 100
     wait_until has_lost 10
     finds s 'loss 10.9.3.7'
 }
@@ -99,7 +99,7 @@ world_healthy_loss_peers_1_of_1000()
 {
     peers 10.9.0.0/16 1 1
     start c traffic serve 0.0.0.0 7000 10
-    PEERS=400 start s traffic talk 10.9.3.0 7000 400 1000 20
+    PEERS=400 start s traffic talk 10.9.3.0 7000 400 1000 100
     finds_nothing s
 }
 

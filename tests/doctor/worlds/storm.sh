@@ -30,7 +30,7 @@ world_storm()
 world_storm_young()
 {
     three
-    set_net c ipv4/ip_local_port_range '20000 22999'
+    set_net c ipv4/ip_local_port_range '20000 20999'
     start s traffic serve 0.0.0.0 7000 1
     short_connections c 10.2.0.1 8 100
     wait_until waits_at_least c 80
@@ -60,7 +60,7 @@ world_storm_beside_others()
     finds c 'storm 10.2.0.1:7000'
 }
 
-# 1,000 connections at once, again and again, are fewer than the ports that they would keep.
+# Connections that come in bursts use few ports.
 world_healthy_storm_of_bursts()
 {
     three
