@@ -654,11 +654,13 @@ const char *saved_string(const struct record *record, const char *column)
 static char *write_saved_view(char *dst, const struct value *view, bool human)
 {
     const struct cell cell = {view->view.field, view->view.record, view->view.context, NULL};
-    const struct text text = saved_text(cell.record->saved, saved_cell_of(cell.record, cell.field));
+    const struct saved_cell *saved = saved_cell_of(cell.record, cell.field);
     const struct value again = human ? cell.field->value(&cell) : unknown;
 
-    return again.type == VALUE_VIEW ? again.view.write(dst, &again, human)
-                                    : escape_text(dst, text.data, text.length, " ");
+    if (again.type == VALUE_VIEW)
+        return again.view.write(dst, &again, human);
+    const struct text text = saved ? saved_text(cell.record->saved, saved) : (struct text){"", 0};
+    return escape_text(dst, text.data, text.length, " ");
 }
 
 /* True for a saved view that can also be made again: it needs no names, and it is short. */
