@@ -222,10 +222,9 @@ static inline int field_shown_unit(const struct field *field)
     return field->exact ? UNIT_NONE : is_start ? UNIT_SECONDS : (int)field->unit;
 }
 
-/* Returns the value of a field of a saved row (saved.h): a saved column comes from the row. A field
- * that was not saved is computed, if it needs only members that the record has, and no lookup;
- * otherwise it is unknown. Lists and link-layer addresses are valid until SAVED_LISTS more were
- * made. */
+/* Returns the value of a field of a saved row (saved.h): a saved column comes from the row. Views of
+ * other columns, and processes of saved owners, are made again. Any other field is unknown.
+ * Lists and link-layer addresses are valid until SAVED_LISTS more were made. */
 struct value saved_value(const struct cell *cell);
 
 /* Returns the value of the field in this record, or unknown. It borrows from record and context. */

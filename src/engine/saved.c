@@ -60,7 +60,9 @@ static int saved_take(const struct record *record, void *arg)
     struct run *run = saved->run;
     const struct listing_table *table = table_of(saved, record);
 
-    saved->unchosen += !table && (!run->listing->where || run_wants(run, record));
+    if (!table)
+        saved->unchosen +=
+            predicate_holds(run->listing->where, record, &run->engine->context); /* not refused */
     if (!table || !run_wants(run, record))
         return 0;
     if (run->listing->limit && run->limits.taken++ == run->listing->limit)

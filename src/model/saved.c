@@ -621,18 +621,18 @@ struct value saved_decode(const struct saved_row *row, const struct saved_cell *
     return unknown;
 }
 
-/* Whether the members that the field needs are those of the row. Processes of a saved row need no
- * lookup, and views are made without the names that they would look up. */
+/* Whether the value can be made of other columns: a view of members that the row has, or a process
+ * of saved owners. Other fields may have members that no column shows. */
 static bool can_compute(const struct cell *cell)
 {
     const struct field *field = cell->field;
     const uint64_t of_owners = NEED_OWNERS | NEED_PEERS;
 
-    if (field->type == VALUE_OWNERS || (field->type != VALUE_VIEW && field->lookups & ~of_owners))
-        return false;
     if (field->lookups & NEED_OWNERS)
-        return true;
-    return !(field->fields & ~cell->record->has) &&
+        return field->type != VALUE_OWNERS &&
+               (field->type == VALUE_VIEW || !(field->lookups & ~of_owners)) &&
+               saved_owners(cell->record, field->index).type == VALUE_OWNERS;
+    return field->type == VALUE_VIEW && !(field->fields & ~cell->record->has) &&
            (field->fields || saved_has_basics(cell->record));
 }
 
@@ -651,18 +651,34 @@ const char *saved_string(const struct record *record, const char *column)
     return cell && cell->type == SAVED_STRING ? (const char *)record->saved + cell->offset : NULL;
 }
 
-/* A view that needs no names is made again, because tables for people have short forms of it. */
-static bool is_made_again(const struct cell *cell)
+/* Writes a saved view. Tables for people have short forms of views, which are made again. */
+static char *write_saved_view(char *dst, const struct value *view, bool human)
 {
-    return cell->field->type == VALUE_VIEW && !(cell->field->lookups & ~NEED_OWNERS) &&
-           can_compute(cell);
+    const struct cell cell = {view->view.field, view->view.record, view->view.context, NULL};
+    const struct saved_cell *saved = saved_cell_of(cell.record, cell.field);
+    const struct value again = human ? cell.field->value(&cell) : unknown;
+
+    if (again.type == VALUE_VIEW)
+        return again.view.write(dst, &again, human);
+    const struct text text = saved ? saved_text(cell.record->saved, saved) : (struct text){"", 0};
+    return escape_text(dst, text.data, text.length, " ");
+}
+
+/* True for a saved view that can also be made again: it needs no names, and it is short. */
+static bool can_make_again(const struct cell *cell, const struct saved_cell *saved)
+{
+    return cell->field->type == VALUE_VIEW && saved->type == SAVED_STRING && saved->length &&
+           saved->length <= VALUE_VIEW_MAX / ESCAPE_FACTOR &&
+           !(cell->field->lookups & ~NEED_OWNERS) && can_compute(cell);
 }
 
 struct value saved_value(const struct cell *cell)
 {
     const struct saved_cell *saved = saved_cell_of(cell->record, cell->field);
 
-    if (saved && !is_made_again(cell))
+    if (saved && can_make_again(cell, saved))
+        return view(cell, write_saved_view);
+    if (saved)
         return cell->owner && !saved_is_first_owner(cell) ? unknown
                                                            : saved_decode(cell->record->saved, saved,
                                                                           cell->field);

@@ -173,7 +173,7 @@ const struct saved_owner_fields *saved_owner_fields(const struct kind *kind, siz
     static const struct saved_owner_fields none;
     const struct restoring *restoring = restoring_of(kind);
 
-    return restoring ? &restoring->owners[end] : &none;
+    return restoring && end < ENDS ? &restoring->owners[end] : &none;
 }
 
 /* --- Members ---------------------------------------------------------------------------------- */

@@ -265,20 +265,25 @@ static void deep_nesting_takes_no_stack(void **state)
     free(opens);
 }
 
+static void write_all(int fd, const char *text, size_t length)
+{
+    for (size_t at = 0; at < length;) {
+        const ssize_t written = write(fd, text + at, length - at);
+        assert_true(written > 0);
+        at += (size_t)written;
+    }
+}
+
 /* Writes a line of 100 MB, and a row after it. */
 static void *write_long_line(void *arg)
 {
     const int fd = *(const int *)arg;
     char *piece = repeated("0123456789", 100000);
 
-    (void)write(fd, "{\"a\":\"", 6);
+    write_all(fd, "{\"a\":\"", 6);
     for (int i = 0; i < 100; i++)
-        for (size_t at = 0; at < 1000000;) {
-            const ssize_t length = write(fd, piece + at, 1000000 - at);
-            assert_true(length > 0);
-            at += (size_t)length;
-        }
-    (void)write(fd, "\"}\n{\"b\":1}\n", 11);
+        write_all(fd, piece, 1000000);
+    write_all(fd, "\"}\n{\"b\":1}\n", 11);
     close(fd);
     free(piece);
     return NULL;

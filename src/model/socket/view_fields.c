@@ -8,6 +8,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/owners.h"
+#include "fastnet/saved.h"
 #include "model/fields/fields.h"
 #include "model/socket/owner_fields.h"
 #include "model/value.h"
@@ -115,7 +116,9 @@ static char *socket_view_put_end(char *dst, const struct value *view, const stru
     const struct value interface = interface_named(view->view.context, index);
     char digits[TEXT_U64_MAX];
     const struct text scope =
-        interface.type == VALUE_NAME ? value_text(&interface, digits) : (struct text){NULL, 0};
+        interface.type == VALUE_NAME ? value_text(&interface, digits)
+                                     : as_text(scoped ? saved_string(view->view.record, "interface")
+                                                      : NULL);
 
     return text_address_port(dst, &end->address, scope, end->port);
 }
