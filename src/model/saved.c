@@ -11,6 +11,7 @@
 #include "model/fields/fields.h"
 #include "model/saved.h"
 #include "model/socket/owner_fields.h"
+#include "model/value.h"
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -650,18 +651,24 @@ const char *saved_string(const struct record *record, const char *column)
     return cell && cell->type == SAVED_STRING ? (const char *)record->saved + cell->offset : NULL;
 }
 
-/* A view that needs no names is made again, because tables for people have short forms of it. */
-static bool is_made_again(const struct cell *cell)
+/* A view is made again if the row has all of its parts, because tables for people have short forms
+ * of it. Then both texts are the same. */
+static bool is_made_again(const struct cell *cell, const struct saved_cell *saved)
 {
-    return cell->field->type == VALUE_VIEW && !(cell->field->lookups & ~NEED_OWNERS) &&
-           can_compute(cell);
+    char text[VALUE_VIEW_MAX];
+
+    if (cell->field->type != VALUE_VIEW || saved->type != SAVED_STRING || !can_compute(cell))
+        return false;
+    const struct value view = cell->field->value(cell);
+    return view.type == VALUE_VIEW &&
+           text_equal(value_view_text(text, &view), saved_text(cell->record->saved, saved));
 }
 
 struct value saved_value(const struct cell *cell)
 {
     const struct saved_cell *saved = saved_cell_of(cell->record, cell->field);
 
-    if (saved && !is_made_again(cell))
+    if (saved && !is_made_again(cell, saved))
         return cell->owner && !saved_is_first_owner(cell) ? unknown
                                                            : saved_decode(cell->record->saved, saved,
                                                                           cell->field);
