@@ -382,8 +382,10 @@ static inline const char *take_token(struct json_reader *reader, const char *at,
         json_leave(reader, (size_t)(at + 1 - row));
         return at + 1;
     case EXPECT_COLON:
+        if (*at != ':')
+            return NULL;
         reader->expected = EXPECT_VALUE;
-        return *at == ':' ? at + 1 : NULL;
+        return at + 1;
     case EXPECT_FIRST_KEY:
     case EXPECT_KEY:
         if (ends && reader->expected == EXPECT_FIRST_KEY) {
