@@ -15,6 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 #include "model/saved.h"
 
 enum { PROBLEMS_MAX = 3 /* broken rows of a file that get a line of their own */ };
@@ -71,7 +72,7 @@ static int files_add_name(struct saved_files *files, const char *directory, cons
     return 0;
 }
 
-static bool is_saved_name(const char *name)
+static bool is_listed_name(const char *name)
 {
     const char *end = strrchr(name, '.');
 
@@ -93,7 +94,7 @@ static int files_add_directory(struct saved_files *files, const char *name)
     int error = directory ? 0 : -errno;
 
     while (!error && (entry = readdir(directory)))
-        if (is_saved_name(entry->d_name))
+        if (is_listed_name(entry->d_name))
             error = files_add_name(files, name, entry->d_name);
     if (directory)
         closedir(directory);
@@ -122,15 +123,17 @@ static int files_add(struct saved_files *files, const char *name, struct report 
 
 /* --- One file --------------------------------------------------------------------------------- */
 
-/* Opens a file with the rights of the user. Does not wait for the writer of a FIFO that only a
+/* Opens a file, as --proc-root does, with the rights of the user. Does not wait for the writer of a FIFO that only a
  * directory lists. */
 static int file_open_named(const struct file_name *file)
 {
     struct stat status;
     const bool is_stdin = !file->listed && strcmp(file->name, "-") == 0;
+    rights_raise(RIGHT_READ); /* not lent: a user opens only files that he may read */
     const int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                             : proc_open(AT_FDCWD, file->name,
                                         O_RDONLY | O_NOCTTY | (file->listed ? O_NONBLOCK : 0));
+    rights_lower();
 
     if (fd < 0)
         return is_stdin ? -errno : fd;
@@ -626,8 +629,10 @@ struct saved_source *saved_files_open(const char *const *names, size_t count,
         files->file.fd = files->file.compressed = files->decompress.socket = -1;
         mark_forget_head(&files->mark, "");
     }
+    rights_raise(RIGHT_READ);
     for (size_t i = 0; i < count && !error; i++)
         error = files_add(files, names[i], report);
+    rights_lower();
     if (error)
         report_loss(report, "%s", strerror(-error));
     else if (files_begin(files, kind, report) == 0)

@@ -177,6 +177,7 @@ static int choose_events(struct ss *ss)
     const char *conflict = !any ? "only TCP and UDP sockets have events"
                            : common->backend == BACKEND_PROC || common->proc_root
                                ? "events come only from netlink, not from /proc"
+                           : common->from ? "cannot be combined with --from"
                            : options->dump || common->interval_ms || common->exact
                                ? "cannot be combined with -D, -c or --exact"
                                : NULL;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layout of net-tools 2.10 netstat -W and -g: headings, widths, wording. "-": unknown number. */
+#include <linux/net.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -212,15 +213,28 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
 }
 
 /* Names of the states of linux/net.h, from SS_FREE to SS_DISCONNECTING. */
-static const char *unix_state(const struct socket_record *sock)
+static const char *unix_state(const struct record *record, uint64_t flags)
 {
     static const char *const states[] = {"FREE", "", "CONNECTING", "CONNECTED", "DISCONNECTING"};
+    const struct socket_record *sock = &record->socket;
+    const unsigned saved = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
+    const unsigned state = record->saved ? saved : sock->unix_state; /* no column has it */
 
-    if (sock->unix_state >= COUNT(states))
+    if (state >= COUNT(states))
         return "UNKNOWN";
-    if (!*states[sock->unix_state] && (sock->flags & UNIX_ACCEPTCON))
+    if (!*states[state] && (flags & UNIX_ACCEPTCON))
         return "LISTENING";
-    return states[sock->unix_state];
+    return states[state];
+}
+
+/* The flags of a unix socket: in a saved row they are in a column, without the bits below. */
+static uint64_t unix_flags_of(const struct record *record, const struct context *context)
+{
+    const struct value flags = record->saved
+                                   ? field_value(field_named(record->kind, "flags"), record, context)
+                                   : (struct value){.type = VALUE_UNKNOWN};
+
+    return flags.type == VALUE_FLAGS ? flags.flags.bits[0] * UNIX_ACCEPTCON : record->socket.flags;
 }
 
 static char *netstat_put_unix(char *dst, const struct netstat_sink *netstat,
@@ -233,16 +247,17 @@ static char *netstat_put_unix(char *dst, const struct netstat_sink *netstat,
         [SOCK_RDM] = "RDM",       [SOCK_SEQPACKET] = "SEQPACKET",
     };
     const struct socket_record *sock = &record->socket;
+    const uint64_t flags = unix_flags_of(record, netstat->sink.context);
     const char *type = STRING_AT(types, sock->type);
     char *end;
 
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
     dst = end_cell(netstat_put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
                    UNIX_REFCOUNT_WIDTH);
-    end = put_flags(PUT(dst, "[ "), sock->flags, words, COUNT(words));
+    end = put_flags(PUT(dst, "[ "), (unsigned)flags, words, COUNT(words));
     dst = text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
     dst = put_padded(dst, type ? type : "UNKNOWN", UNIX_TYPE_WIDTH);
-    dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
+    dst = put_state(dst, netstat, unix_state(record, flags), UNIX_STATE_WIDTH);
     dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);
     if (netstat->layout.programs)
         dst = netstat_put_program(dst, netstat, record);
