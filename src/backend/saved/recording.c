@@ -289,6 +289,15 @@ static int take_mark(struct recording *recording, const struct segment_reader *r
     return error;
 }
 
+/* The listing has the head of the segment, with the moment as its time. */
+static void recording_show_head(struct recording *recording)
+{
+    recording->shown = recording->head.head;
+    recording->shown.kind = recording->source.kind;
+    recording->shown.time = recording->query.span.to;
+    recording->source.head = &recording->shown;
+}
+
 /* Reads a head. Returns 0, -ENOMEM, or -EBADMSG after a report: the segment cannot be used. */
 static int take_head(struct recording *recording, const struct segment_reader *reader,
                      const struct json_row *row)
@@ -315,10 +324,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
             recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
-    recording->shown = head->head;
-    recording->shown.kind = recording->source.kind;
-    recording->shown.time = recording->query.span.to;
-    recording->source.head = &recording->shown;
+    recording_show_head(recording);
     recording->made = recording->shown;
     recording->made.time = 0; /* a row without a time has no time of its own */
     saved_maker_set_head(recording->maker, &recording->made);
@@ -614,6 +620,28 @@ static struct recording *recording_create(const struct recording_query *query)
     return recording;
 }
 
+/* Reads the head of the segment that read() begins with, so that the caller knows the host. */
+static int recording_read_head(struct recording *recording)
+{
+    const struct recording_span *span = &recording->query.span;
+    struct segment_reader reader;
+    struct json_row row;
+    struct report ignored = {.partial = false};
+    size_t i = recording->segments.count;
+    int error = 0;
+
+    while (i > 1 && !segment_files_cover(&recording->segments, i - 1, span->from, span->to))
+        i--;
+    if (segment_reader_open(&reader, &recording->segments, i - 1, &ignored) == 0) {
+        if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
+            error = mark_take_head(&recording->head, &row, reader.segment->name);
+        segment_reader_close(&reader, false, &ignored);
+    }
+    if (!error)
+        recording_show_head(recording);
+    return error;
+}
+
 struct saved_source *recording_open(const struct recording_query *query, struct report *report)
 {
     struct recording *recording = recording_create(query);
@@ -621,6 +649,8 @@ struct saved_source *recording_open(const struct recording_query *query, struct 
 
     if (!error && !recording->segments.count)
         error = -ENOENT;
+    if (!error)
+        error = recording_read_head(recording);
     if (!error)
         return &recording->source;
     report_unopened(query->directory, error, report);
