@@ -99,6 +99,17 @@ static void show_stream(struct listing_command *command)
     }
 }
 
+/* With --save, adds the columns from which the layout is made. */
+static void show_of_layout(struct listing_command *command)
+{
+    const struct kind *kind = command->kind;
+
+    for (size_t i = 0; i < kind->field_count && command->common->save; i++)
+        if (kind->fields[i].plain && kind->fields[i].fields & command->layout_needs.fields &&
+            !never_fills(command, &kind->fields[i]))
+            columns_show(command, &kind->fields[i]);
+}
+
 static void show_defaults(struct listing_command *command)
 {
     const struct kind *kind = command->kind;
@@ -122,6 +133,7 @@ static void show_defaults(struct listing_command *command)
             show_named(command, command->table[i]);
     if (command->common->save && command->drop)
         show_named(command, "attention");
+    show_of_layout(command);
     show_stream(command);
 }
 

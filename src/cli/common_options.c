@@ -243,6 +243,7 @@ struct parsing {
     /* The list that the last word belongs to, or NULL. is_sort: it is the list of --sort. */
     const char **list;
     bool is_sort;
+    bool after_from; /* the last option was --from, which further names of files may follow */
 };
 
 /* Adds the word to the list before it: after a comma, or `desc` or `asc` to a column of --sort.
@@ -401,6 +402,14 @@ static int take_from(struct common *common, const char *file)
     return 0;
 }
 
+/* True if the word ends as names of saved files do: a shell may put several names after --from. */
+static bool is_saved_name(const char *word)
+{
+    const char *end = strrchr(word, '.');
+
+    return end && text_among(".json .ndjson .zst .gz", end);
+}
+
 /* Reports an option of another program, and what can be typed here. */
 static int misuse_instead(const struct common *common, const struct option *option,
                           const char *argument)
@@ -498,6 +507,9 @@ static int common_take_option(const struct option *option, const char *argument,
     int result =
         option->id == OPTION_OPERAND ? common_continue_list(parsing, argument) : OPTIONS_WORD;
 
+    if (option->id == OPTION_OPERAND && parsing->after_from && is_saved_name(argument))
+        return take_from(common, argument);
+    parsing->after_from = option->id == OPTION_FROM;
     if (result != OPTIONS_WORD)
         return result;
     result = common_take_member(option, argument, parsing);

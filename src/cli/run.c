@@ -160,7 +160,7 @@ static unsigned rights_of(const struct listing *listing)
     const bool all_netns = listing->all_netns || needs_sockets(listing);
 
     if (listing->saved)
-        return 0;
+        return 1u << RIGHT_READ;
     unsigned rights =
         !proc_tree_is_own(listing->proc_root) || listing->diag_file ? 1u << RIGHT_READ : 0;
 

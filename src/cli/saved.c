@@ -76,7 +76,7 @@ static const struct saved_command {
     {&kind_flow_usage, {"conntrack", "--usage"}},
     {&kind_neighbour, {"neigh"}},
     {&kind_neighbour_usage, {"neigh", "--usage"}},
-    {&kind_route, {"-r"}},
+    {&kind_route, {"-r46"}},
     {&kind_interface, {"-ia"}},
     {&kind_queue, {"-i", "--queues"}},
     {&kind_qdisc, {"-i", "--qdisc"}},
@@ -120,10 +120,8 @@ static struct saved_source *opened;
 /* Reports that the files cannot be listed. */
 static int refuse_files(const struct common *common, struct report *report)
 {
-    const struct manner *manner = &common->grammar->manner;
-
     report_print(report, stderr, common->program);
-    return manner->status ? manner->status : STATUS_REFUSED;
+    return STATUS_REFUSED;
 }
 
 static struct saved_source *saved_open(const struct common *common, const struct kind *kind,
@@ -143,8 +141,9 @@ static int refuse_kind(const struct common *common, const struct kind *kind,
 
     if (other)
         saved_put_command(common, other, line);
-    return common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
-                              wanted->name, line);
+    common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
+                       wanted->name, line);
+    return STATUS_REFUSED;
 }
 
 int saved_run(const struct common *common, int argc, char *const argv[])
@@ -195,7 +194,6 @@ static void make_saved(struct listing_command *command)
     listing->map_count = 0;
     listing->sockets = NULL;
     listing->byte_counts = NULL;
-    listing->unlisted = UNLISTED_NO;
     command->run_endless = NULL;
     command->after_each_run = NULL;
     command->more_metrics = NULL;
@@ -241,6 +239,8 @@ bool saved_has(const struct listing_command *command, const struct field *field)
 
     if (!source || !source->has || source->has(source, field->name))
         return true;
+    if (!source->has(source, NULL)) /* no row: the columns are those of a machine without containers */
+        return !(field->lookups & NEED_CONTAINERS);
     if (field->type != VALUE_VIEW || field->lookups)
         return false;
     compared = field_compared(command->kind, field->name, strlen(field->name));

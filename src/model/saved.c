@@ -11,6 +11,7 @@
 #include "model/fields/fields.h"
 #include "model/saved.h"
 #include "model/socket/owner_fields.h"
+#include "model/value.h"
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -643,11 +644,32 @@ bool saved_is_first_owner(const struct cell *cell)
     return owners.type == VALUE_OWNERS && owners.owners.first == cell->owner;
 }
 
+const char *saved_string(const struct record *record, const char *column)
+{
+    const struct field *field = record->saved ? field_named(record->kind, column) : NULL;
+    const struct saved_cell *cell = field ? saved_cell_of(record, field) : NULL;
+
+    return cell && cell->type == SAVED_STRING ? (const char *)record->saved + cell->offset : NULL;
+}
+
+/* A view is made again if the row has all of its parts, because tables for people have short forms
+ * of it. Then both texts are the same. */
+static bool is_made_again(const struct cell *cell, const struct saved_cell *saved)
+{
+    char text[VALUE_VIEW_MAX];
+
+    if (cell->field->type != VALUE_VIEW || saved->type != SAVED_STRING || !can_compute(cell))
+        return false;
+    const struct value view = cell->field->value(cell);
+    return view.type == VALUE_VIEW &&
+           text_equal(value_view_text(text, &view), saved_text(cell->record->saved, saved));
+}
+
 struct value saved_value(const struct cell *cell)
 {
     const struct saved_cell *saved = saved_cell_of(cell->record, cell->field);
 
-    if (saved)
+    if (saved && !is_made_again(cell, saved))
         return cell->owner && !saved_is_first_owner(cell) ? unknown
                                                            : saved_decode(cell->record->saved, saved,
                                                                           cell->field);

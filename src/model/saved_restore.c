@@ -189,6 +189,11 @@ static bool number_of_value(const struct field *field, const struct value *value
     case VALUE_TIME:
         *number = value->number;
         break;
+    case VALUE_SIGNED:
+        if (value->integer.negative)
+            return false;
+        *number = value->integer.magnitude;
+        break;
     case VALUE_FLAGS:
         *number = value->flags.bits[0];
         return !value->flags.bits[1] && !(*number >> (8 * field->member - 1) >> 1);
@@ -289,6 +294,12 @@ void saved_restore(struct record *record, const struct saved_row *row)
                 missing |= field->fields;
         }
     record->has = known & ~missing;
+    for (size_t i = 0; i < count; i++) { /* rows that wait copy only texts that are present */
+        const struct field *field = restoring->fields[i].field;
+        if (field->member == MEMBER_TEXT && field->fields & missing &&
+            saved_cell_of(record, field)) /* else other members may have this place */
+            memset((char *)record + field->offset, 0, sizeof(struct text));
+    }
     if (row->columns->head && row->columns->head->counted)
         restore_count(record);
 }

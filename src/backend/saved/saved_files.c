@@ -15,6 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
+#include "fastnet/rights.h"
 #include "model/saved.h"
 
 enum { PROBLEMS_MAX = 3 /* broken rows of a file that get a line of their own */ };
@@ -41,7 +42,8 @@ struct saved_files {
     struct saved_source source; /* must be first */
     struct file_name *names;
     size_t name_count, name_room;
-    size_t next; /* index of the next file to open */
+    size_t next;   /* index of the next file to open */
+    size_t opened; /* number of files that could be opened */
     struct open_file file;
     struct mark_head mark;
     struct decompress decompress;
@@ -70,7 +72,7 @@ static int files_add_name(struct saved_files *files, const char *directory, cons
     return 0;
 }
 
-static bool is_saved_name(const char *name)
+static bool is_listed_name(const char *name)
 {
     const char *end = strrchr(name, '.');
 
@@ -92,7 +94,7 @@ static int files_add_directory(struct saved_files *files, const char *name)
     int error = directory ? 0 : -errno;
 
     while (!error && (entry = readdir(directory)))
-        if (is_saved_name(entry->d_name))
+        if (is_listed_name(entry->d_name))
             error = files_add_name(files, name, entry->d_name);
     if (directory)
         closedir(directory);
@@ -121,15 +123,17 @@ static int files_add(struct saved_files *files, const char *name, struct report 
 
 /* --- One file --------------------------------------------------------------------------------- */
 
-/* Opens a file with the rights of the user. Does not wait for the writer of a FIFO that only a
+/* Opens a file, as --proc-root does, with the rights of the user. Does not wait for the writer of a FIFO that only a
  * directory lists. */
 static int file_open_named(const struct file_name *file)
 {
     struct stat status;
     const bool is_stdin = !file->listed && strcmp(file->name, "-") == 0;
+    rights_raise(RIGHT_READ); /* not lent: a user opens only files that he may read */
     const int fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
                             : proc_open(AT_FDCWD, file->name,
                                         O_RDONLY | O_NOCTTY | (file->listed ? O_NONBLOCK : 0));
+    rights_lower();
 
     if (fd < 0)
         return is_stdin ? -errno : fd;
@@ -360,7 +364,8 @@ static const struct kind *find_kind(const struct saved_files *files, const struc
     if (hint && fits_kind(hint, row))
         return hint;
     report_loss(report,
-                count ? "%s: the columns fit several kinds of rows: %s"
+                count ? "%s: the columns fit several kinds of rows: %s; name the command that lists "
+                        "them, such as fastnet s --from=FILE"
                       : "%s: the columns are those of no listing of fastnet%s",
                 files->file.name, names);
     return NULL;
@@ -475,6 +480,7 @@ static int files_open_next(struct saved_files *files, struct report *report)
             return error;
         if (!error && files->maker)
             saved_maker_set_head(files->maker, &files->mark.head);
+        files->opened += !error;
         if (!error)
             return 1;
         report_loss(report, "%s: %s", files->file.name,
@@ -559,7 +565,7 @@ static bool files_have(const struct saved_source *source, const char *column)
 {
     const struct saved_files *files = (const struct saved_files *)source;
 
-    return !files->has_row || mark_member(&files->row, column);
+    return files->has_row && (!column || mark_member(&files->row, column));
 }
 
 static void files_destroy(struct saved_source *source)
@@ -599,10 +605,12 @@ static int files_begin(struct saved_files *files, const struct kind *kind, struc
         return files_guess_groups(files);
     if (files->has_row)
         return -1;
-    if (kind)
+    if (kind && files->opened)
         files->source.kind = kind;
     else if (!report->partial)
-        report_loss(report, "%s: no row and no head, so the kind of its rows is unknown",
+        report_loss(report,
+                    "%s: no row and no head, so the kind of its rows is unknown; name the command "
+                    "that lists them, such as fastnet s --from=FILE",
                     files->file.name);
     return files->source.kind ? 0 : -1;
 }
@@ -621,8 +629,10 @@ struct saved_source *saved_files_open(const char *const *names, size_t count,
         files->file.fd = files->file.compressed = files->decompress.socket = -1;
         mark_forget_head(&files->mark, "");
     }
+    rights_raise(RIGHT_READ);
     for (size_t i = 0; i < count && !error; i++)
         error = files_add(files, names[i], report);
+    rights_lower();
     if (error)
         report_loss(report, "%s", strerror(-error));
     else if (files_begin(files, kind, report) == 0)

@@ -195,6 +195,9 @@ int conntrack_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
+    if (options->common.from && (options->task->table->endless || options->zero))
+        return common_misuse(&options->common, "--from lists saved rows, so it cannot be combined "
+                                               "with -E or -z");
     conntrack.table = options->table == TABLE_DYING         ? &table_flows_dying
                       : options->table == TABLE_UNCONFIRMED ? &table_flows_unconfirmed
                       : options->zero                       ? &table_flows_zeroed

@@ -232,7 +232,8 @@ static int list_groups(const struct netstat_options *options)
                     .table_count = (size_t)options->inet + options->inet6},
         .layout_ops = &sink_netstat,
         .layout = &options->layout,
-        .layout_needs.lookups = options->layout.numeric_hosts ? 0 : NEED_HOSTS,
+        .layout_needs = {.fields = GROUP_INTERFACE | GROUP_ADDRESS | GROUP_USERS,
+                         .lookups = options->layout.numeric_hosts ? 0 : NEED_HOSTS},
     };
 
     if (options->named_protocols > 1 && !options->all_protocols)

@@ -179,6 +179,7 @@ static int choose_events(struct ss *ss)
                                ? "cannot list a recording (try fastnet closed --between)"
                            : common->backend == BACKEND_PROC || common->proc_root
                                ? "events come only from netlink, not from /proc"
+                           : common->from ? "cannot be combined with --from"
                            : options->dump || common->interval_ms || common->exact
                                ? "cannot be combined with -D, -c or --exact"
                                : NULL;

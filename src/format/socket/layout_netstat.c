@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Layout of net-tools 2.10 netstat -W and -g: headings, widths, wording. "-": unknown number. */
+#include <linux/net.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "fastnet/services.h"
 #include "fastnet/text.h"
 #include "fastnet/users.h"
+#include "model/socket/owner_fields.h"
 #include "model/socket/view_fields.h"
 #include "text/put.h"
 
@@ -133,16 +135,28 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
 
 /* Writes "PID/name" of the first owner. Like netstat, shows 19 bytes (before escaping), and no name
  * for an empty command or '/'. With one_word_names the process name replaces an empty name. */
-static char *netstat_put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
+static char *netstat_put_program(char *dst, const struct netstat_sink *netstat,
+                                 const struct record *record)
 {
     struct owners *owners = netstat->sink.context->owners;
+    const uint64_t inode = record->socket.inode;
     const struct owner *owner;
     char *start = dst = PUT(dst, " ");
+    size_t count = 0;
 
-    if (!owners || !inode || !owners_find(owners, inode, &owner) || !owner->process->pid)
+    if (record->saved) {
+        const struct value all = owner_all(record, netstat->sink.context, OWN_END, NULL);
+        owner = all.owners.first;
+        count = all.owners.count;
+    } else if (owners && inode) {
+        count = owners_find(owners, inode, &owner);
+    }
+    if (!count || !owner->process->pid)
         return put_padded(dst, "-", PROGRAM_WIDTH);
     dst = PUT(text_u64(dst, (uint64_t)owner->process->pid), "/");
-    const char *name = owner->process->command ? owner->process->command : "";
+    const char *name = owner->process->command ? owner->process->command
+                       : record->saved         ? owner->process->name
+                                               : "";
     if (!*name && netstat->layout.one_word_names)
         name = owner->process->name;
     dst = escape_text(dst, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)),
@@ -192,22 +206,35 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
     if (netstat->layout.extended)
         dst = put_user_and_inode(dst, netstat, record);
     if (netstat->layout.programs)
-        dst = netstat_put_program(dst, netstat, sock->inode);
+        dst = netstat_put_program(dst, netstat, record);
     if (netstat->layout.timers)
         dst = netstat_put_timer(dst, record);
     return dst;
 }
 
 /* Names of the states of linux/net.h, from SS_FREE to SS_DISCONNECTING. */
-static const char *unix_state(const struct socket_record *sock)
+static const char *unix_state(const struct record *record, uint64_t flags)
 {
     static const char *const states[] = {"FREE", "", "CONNECTING", "CONNECTED", "DISCONNECTING"};
+    const struct socket_record *sock = &record->socket;
+    const unsigned saved = sock->state == TCP_ESTABLISHED ? SS_CONNECTED : SS_UNCONNECTED;
+    const unsigned state = record->saved ? saved : sock->unix_state; /* no column has it */
 
-    if (sock->unix_state >= COUNT(states))
+    if (state >= COUNT(states))
         return "UNKNOWN";
-    if (!*states[sock->unix_state] && (sock->flags & UNIX_ACCEPTCON))
+    if (!*states[state] && (flags & UNIX_ACCEPTCON))
         return "LISTENING";
-    return states[sock->unix_state];
+    return states[state];
+}
+
+/* The flags of a unix socket: in a saved row they are in a column, without the bits below. */
+static uint64_t unix_flags_of(const struct record *record, const struct context *context)
+{
+    const struct value flags = record->saved
+                                   ? field_value(field_named(record->kind, "flags"), record, context)
+                                   : (struct value){.type = VALUE_UNKNOWN};
+
+    return flags.type == VALUE_FLAGS ? flags.flags.bits[0] * UNIX_ACCEPTCON : record->socket.flags;
 }
 
 static char *netstat_put_unix(char *dst, const struct netstat_sink *netstat,
@@ -220,19 +247,20 @@ static char *netstat_put_unix(char *dst, const struct netstat_sink *netstat,
         [SOCK_RDM] = "RDM",       [SOCK_SEQPACKET] = "SEQPACKET",
     };
     const struct socket_record *sock = &record->socket;
+    const uint64_t flags = unix_flags_of(record, netstat->sink.context);
     const char *type = STRING_AT(types, sock->type);
     char *end;
 
     dst = put_padded(dst, "unix", UNIX_PROTO_WIDTH);
     dst = end_cell(netstat_put_count(dst, record->has & SOCKET_REFCOUNT, sock->refcount), dst,
                    UNIX_REFCOUNT_WIDTH);
-    end = put_flags(PUT(dst, "[ "), sock->flags, words, COUNT(words));
+    end = put_flags(PUT(dst, "[ "), (unsigned)flags, words, COUNT(words));
     dst = text_pad(PUT(end, "]"), dst, UNIX_FLAGS_WIDTH);
     dst = put_padded(dst, type ? type : "UNKNOWN", UNIX_TYPE_WIDTH);
-    dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
+    dst = put_state(dst, netstat, unix_state(record, flags), UNIX_STATE_WIDTH);
     dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);
     if (netstat->layout.programs)
-        dst = netstat_put_program(dst, netstat, sock->inode);
+        dst = netstat_put_program(dst, netstat, record);
     *dst++ = ' ';
     return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
 }
