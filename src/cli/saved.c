@@ -206,6 +206,9 @@ int saved_begin(struct listing_command *command, struct common *common, struct r
     struct saved_source *source = NULL;
 
     if (recorded_is_wanted(common)) {
+        if (command->kind != &kind_finding && strcmp(command->kind->name, kind_socket.name) != 0)
+            return common_misuse_bare(common, "%s: a recording has sockets and findings, but no %s",
+                                      common->at ? "--at" : "--between", command->kind->name);
         const int status = recorded_open(common, command->kind, &source);
         if (status)
             return status;
@@ -300,7 +303,10 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
 {
     const struct common *common = command->common;
     const struct listing *listing = &command->listing;
-    const uint64_t now = listing->time ? listing->time : clock_nanoseconds(CLOCK_REALTIME);
+    const struct saved_head *head = listing->saved ? listing->saved->head : NULL;
+    const uint64_t now = head            ? head->time
+                         : listing->time ? listing->time
+                                         : clock_nanoseconds(CLOCK_REALTIME);
     char host[HOST_NAME_SIZE], boot_id[64], number[96];
 
     machine_name(listing->proc_root, host);
@@ -316,8 +322,8 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     if (common->count_by && common->percent)
         writer_puts(writer, ",\"percent\":true");
     saved_put_arguments(writer, common);
-    saved_put_member(writer, "host", host);
-    saved_put_member(writer, "boot_id", boot_id);
+    saved_put_member(writer, "host", head ? head->host : host);
+    saved_put_member(writer, "boot_id", head ? head->boot_id : boot_id);
     saved_put_time(writer, now);
     snprintf(number, sizeof number,
              listing->number ? ",\"listing\":%" PRIu64 "}\n" : ",\"listing\":null}\n",

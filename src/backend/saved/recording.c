@@ -37,6 +37,7 @@ struct recording {
     struct saved_head shown; /* `head` as the listing has it */
     struct saved_head made;  /* `head` of the rows that wait */
     uint64_t interval;       /* between two ticks, ns */
+    char *columns;         /* of the first row, separated by spaces; NULL: not known */
     char boot_id[BOOT_ID];   /* of the last head */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
@@ -273,7 +274,7 @@ static int take_mark(struct recording *recording, const struct segment_reader *r
     recording->over = mark->time > span->to;
     if (tick && !recording->last) /* its frame is missing */
         return 0;
-    if (mark->time >= span->from) {
+    if (mark->time >= span->from && recording->last < span->to) {
         recording->lost += mark->lost;
         recording->unseen += mark->unseen;
     }
@@ -287,6 +288,15 @@ static int take_mark(struct recording *recording, const struct segment_reader *r
     if (!recording->over)
         recording->last = mark->time;
     return error;
+}
+
+/* The listing has the head of the segment, with the moment as its time. */
+static void recording_show_head(struct recording *recording)
+{
+    recording->shown = recording->head.head;
+    recording->shown.kind = recording->source.kind;
+    recording->shown.time = recording->query.span.to;
+    recording->source.head = &recording->shown;
 }
 
 /* Reads a head. Returns 0, -ENOMEM, or -EBADMSG after a report: the segment cannot be used. */
@@ -315,10 +325,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
             recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
-    recording->shown = head->head;
-    recording->shown.kind = recording->source.kind;
-    recording->shown.time = recording->query.span.to;
-    recording->source.head = &recording->shown;
+    recording_show_head(recording);
     recording->made = recording->shown;
     recording->made.time = 0; /* a row without a time has no time of its own */
     saved_maker_set_head(recording->maker, &recording->made);
@@ -583,6 +590,7 @@ static void recording_destroy(struct saved_source *source)
     segment_files_finish(&recording->segments);
     mark_forget_head(&recording->head, NULL);
     free(recording->pending);
+    free(recording->columns);
     free(recording);
 }
 
@@ -594,6 +602,18 @@ static void report_unopened(const char *directory, int error, struct report *rep
     else
         report_loss(report, "%s: %s%s", directory, strerror(-error),
                     error == -EACCES ? rights_advice() : "");
+}
+
+/* Views are made of other columns. */
+static bool recording_has(const struct saved_source *source, const char *column)
+{
+    const struct recording *recording = (const struct recording *)(const void *)source;
+    const struct field *compared = field_compared(source->kind, column, strlen(column));
+
+    return !recording->columns || text_among(recording->columns, column) ||
+           (compared && text_among(recording->columns, compared->name)) ||
+           (compared && compared->type == VALUE_OWNERS &&
+            text_among(recording->columns, "processes"));
 }
 
 static struct recording *recording_create(const struct recording_query *query)
@@ -608,10 +628,56 @@ static struct recording *recording_create(const struct recording_query *query)
         (struct saved_source){.kind = query->findings ? &kind_finding : &kind_socket,
                               .read = recording_read,
                               .head = &recording->shown,
+                                              .has = recording_has,
                               .destroy = recording_destroy};
     mark_forget_head(&recording->head, "");
     recording->shown = recording->head.head;
     return recording;
+}
+
+/* Remembers the columns of a row. */
+static int recording_keep_columns(struct recording *recording, const struct json_row *row)
+{
+    size_t size = 1;
+    char *end;
+
+    for (size_t i = 0; i < row->count; i++)
+        size += row->members[i].key_length + 1;
+    end = recording->columns = malloc(size);
+    for (size_t i = 0; i < row->count && end; i++) {
+        const struct text key = json_key(row, &row->members[i]);
+        end = (char *)memcpy(end, key.data, key.length) + key.length;
+        *end++ = ' ';
+    }
+    if (end)
+        *end = '\0';
+    return end ? 0 : -ENOMEM;
+}
+
+/* Reads the head of the segment that read() begins with, so that the caller knows the host, and the
+ * first row, so that it knows the columns. */
+static int recording_read_head(struct recording *recording)
+{
+    const struct recording_span *span = &recording->query.span;
+    struct segment_reader reader;
+    struct json_row row;
+    struct report ignored = {.partial = false};
+    size_t i = recording->segments.count;
+    int error = 0;
+
+    while (i > 1 && !segment_files_cover(&recording->segments, i - 1, span->from, span->to))
+        i--;
+    if (segment_reader_open(&reader, &recording->segments, i - 1, &ignored) == 0) {
+        if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
+            error = mark_take_head(&recording->head, &row, reader.segment->name);
+        if (!error && !recording->query.findings &&
+            segment_reader_next(&reader, &row, &ignored) && !mark_is(&row))
+            error = recording_keep_columns(recording, &row);
+        segment_reader_close(&reader, false, &ignored);
+    }
+    if (!error)
+        recording_show_head(recording);
+    return error;
 }
 
 struct saved_source *recording_open(const struct recording_query *query, struct report *report)
@@ -621,6 +687,8 @@ struct saved_source *recording_open(const struct recording_query *query, struct 
 
     if (!error && !recording->segments.count)
         error = -ENOENT;
+    if (!error)
+        error = recording_read_head(recording);
     if (!error)
         return &recording->source;
     report_unopened(query->directory, error, report);

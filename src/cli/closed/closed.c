@@ -55,6 +55,7 @@ static const struct refused refused[] = {
     {"backend", "auto netlink", "connections are only seen as they end"},
     {"exact", NULL, "it reads a table twice, but an event comes only once"},
     {"save", "-", "events never end, so the file would never be complete (try --save=- >FILE)"},
+    {"at", NULL, "connections end within a time (try --between=FROM,TO)"},
     {"output", NULL, "the file is replaced at the end, but events never end (try >FILE)"},
     {NULL, NULL, NULL},
 };
@@ -162,6 +163,8 @@ int closed_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
+    if (common_is_saved(&command.common) && command.milliseconds)
+        return common_misuse(&command.common, "--for: saved rows do not change");
     closed_choose(&command);
     return closed_list(&command);
 }

@@ -200,7 +200,8 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     report_other_meanings(command);
     if (command->named)
         command->rules &= command->named;
-    if (command->milliseconds == UINT_MAX)
+    const bool for_typed = command->milliseconds != UINT_MAX;
+    if (!for_typed)
         command->milliseconds = listing_screen_is_wanted(common) ? 0
                                 : common->interval_ms            ? common->interval_ms
                                 : has_moving_numbers(common)     ? FOR_MS
@@ -214,8 +215,10 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
         : command->list && common->quiet ? "--list cannot be combined with --quiet"
         : exposed && command->rules != rule_list_find(as_text("*"))
             ? "--exposed cannot be combined with --only or --skip"
-        : exposed && command->nagios ? "--exposed cannot be combined with --nagios"
-        : exposed && command->list   ? "--exposed cannot be combined with --list"
+        : exposed && command->nagios               ? "--exposed cannot be combined with --nagios"
+        : exposed && command->list                 ? "--exposed cannot be combined with --list"
+        : common_is_saved(common) && command->list ? "--list: rules are not saved"
+        : common_is_saved(common) && for_typed     ? "--for: saved findings do not change"
         : common_is_saved(common) && command->nagios
             ? "saved findings cannot be listed with --nagios"
         : common_is_saved(common) && command->rules != rule_list_find(as_text("*"))

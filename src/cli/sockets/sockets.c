@@ -300,6 +300,8 @@ int sockets_run(int argc, char *const argv[])
     if (!options.summary) {
         if (options.unlisted && options.listening)
             return common_misuse(&options.common, "--unlisted: cannot be combined with -l");
+        if (options.unlisted && (options.common.at || options.common.between))
+            return common_misuse(&options.common, "--unlisted: a recording has no such sockets");
         options.all = options.which.all;
         /* without a choice, each row of a file is listed */
         options.which.all |= options.common.from && !which_is_named(which);

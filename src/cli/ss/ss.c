@@ -175,6 +175,8 @@ static int choose_events(struct ss *ss)
     const struct common *common = &options->common;
     const bool any = stream_kinds(ss->tables.tables, ss->tables.count);
     const char *conflict = !any ? "only TCP and UDP sockets have events"
+                           : common->at || common->between
+                               ? "cannot list a recording (try fastnet closed --between)"
                            : common->backend == BACKEND_PROC || common->proc_root
                                ? "events come only from netlink, not from /proc"
                            : common->from ? "cannot be combined with --from"

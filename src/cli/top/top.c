@@ -223,17 +223,21 @@ static int top_run_screen(struct top *top)
                            access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
     const bool table =
         top->screen || (common_is_saved(&top->common) && common_has_table(&top->common));
+    const bool recorded = top->common.at || top->common.between; /* sockets have totals, no rates */
     struct listing_command command = {
         .common = &top->common,
-        .columns = {table ? "whose pid" : NULL, table && has_units ? "unit" : NULL,
-                    table ? "proto local remote state bytes_sent_per_second "
-                            "bytes_received_per_second rtt resent_percent bytes_sent "
-                            "bytes_received send_q lived"
-                          : "time event cookie protocol family state local_address local_port "
-                            "remote_address remote_port bytes_sent_per_second "
-                            "bytes_received_per_second bytes_sent bytes_received "
-                            "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
-                            "process processes owner_by age age_at_least"},
+        .columns =
+            {table ? "whose pid" : NULL, table && has_units ? "unit" : NULL,
+             table && recorded
+                 ? "proto local remote state rtt resent bytes_sent bytes_received send_q lived"
+             : table ? "proto local remote state bytes_sent_per_second "
+                       "bytes_received_per_second rtt resent_percent bytes_sent "
+                       "bytes_received send_q lived"
+                     : "time event cookie protocol family state local_address local_port "
+                       "remote_address remote_port bytes_sent_per_second "
+                       "bytes_received_per_second bytes_sent bytes_received "
+                       "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
+                       "process processes owner_by age age_at_least"},
         .table = {"whose unit proto local remote state lived resent_percent"},
         .drop =
             top->screen ? NULL : "unit resent_percent rtt send_q lived bytes_sent bytes_received",
@@ -269,6 +273,10 @@ int top_run(int argc, char *const argv[])
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
+    if (common_is_saved(&top.common) && top.for_ms)
+        return common_misuse(&top.common, "--for: saved rows do not change");
+    if (!top.common.sort && (top.common.at || top.common.between))
+        top.common.sort = "-bytes_sent,-bytes_received";
     if (common_is_saved(&top.common)) /* the rows of a file are listed once */
         return top_run_screen(&top);
     top.screen = top.common.format == FORMAT_PLAIN && (terminal_is_there() || terminal_is_plain());
