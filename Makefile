@@ -13,6 +13,8 @@ DATADIR    ?= $(PREFIX)/share
 MANDIR     ?= $(DATADIR)/man
 # Where zsh looks for completions; that of Debian has another place for packages.
 ZSHDIR     ?= $(DATADIR)/zsh/site-functions
+# Where systemd looks for units; UNITDIR= installs no unit.
+UNITDIR    ?= $(PREFIX)/lib/systemd/system
 # What takes the symbols out of the installed program; STRIP=: keeps them. With DESTDIR they stay, because
 # makers of packages move them into another package.
 STRIP      ?= $(if $(DESTDIR),:,$(or $(patsubst %-gcc,%-strip,$(filter %-gcc,$(CC))),strip))
@@ -387,7 +389,8 @@ format: ## lay out the C files as .clang-format says
 
 bin := $(DESTDIR)$(BINDIR)
 man := $(DESTDIR)$(MANDIR)
-PERSONALITIES = netstat arp neigh conntrack ss sockets doctor why diff drops closed top traffic
+unit := $(DESTDIR)$(UNITDIR)/fastnet-record.service
+PERSONALITIES = netstat arp neigh conntrack ss sockets doctor why diff drops closed top traffic record
 
 # Completions of $name: where each shell looks for them, and whether those that are there are ours.
 each_completion = for shell in bash zsh fish; do case $$shell in \
@@ -416,6 +419,8 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 		$(STRIP) '$(bin)/fastnet'
 	$(call say,INSTALL,$(man))$(Q)$(foreach page,$(MAN_PAGES),install -D -m 644 $(page) \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))' &&) :
+	$(if $(UNITDIR),$(call say,INSTALL,$(unit))$(Q)install -D -m 644 /dev/null '$(unit)' && \
+		sed 's|@BINDIR@|$(BINDIR)|' .packaging/$(notdir $(unit)) >'$(unit)')
 	@for name in fastnet $(filter $(PERSONALITIES),$(LINKS)); do $(each_completion); \
 		if [ $$name = fastnet ]; then word=; else word=$$name; fi; \
 		if [ -e "$$file" ] && [ -n "$$word" ] && ! $(is_our_completion); then \
@@ -430,7 +435,7 @@ install: $(PROGRAM) ## install to DESTDIR and PREFIX, with symlinks for LINKS="n
 	@$(if $(DESTDIR),:,echo 'installed: try "fastnet s", "fastnet doctor", man fastnet')
 
 uninstall: ## take back what install put there, with the same variables
-	rm -f '$(bin)/fastnet' $(foreach page,$(MAN_PAGES), \
+	rm -f '$(bin)/fastnet' '$(unit)' $(foreach page,$(MAN_PAGES), \
 		'$(man)/man$(call section,$(page))/$(notdir $(page))')
 	@for name in fastnet $(PERSONALITIES); do $(each_completion); \
 		if [ $$name = fastnet ] || $(is_our_completion); then rm -f "$$file"; fi; done; done

@@ -20,4 +20,7 @@ int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type
 int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t tracepoint,
                           const char *name);
 
+/* Closes the descriptor of a map or of an attached program; -1: it is not open. */
+void bpf_close(int descriptor);
+
 #endif

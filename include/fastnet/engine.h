@@ -34,11 +34,35 @@ struct listing_table {
 };
 
 enum { LISTING_COLUMNS_MAX = 320, LISTING_SECTIONS_MAX = 16, SORT_KEYS_MAX = 8, SUMS_MAX = 16 };
+enum { AGGREGATES_MAX = 32 };
 
 struct sort_key {
     const struct field *field;
     bool descending;
 };
+
+/* A number that is computed from a column of numbers or times over the rows of a group. Rows whose
+ * value is unknown are left out; AGGREGATE_UNKNOWN counts them. */
+enum aggregate_function {
+    AGGREGATE_AVG,
+    AGGREGATE_MIN,
+    AGGREGATE_MAX,
+    AGGREGATE_QUANTILE, /* a value of one of the rows (engine/quantiles.h) */
+    AGGREGATE_UNKNOWN,
+};
+struct aggregate {
+    const struct field *field;
+    enum aggregate_function function;
+    uint32_t millionths; /* AGGREGATE_QUANTILE: 500000 is the median */
+};
+
+/* Returns the type of an aggregate of values of this type. */
+static inline enum value_type aggregate_type(enum aggregate_function function, enum value_type type)
+{
+    if (function == AGGREGATE_UNKNOWN)
+        return VALUE_NUMBER;
+    return function == AGGREGATE_AVG && type == VALUE_NUMBER ? VALUE_DECIMAL : type;
+}
 
 struct byte_counts;
 struct listing;
@@ -115,10 +139,10 @@ struct listing {
     int own_netns;
     const char *diag_file; /* file with saved answers of the kernel (query.h), or NULL */
     /* Rows that were printed before, in place of the tables (saved.h); NULL: the tables are read. A
-     * saved row belongs to the first table whose family and protocol it has; without such a table it
-     * is not listed. No lookup is made. */
+     * saved row belongs to the first table whose family and protocol it has; without such a table
+     * it is not listed. No lookup is made. */
     struct saved_source *saved;
-    const int *maps;       /* descriptors of BPF maps: list only their storages (query.h) */
+    const int *maps; /* descriptors of BPF maps: list only their storages (query.h) */
     size_t map_count;
     bool exact;
     /* Shows counters as changes per second since the run before (delta.h). The first run writes
@@ -148,7 +172,15 @@ struct listing {
     const struct field *sum[SUMS_MAX]; /* columns of numbers to add up in each group */
     size_t sum_count;
     bool percent; /* show the share of each group in the number of rows, and in each sum */
+    const struct aggregate *aggregates;
+    size_t aggregate_count;
 };
+
+/* True if rows are counted. Without count_by, all rows are one group. */
+static inline bool listing_counts(const struct listing *listing)
+{
+    return listing->count_by_count || listing->sum_count || listing->aggregate_count;
+}
 
 struct engine;
 

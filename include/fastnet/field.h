@@ -178,15 +178,16 @@ struct field {
     bool moving : 1;             /* any other value that changes without a cause worth reporting */
     bool plain : 1;              /* the value is always the member itself */
     bool coloured : 1;           /* the values are states: a table may colour them */
-    bool port : 1;     /* a port of a transport protocol: filters also take names of services */
-    bool rate : 1;     /* the change per second of the counter `of` */
-    bool of_netns : 1; /* names the network namespace of the row */
-    bool pair : 1;     /* computed from two fields: of[0] and of[1] */
-    bool spaced : 1;   /* a text in which tables for people keep spaces (value.spaced) */
-    bool exact : 1;    /* people need all its digits (value_write_human()) */
-    bool sum : 1;      /* a sum over the rows of a group; `help` describes the added number */
-    bool any_case : 1; /* names of the kernel, such as bbr: filters ignore upper and lower case */
-    bool owner : 1;    /* belongs to the first owner; filters compare all owners (field_owners()) */
+    bool port : 1;      /* a port of a transport protocol: filters also take names of services */
+    bool rate : 1;      /* the change per second of the counter `of` */
+    bool of_netns : 1;  /* names the network namespace of the row */
+    bool pair : 1;      /* computed from two fields: of[0] and of[1] */
+    bool spaced : 1;    /* a text in which tables for people keep spaces (value.spaced) */
+    bool exact : 1;     /* people need all its digits (value_write_human()) */
+    bool sum : 1;       /* a sum over the rows of a group; `help` describes the added number */
+    bool aggregate : 1; /* the same, but no sum; the name of the field ends with _avg, _p95 ... */
+    bool any_case : 1;  /* names of the kernel, such as bbr: filters ignore upper and lower case */
+    bool owner : 1; /* belongs to the first owner; filters compare all owners (field_owners()) */
     bool each_owner : 1; /* the same, and filters compare its value for each owner */
     /* Number of a bit in `optional`, or 0. Without this bit filters treat the field as unknown. But
      * a field of flags is a set of findings: flags that are set are certain, and no value is an

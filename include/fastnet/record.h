@@ -28,7 +28,7 @@ struct saved_row;
 /* A group of --count-by, made by the engine. Its fields depend on the columns of --count-by. */
 struct count_record {
     /* Borrowed: the values of the columns of --count-by, then the sums of --sum, then with
-     * --percent the shares. */
+     * --percent the shares, then the aggregates. */
     const struct value *values;
     uint64_t count;
 };

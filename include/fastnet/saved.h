@@ -56,7 +56,7 @@ struct saved_columns {
  * an object in the form of JSON. */
 enum saved_type { SAVED_NULL, SAVED_NUMBER, SAVED_STRING, SAVED_TRUE, SAVED_FALSE, SAVED_ARRAY };
 struct saved_cell {
-    uint32_t offset; /* from the start of the row's struct */
+    uint32_t offset; /* from the start of the row's struct; 0: the row does not have the column */
     uint32_t length : 29;
     uint32_t type : 3; /* enum saved_type */
 };
@@ -78,6 +78,10 @@ void saved_restore(struct record *record, const struct saved_row *row);
 /* True if the number in the field's member is from the row. */
 bool saved_has_number(const struct record *record, const struct field *field);
 
+/* For layouts: the string of a column, which ends with NUL. NULL: the row was not saved, or has no
+ * string in this column. */
+const char *saved_string(const struct record *record, const char *column);
+
 /* A source of saved rows, which the engine reads with BACKEND_SAVED (struct listing, saved). */
 struct saved_source {
     const struct kind *kind; /* all rows are of this kind */
@@ -87,7 +91,8 @@ struct saved_source {
     int (*read)(struct saved_source *source, const struct query *query, record_fn fn, void *arg);
     /* The head of the rows that are passed on now. Before the first row: of the first file. */
     const struct saved_head *head;
-    /* True if the first row has the column, or if there is no row. NULL: rows may have any. */
+    /* True if the first row has the column; column NULL: if there is a row. has NULL: rows may have
+     * any column. */
     bool (*has)(const struct saved_source *source, const char *column);
     void (*destroy)(struct saved_source *source); /* frees all, also *source */
 };

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static void show_stream(struct listing_command *command)
     const struct common *common = command->common;
 
     for (size_t i = 0; i < COUNT(names); i++) {
-        if (i == NETNS ? !common->all_netns || common->count_by
+        if (i == NETNS ? !common->all_netns || common_counts(common)
                        : !common->interval_ms || common->save) /* a head has them */
             continue;
         if (common->format == FORMAT_PLAIN || common_is_metrics(common) ||
@@ -96,6 +97,17 @@ static void show_stream(struct listing_command *command)
         command->shown[0] = field_named(command->kind, names[i]);
         needs_add(&command->listing.needs, field_needs(command->shown[0]));
     }
+}
+
+/* With --save, adds the columns from which the layout is made. */
+static void show_of_layout(struct listing_command *command)
+{
+    const struct kind *kind = command->kind;
+
+    for (size_t i = 0; i < kind->field_count && command->common->save; i++)
+        if (kind->fields[i].plain && kind->fields[i].fields & command->layout_needs.fields &&
+            !never_fills(command, &kind->fields[i]))
+            columns_show(command, &kind->fields[i]);
 }
 
 static void show_defaults(struct listing_command *command)
@@ -121,6 +133,7 @@ static void show_defaults(struct listing_command *command)
             show_named(command, command->table[i]);
     if (command->common->save && command->drop)
         show_named(command, "attention");
+    show_of_layout(command);
     show_stream(command);
 }
 
@@ -307,6 +320,131 @@ static int add_sum(struct listing_command *command, struct text word)
     return 0;
 }
 
+/* --- Aggregates: --avg, --min, --max, --median, --quantile and --unknown ---------------------- */
+
+/* Reads COLUMN:QUANTILE, such as rtt:0.95; *word becomes the column. Returns false for other
+ * texts. */
+static bool take_quantile(struct text *word, uint32_t *millionths)
+{
+    const char *colon = memchr(word->data, ':', word->length);
+    const char *end = word->data + word->length;
+    uint64_t whole;
+    unsigned parts;
+
+    if (!colon || form_millionths(colon + 1, &whole, &parts) != end || whole > 1 ||
+        (whole && parts))
+        return false;
+    word->length = (size_t)(colon - word->data);
+    *millionths = (uint32_t)whole * FORM_MILLION + parts;
+    return true;
+}
+
+/* Writes the name of the aggregate's column. A quantile is named after its percentage: p95; p99_9
+ * for 0.999. */
+static void name_aggregate(const struct aggregate *aggregate, bool median, char name[64])
+{
+    static const char *const suffixes[] = {[AGGREGATE_AVG] = "avg",
+                                           [AGGREGATE_MIN] = "min",
+                                           [AGGREGATE_MAX] = "max",
+                                           [AGGREGATE_QUANTILE] = "median",
+                                           [AGGREGATE_UNKNOWN] = "unknown"};
+    enum { PERCENT = FORM_MILLION / 100 };
+    const uint32_t whole = aggregate->millionths / PERCENT, parts = aggregate->millionths % PERCENT;
+    char decimals[8] = "";
+
+    if (aggregate->function != AGGREGATE_QUANTILE || median) {
+        snprintf(name, 64, "%s_%s", aggregate->field->name, suffixes[aggregate->function]);
+        return;
+    }
+    snprintf(decimals, sizeof decimals, "_%04" PRIu32, parts);
+    for (size_t end = strlen(decimals); decimals[end - 1] == '0' || !parts;) {
+        decimals[--end] = '\0';
+        if (!end)
+            break;
+    }
+    snprintf(name, 64, "%s_p%" PRIu32 "%s", aggregate->field->name, whole, decimals);
+}
+
+static int show_aggregate(struct listing_command *command, struct aggregate aggregate, bool median)
+{
+    struct listing *listing = &command->listing;
+    struct counting *counting = command->counting;
+    const size_t at = listing->count_by_count + listing->sum_count +
+                      (listing->percent ? 1 + listing->sum_count : 0) + listing->aggregate_count;
+    char *name = counting->aggregates[listing->aggregate_count];
+    const bool counts = aggregate.function == AGGREGATE_UNKNOWN;
+
+    if (listing->aggregate_count == AGGREGATES_MAX)
+        return common_misuse(command->common, "--avg, --quantile ...: more than %d columns",
+                             AGGREGATES_MAX);
+    name_aggregate(&aggregate, median, name);
+    if (columns_is_counted(command, name))
+        return common_misuse(command->common, "column named twice: '%s'", name);
+    counting->aggregated[listing->aggregate_count++] = aggregate;
+    listing->aggregates = counting->aggregated;
+    needs_add(&listing->needs, field_needs(aggregate.field));
+    columns_show_value(
+        command,
+        &(struct field){.name = name,
+                        .help = aggregate.field->help,
+                        .type = aggregate_type(aggregate.function, aggregate.field->type),
+                        .unit = counts ? UNIT_NONE : aggregate.field->unit},
+        at);
+    counting->columns[at].aggregate = true;
+    return 0;
+}
+
+/* Adds the columns of an option; words: its argument. */
+static int columns_add_aggregates(struct listing_command *command, const char *option,
+                                  enum aggregate_function function, uint32_t millionths,
+                                  const char *words)
+{
+    const struct common *common = command->common;
+    int status = 0;
+
+    for (struct text word; !status && form_next(&words, &word);) {
+        struct aggregate aggregate = {.function = function, .millionths = millionths};
+        if (function == AGGREGATE_QUANTILE && !millionths &&
+            !take_quantile(&word, &aggregate.millionths))
+            return common_misuse_typed(
+                common, option, "expected COLUMN:QUANTILE, such as rtt:0.95, not '%s'", word);
+        const struct field *field = field_compared(command->kind, word.data, word.length);
+        if (!field)
+            return columns_misuse(command, option, word);
+        status = never_refuse(command, option, field, word);
+        if (status)
+            return status;
+        if (!value_is_number(field->type) && field->type != VALUE_TIME)
+            return common_misuse_typed(common, option, "column '%s' has no numbers", word);
+        aggregate.field = field;
+        status = show_aggregate(command, aggregate, millionths);
+    }
+    return status;
+}
+
+static int columns_add_all_aggregates(struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const struct {
+        const char *option, *words;
+        enum aggregate_function function;
+        uint32_t millionths;
+    } options[] = {
+        {"--avg", common->avg, AGGREGATE_AVG, 0},
+        {"--min", common->min, AGGREGATE_MIN, 0},
+        {"--max", common->max, AGGREGATE_MAX, 0},
+        {"--median", common->median, AGGREGATE_QUANTILE, FORM_MILLION / 2},
+        {"--quantile", common->quantile, AGGREGATE_QUANTILE, 0},
+        {"--unknown", common->unknown, AGGREGATE_UNKNOWN, 0},
+    };
+    int status = 0;
+
+    for (size_t i = 0; i < COUNT(options) && !status; i++)
+        status = columns_add_aggregates(command, options[i].option, options[i].function,
+                                        options[i].millionths, options[i].words);
+    return status;
+}
+
 /* Shows columns with the shares of the number of rows, and of each sum. */
 static void show_shares(struct listing_command *command)
 {
@@ -327,7 +465,7 @@ static void show_shares(struct listing_command *command)
     }
 }
 
-/* Shows the columns of a --count-by listing: the counted columns, the count, sums and shares. */
+/* Shows the columns of counted rows: the counted columns, the count, sums, shares, aggregates. */
 static int resolve_counting(struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -345,6 +483,9 @@ static int resolve_counting(struct listing_command *command)
         return status;
     if (common->percent)
         show_shares(command);
+    status = columns_add_all_aggregates(command);
+    if (status)
+        return status;
     show_stream(command);
     return command->shown_count == LISTING_COLUMNS_MAX
                ? common_misuse(common, "--count-by: too many columns")
@@ -357,11 +498,10 @@ int columns_resolve(struct listing_command *command)
     const struct kind *kind = command->kind;
     int status = 0;
 
-    if (command->common->count_by)
+    if (command->common->percent && !command->common->count_by)
+        return common_misuse(command->common, "--percent needs --count-by");
+    if (common_counts(command->common))
         return resolve_counting(command);
-    if (command->common->sum || command->common->percent)
-        return common_misuse(command->common, "--%s needs --count-by",
-                             command->common->sum ? "sum" : "percent");
     if (words)
         status = choose_all(command, words);
     else

@@ -27,7 +27,7 @@ static const struct field *find_sort(const struct listing_command *command, stru
 {
     const struct field *compared = field_compared(command->kind, name.data, name.length);
 
-    if (!command->common->count_by)
+    if (!common_counts(command->common))
         return compared;
     for (size_t i = 0; i < command->shown_count; i++)
         if (field_is_named(command->shown[i], name.data, name.length) ||
@@ -40,12 +40,15 @@ static int misuse_sort(const struct listing_command *command, struct text name)
 {
     char words[512] = "";
 
-    if (!command->common->count_by)
+    if (!common_counts(command->common))
         return columns_misuse(command, "--sort", name);
     for (size_t i = 0; i < command->shown_count; i++)
         if (command->shown[i])
             text_list(words, sizeof words, " ", as_text(command->shown[i]->name));
-    return common_misuse_of(command->common, .wrong = "'%s' is not a column of this --count-by",
+    return common_misuse_of(command->common,
+                            .wrong = command->common->count_by
+                                         ? "'%s' is not a column of this --count-by"
+                                         : "'%s' is not a column of these sums",
                             .typed = name, .words = words);
 }
 
@@ -83,7 +86,7 @@ static int resolve_sort(struct listing_command *command)
         if (!field)
             return misuse_sort(command, name);
         const int refused =
-            command->common->count_by ? 0 : never_refuse(command, "--sort", field, name);
+            common_counts(command->common) ? 0 : never_refuse(command, "--sort", field, name);
         if (refused)
             return refused;
         if (i == SORT_KEYS_MAX)
@@ -148,7 +151,8 @@ static int resolve_interfaces(struct listing_command *command)
     const struct filters *filters = &common->filters;
     int status = 0;
 
-    for (size_t i = 0; i < filters->count && !status && !common->all_netns && !common->from; i++)
+    for (size_t i = 0;
+         i < filters->count && !status && !common->all_netns && !common_is_saved(common); i++)
         if (filters->typed[i].option->columns &&
             strcmp(filters->typed[i].option->columns, "interfaces") == 0)
             status = refuse_interfaces(common, filters->typed[i].text);
@@ -160,8 +164,9 @@ static int resolve_filters(struct listing_command *command)
     struct listing *listing = &command->listing;
     const struct predicate *words = NULL;
 
-    command->where.interfaces_are_own =
-        !command->common->all_netns && !command->common->proc_root && !command->common->from;
+    command->where.interfaces_are_own = !command->common->all_netns &&
+                                        !command->common->proc_root &&
+                                        !common_is_saved(command->common);
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 
@@ -234,7 +239,7 @@ static unsigned width_of(const struct listing_command *command)
     const struct common *common = command->common;
     const char *chosen = common->columns;
 
-    if (!command->drop || common->format != FORMAT_PLAIN || common->count_by ||
+    if (!command->drop || common->format != FORMAT_PLAIN || common_counts(common) ||
         (chosen && *chosen != '+' && *chosen != '-'))
         return 0;
     return command_width(common);
@@ -243,7 +248,7 @@ static unsigned width_of(const struct listing_command *command)
 /* The field with the reasons why a row needs attention; NULL if tables do not show it. */
 static const struct field *attention_of(const struct listing_command *command)
 {
-    return command->common->count_by ? NULL : field_named(command->kind, "attention");
+    return common_counts(command->common) ? NULL : field_named(command->kind, "attention");
 }
 
 static int resolve_attention(struct listing_command *command)
@@ -303,7 +308,9 @@ static int resolve_asked(struct listing_command *command)
         add_named(listing, listing->count_by[i]);
     for (size_t i = 0; i < listing->sum_count; i++)
         add_named(listing, listing->sum[i]);
-    for (const struct sort_key *key = listing->sort; key->field && !command->common->count_by;
+    for (size_t i = 0; i < listing->aggregate_count; i++)
+        add_named(listing, listing->aggregates[i].field);
+    for (const struct sort_key *key = listing->sort; key->field && !common_counts(command->common);
          key++)
         add_named(listing, key->field);
     for (size_t i = 0; i < command->shown_count; i++) {
@@ -355,9 +362,15 @@ static int resolve_source(struct listing_command *command)
 static int resolve_rates(struct listing_command *command)
 {
     struct listing *listing = &command->listing;
-    const struct predicate *moved =
-        listing->count_by_count
-            ? where_any_rate(&command->where, listing->sum, listing->sum_count)
+    const struct field *summed[SUMS_MAX + AGGREGATES_MAX];
+    const struct predicate *moved;
+
+    for (size_t i = 0; i < listing->sum_count + listing->aggregate_count; i++)
+        summed[i] = i < listing->sum_count ? listing->sum[i]
+                                           : listing->aggregates[i - listing->sum_count].field;
+    moved =
+        listing_counts(listing)
+            ? where_any_rate(&command->where, summed, listing->sum_count + listing->aggregate_count)
             : where_any_rate(&command->where, command->shown, command->shown_count);
 
     if (!command->common->delta)
@@ -397,7 +410,7 @@ static int resolve_metrics(struct listing_command *command)
 
     if (!common_is_metrics(common))
         return 0;
-    if (!common->count_by && !kind->metric) {
+    if (!common_counts(common) && !kind->metric) {
         common_misuse_bare(common, "%s: %s have no metrics except counts (try --count-by=%s)",
                            option, kind->name, kind->count_by);
         return STATUS_REFUSED;
@@ -451,11 +464,39 @@ static int resolve_namespaces(struct listing_command *command)
     return 0;
 }
 
+/* --- --quiet ---------------------------------------------------------------------------------- */
+
+/* With --quiet only the filter matters: nothing is shown, sorted, counted or looked up. */
+static int resolve_quiet(struct listing_command *command)
+{
+    const struct common *common = command->common;
+    struct listing *listing = &command->listing;
+
+    if (!common->quiet)
+        return 0;
+    if (common->format != FORMAT_PLAIN || common->output || command->open_output)
+        return common_misuse_bare(common, "--quiet prints nothing: it cannot be combined with "
+                                          "--output or a form of output");
+    if (common->explain || common->interval_ms)
+        return common_misuse_bare(common, "--quiet cannot be combined with %s",
+                                  common->explain ? "--explain" : "-c");
+    if (command->own_status)
+        return 0;
+    listing->count_by_count = listing->sum_count = listing->aggregate_count = 0;
+    listing->percent = listing->headings = false;
+    listing->sort->field = NULL;
+    listing->compare = NULL;
+    listing->most = 0;
+    listing->needs = predicate_needs(listing->where);
+    listing->named = (struct needs){.fields = 0};
+    return 0;
+}
+
 /* In this order: each step sets members that later steps read. */
 static int (*const steps[])(struct listing_command *command) = {
     resolve_metrics, columns_resolve,    resolve_attention, resolve_sort,
     resolve_filters, resolve_interfaces, resolve_rates,     resolve_asked,
-    resolve_source,  resolve_namespaces, resolve_output,
+    resolve_source,  resolve_namespaces, resolve_output,    resolve_quiet,
 };
 
 int command_resolve(struct listing_command *command, bool *help)
@@ -472,8 +513,10 @@ int command_resolve(struct listing_command *command, bool *help)
         command->kind = &command->rates->kind;
     }
     *help = common->columns && strcmp(common->columns, "help") == 0;
-    if (common->columns && common->count_by && !*help)
-        return common_misuse(common, "--columns and --count-by cannot be combined");
+    if (common->columns && common_counts(common) && !*help)
+        return common_misuse(common, common->count_by
+                                         ? "--columns and --count-by cannot be combined"
+                                         : "--columns cannot be combined with sums or averages");
     for (size_t i = 0; i < COUNT(steps) && !status && !*help; i++)
         status = steps[i](command);
     return status;
@@ -502,6 +545,23 @@ void command_put_clock(const struct listing_command *command, struct writer *wri
 
 /* --- The sink --------------------------------------------------------------------------------- */
 
+/* --quiet: the first row ends the listing, as if the reader of the output had gone. */
+static void quiet_row(struct sink *sink, const struct record *record)
+{
+    (void)record;
+    sink->writer->error = ECANCELED;
+}
+
+static void silent_row(struct sink *sink, const struct record *record)
+{
+    (void)sink;
+    (void)record;
+}
+
+static const struct sink_ops quiet = {
+    .size = sizeof(struct sink), .row = quiet_row, .clone = sink_clone};
+static const struct sink_ops silent = {.size = sizeof(struct sink), .row = silent_row};
+
 #define SINK_OF(its, letter, name, newer, create, help) create,
 static const sink_create_fn sinks_of_columns[] = {sink_table_create, OUTPUT_FORMATS(SINK_OF)};
 
@@ -510,7 +570,7 @@ static bool makes_objects(const struct listing_command *command)
 {
     const struct common *common = command->common;
 
-    return command->objects && !common->columns && !common->count_by && !common->sort &&
+    return command->objects && !common->columns && !common_counts(common) && !common->sort &&
            !common->limit && !common->save &&
            (common->format == FORMAT_JSON || common->format == FORMAT_NDJSON);
 }
@@ -519,6 +579,8 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
 {
     const struct common *common = command->common;
 
+    if (common->quiet)
+        return sink_create(command->own_status ? &silent : &quiet, NULL, writer, command->context);
     if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
     const unsigned width = width_of(command);
@@ -543,7 +605,7 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         .attention_first = width && !command->listing.sort->field,
         .totals = width && !common->no_header ? command->kind->name : NULL,
         .see = is_filtered_by(common, "attention") ? NULL : command->see,
-        .metric = common->count_by ? command->kind->name : command->kind->metric,
+        .metric = common_counts(common) ? command->kind->name : command->kind->metric,
         .more_metrics = command->more_metrics,
         .layout = command->layout,
         .one_line = common->interval_ms,

@@ -11,12 +11,14 @@
 #include "fastnet/engine.h"
 #include "fastnet/rates.h"
 
-/* The columns that --count-by makes. Large, so this struct is not touched without --count-by. */
+/* The columns that --count-by, --sum or --avg make. Large, so not touched without such options. */
 struct counting {
     struct network_field networks[LISTING_COLUMNS_MAX];
     struct field columns[LISTING_COLUMNS_MAX];
-    char names[1 + SUMS_MAX][64]; /* names of the columns of --percent */
-    char titles[512];             /* headings of views: a table says OWNERS if owners was typed */
+    char names[1 + SUMS_MAX][64];        /* names of the columns of --percent */
+    char aggregates[AGGREGATES_MAX][64]; /* names of the columns of --avg, --quantile ... */
+    struct aggregate aggregated[AGGREGATES_MAX];
+    char titles[512]; /* headings of views: a table says OWNERS if owners was typed */
 };
 
 struct listing_command {
@@ -25,7 +27,8 @@ struct listing_command {
     /* The default columns: names separated by spaces, in several texts; some may be NULL. A column
      * named twice is shown once. Without any name: all columns except host names and views. */
     const char *columns[32];
-    const char *table[16]; /* with --save: also these columns, which the table shows; as `columns` */
+    const char
+        *table[16]; /* with --save: also these columns, which the table shows; as `columns` */
     /* Names of default columns, separated by spaces, or NULL: columns that are dropped, shortened
      * or kept whole so that the table fits a terminal (struct sink_options). If one of these texts
      * is set, numbers are short, and a last line has the totals. */
@@ -49,6 +52,7 @@ struct listing_command {
     int (*open_output)(struct listing_command *command);
     bool clock;           /* with -c, the layout needs a line with the time of each listing */
     bool verbose;         /* also report details about how rows were read */
+    bool own_status;      /* with --quiet: all rows are made, and the status is as without it */
     bool another_follows; /* another listing follows, so all rights are kept */
     bool silent; /* without a row, a table has neither a heading nor totals */
     bool quiet; /* another listing reports the same problems, so this listing reports nothing */
@@ -63,7 +67,8 @@ struct listing_command {
     void (*after_each_run)(const void *arg, struct report *report);
     const void *arg;
 
-    struct where where; /* the filters of the command line */
+    bool ended;                    /* of a recording: only rows that ended */
+    struct where where;            /* the filters of the command line */
     const struct report *problems; /* with --from: of reading the first row; else NULL */
     /* Set by command_run(): the context of the running listing, and the columns that are shown. */
     const struct context *context;

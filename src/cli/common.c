@@ -66,10 +66,16 @@ bool common_is_metrics(const struct common *common)
     return common->format == FORMAT_PROMETHEUS || common->format == FORMAT_OPENMETRICS;
 }
 
+bool common_counts(const struct common *common)
+{
+    return common->count_by || common->sum || common->avg || common->min || common->max ||
+           common->median || common->quantile || common->unknown;
+}
+
 bool common_uses_columns(const struct common *common)
 {
-    return common->format != FORMAT_PLAIN || common->columns || common->count_by || common->human ||
-           common->delta || common->table;
+    return common->format != FORMAT_PLAIN || common->columns || common_counts(common) ||
+           common->human || common->delta || common->table;
 }
 
 /* A hosts_wait_fn: shows a line on stderr while names are looked up. */

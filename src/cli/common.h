@@ -15,8 +15,13 @@
 #include "fastnet/query.h"
 
 extern const struct option_table common_options;
+/* The same without --quiet, for conntrack, where -q is another option. */
+extern const struct option_table common_options_without_quiet;
+#define QUIET_HELP "print nothing; status 0: a row, 4: no row"
 /* More common options, for personalities that show owners. */
 extern const struct option_table common_options_of_owners;
+/* More common options, for commands that list rows of a recording (cli/recorded.h). */
+extern const struct option_table common_options_of_recordings;
 
 /* The forms of output that are made of columns. Each row has the form's name in C, the option's
  * letter and name, whether the option is newer than options that begin alike, the function that
@@ -46,7 +51,8 @@ struct common {
     fastnet_run_fn *run;                /* argument of fastnet_run(); else NULL */
     char *const *typed; /* words of the command line, without the command; ends with NULL */
     enum output_format format;
-    const char *columns, *sort, *count_by, *sum; /* as typed, or NULL */
+    const char *columns, *sort, *count_by, *sum;               /* as typed, or NULL */
+    const char *avg, *min, *max, *median, *quantile, *unknown; /* the same: aggregates */
     const char *proc_root;  /* directory whose files are read instead of /proc; NULL: /proc */
     const char *processes;  /* the directory with the processes; NULL: proc_root */
     const char *typed_root; /* --proc-root or usual_root, unchanged; NULL: neither was given */
@@ -60,8 +66,9 @@ struct common {
     const char *const *from; /* files of saved rows to list; NULL: the kernel is asked */
     size_t from_count;
     const char *at, *between, *record; /* a moment or a span of a recording, and its directory */
-    const char *completion; /* name of a shell, or NULL */
+    const char *completion;            /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
+    bool quiet;   /* print nothing: the exit status says whether there is a row */
     bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
     bool table;   /* columns instead of the personality's layout */
     enum color_choice color;
@@ -165,6 +172,12 @@ bool common_can_erase(void);
  * terminal on which the line can be erased. */
 hosts_wait_fn common_waiting(void);
 
+/* True if the listing has rows that were saved, and no rows of this machine now. */
+static inline bool common_is_saved(const struct common *common)
+{
+    return common->from || common->at || common->between;
+}
+
 /* True if rows also have the columns of tables for people: in a table, and with --save, so that
  * --from can show the same table. */
 static inline bool common_has_table(const struct common *common)
@@ -174,6 +187,9 @@ static inline bool common_has_table(const struct common *common)
 
 /* True if the form of output is metrics, which have names and labels instead of columns. */
 bool common_is_metrics(const struct common *common);
+
+/* True if rows are counted, by columns or all rows together. */
+bool common_counts(const struct common *common);
 
 /* True if an option asks for columns instead of the personality's own layout. */
 bool common_uses_columns(const struct common *common);

@@ -15,6 +15,7 @@
 #include "cli/completion.h"
 #include "cli/foreign.h"
 #include "cli/form.h"
+#include "cli/recorded.h"
 #include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/namespace.h"
@@ -55,8 +56,20 @@ static const struct option options[] = {
          .form = FORM_COUNT, .newer = true),
     OPTION_ROW(THIS_ROW, 'Y', "count-by", OUTPUT, "count the rows with each value, largest first",
                TAKES("A,B,..."), OF(CHOICES_COLUMNS), SETS(count_by)),
-    LONG(THIS_ROW, "sum", OUTPUT, "with --count-by: sums of these columns", TAKES("A,B,..."),
-         OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
+    LONG(THIS_ROW, "sum", OUTPUT, "sums of these columns, by --count-by or of all",
+         TAKES("A,B,..."), OF(CHOICES_NUMBERS), SETS(sum), .newer = true),
+    LONG(THIS_ROW, "avg", OUTPUT, "averages of these columns: RTT_AVG", TAKES("A,B,..."),
+         OF(CHOICES_MEASURES), SETS(avg), .newer = true),
+    LONG(THIS_ROW, "min", OUTPUT, "smallest values: RTT_MIN", TAKES("A,B,..."),
+         OF(CHOICES_MEASURES), SETS(min), .newer = true),
+    LONG(THIS_ROW, "max", OUTPUT, "largest values: RTT_MAX", TAKES("A,B,..."), OF(CHOICES_MEASURES),
+         SETS(max), .newer = true),
+    LONG(THIS_ROW, "median", OUTPUT, "values in the middle: RTT_MEDIAN", TAKES("A,B,..."),
+         OF(CHOICES_MEASURES), SETS(median), .newer = true),
+    LONG(THIS_ROW, "quantile", OUTPUT, "quantiles: rtt:0.95 is RTT_P95", TAKES("A:Q,..."),
+         OF(CHOICES_MEASURES), SETS(quantile), .newer = true),
+    LONG(THIS_ROW, "unknown", OUTPUT, "rows without a value: RTT_UNKNOWN", TAKES("A,B,..."),
+         OF(CHOICES_MEASURES), SETS(unknown), .newer = true),
     LONG(THIS_ROW, "percent", OUTPUT, "with --count-by: percent of the total", SETS(percent),
          .newer = true),
     LONG(THIS_ROW, "human", OUTPUT, "a table with short sizes and times: 1.2M, 3h05m", SETS(human),
@@ -78,9 +91,13 @@ static const struct option options[] = {
          SETS(proc_root)),
     LONG(THIS_ROW, "completion", OUTPUT, "print completions for bash, zsh or fish", TAKES("SHELL"),
          OF("bash zsh fish"), SETS(completion)),
+    /* the last option: common_options_without_quiet */
+    OPTION_ROW(THIS_ROW, 'q', "quiet", OUTPUT, QUIET_HELP, SETS(quiet), .newer = true),
 };
 
 const struct option_table common_options = {groups, COUNT(groups), options, COUNT(options)};
+const struct option_table common_options_without_quiet = {groups, COUNT(groups), options,
+                                                          COUNT(options) - 1};
 
 /* No title: in --help these options follow the group before. */
 static const char *const untitled[] = {NULL};
@@ -699,9 +716,11 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     if (status)
         return status;
     status = saved_check(common);
+    if (!status)
+        status = recorded_check(common);
     if (status)
         return status;
-    if (common->from) /* nothing of this machine is listed */
+    if (common_is_saved(common)) /* nothing of this machine is listed */
         return PARSED;
     common_imply_netns(common);
     status = enter_netns(common);

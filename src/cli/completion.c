@@ -203,12 +203,13 @@ static void completion_put_values(const struct offer *offer, const char *rest, c
 
 static void put_columns(const struct offer *offer, const char *rest, const char *choices)
 {
-    const bool numbers = strcmp(choices, CHOICES_NUMBERS) == 0;
+    const bool times = strcmp(choices, CHOICES_MEASURES) == 0;
+    const bool numbers = times || strcmp(choices, CHOICES_NUMBERS) == 0;
     const struct field *field;
     char text[COLUMNS_HELP_MEANING];
 
     for (size_t i = 0; (field = field_at(offer->kind, i)); i++)
-        if (!numbers || value_is_number(field->type))
+        if (!numbers || value_is_number(field->type) || (times && field->type == VALUE_TIME))
             completion_put(offer, rest, field->name,
                            columns_help_meaning(offer->kind, field, text));
     if (strcmp(choices, CHOICES_SHOWN) != 0)

@@ -71,7 +71,7 @@ void explain_words(const struct listing_command *command, const struct predicate
 {
     const char *options = command->common->filters.options;
 
-    if (command->common->explain || !isatty(STDERR_FILENO))
+    if (command->common->explain || command->common->quiet || !isatty(STDERR_FILENO))
         return;
     fprintf(stderr, "filter: %s%s", options, where && *options ? " and " : "");
     if (where)

@@ -60,7 +60,7 @@ static void help_put_filters(const struct grammar *some, FILE *stream)
 static void help_put_sort(const struct grammar *some, FILE *stream)
 {
     fputs(help_sort, stream);
-    options_help_some(some->tables, "sort limit count-by sum percent", stream);
+    options_help_some(some->tables, "sort limit count-by sum avg median quantile percent", stream);
     fputs("\nThe column can be any of: fastnet help columns.\n", stream);
 }
 

@@ -76,15 +76,16 @@ struct option {
 /* clang-format on */
 
 /* Choices other than words. WORDS: the filters that a word can be (words.h). COLUMNS: the columns
- * of the listed rows. NUMBERS: columns of numbers. SHOWN: all columns that can be shown. VALUES:
- * the words of the column that a filter compares. '!' and a command that prints words: sh(1), zsh
- * and fish must understand it (completion.h). */
-#define CHOICES_COLUMNS "$columns"
-#define CHOICES_NUMBERS "$numbers"
-#define CHOICES_SHOWN   "$columns $groups"
-#define CHOICES_VALUES  "VALUES"
-#define CHOICES_WORDS   "WORDS"
-#define CHOICES_PIDS    "!ls /proc | grep -x \"[0-9]*\""
+ * of the listed rows. NUMBERS: columns of numbers. MEASURES: these and times. SHOWN: all columns
+ * that can be shown. VALUES: the words of the column that a filter compares. '!' and a command that
+ * prints words: sh(1), zsh and fish must understand it (completion.h). */
+#define CHOICES_COLUMNS  "$columns"
+#define CHOICES_NUMBERS  "$numbers"
+#define CHOICES_MEASURES "$measures"
+#define CHOICES_SHOWN    "$columns $groups"
+#define CHOICES_VALUES   "VALUES"
+#define CHOICES_WORDS    "WORDS"
+#define CHOICES_PIDS     "!ls /proc | grep -x \"[0-9]*\""
 /* A name can be any text. Only names that a shell does not interpret are offered. */
 #define CHOICES_PROCESSES "!cat /proc/*/comm 2>/dev/null | grep -x \"[A-Za-z0-9_.-]*\" | sort -u"
 #define CHOICES_INTERFACES                                                                         \
@@ -103,7 +104,7 @@ struct option_table {
 #define OPTION_TABLE(groups, options)                                                              \
     (&(const struct option_table){groups, COUNT(groups), options, COUNT(options)})
 
-enum { OPTION_TABLES_MAX = 5 }; /* largest number of tables in a grammar */
+enum { OPTION_TABLES_MAX = 6 }; /* largest number of tables in a grammar */
 
 /* Options of shared tables that a command cannot use: --help and completions leave them out, and
  * the command refuses them. NULL as options ends a list. */

@@ -8,6 +8,7 @@
 
 /* Exit statuses. STATUS_MISUSE is net-tools' E_OPTERR, which users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
+enum { STATUS_NO_ROW = 4 }; /* only with --quiet */
 /* Parsers of command lines return this instead of an exit status if the command goes on. */
 enum { PARSED = -1 };
 
@@ -61,6 +62,7 @@ struct grammar {
     bool in_place; /* on a terminal, -c shows a screen (listing_screen.h) */
     /* A filter for a container or pod implies --all-netns: containers have their own namespaces. */
     bool containers_anywhere;
+    bool ended; /* of a recording it lists the rows that ended */
 };
 
 enum { EXAMPLES_SHORT = 4 };

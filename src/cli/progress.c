@@ -33,7 +33,7 @@ const struct clock_progress *progress_begin(struct progress_line *line, const st
     *line = (struct progress_line){{progress_show}, common->program,
                                    doing,           interrupt,
                                    milliseconds,    clock_nanoseconds(CLOCK_MONOTONIC)};
-    if (!milliseconds || common->explain || is_screen || !isatty(STDERR_FILENO))
+    if (!milliseconds || common->explain || common->quiet || is_screen || !isatty(STDERR_FILENO))
         return NULL;
     if (common_can_erase())
         return &line->progress;

@@ -86,7 +86,9 @@ static const char *find_obstacle(const struct replacement *file)
         return strerror(EISDIR);
     if (S_ISLNK(there.st_mode))
         return "is a symbolic link: name the file itself";
-    return S_ISREG(there.st_mode) ? NULL : "is not a regular file (try >FILE)";
+    return S_ISREG(there.st_mode) ? NULL
+           : file->common->save   ? "is not a regular file (try --save=- >FILE)"
+                                  : "is not a regular file (try >FILE)";
 }
 
 int replacement_begin(struct replacement *file, const struct common *common)

@@ -41,6 +41,20 @@ static void run_end_report(const struct repeated_run *run, struct report *report
         report_print(report, stderr, program);
 }
 
+/* Ends a run with --quiet, after the writer returned `error` and the engine `result`. Only a run
+ * whose answer is not certain prints the reason. */
+static int quiet_status(const struct listing_command *command, struct report *report, int error,
+                        int result)
+{
+    if (error == -ECANCELED) /* a row came, which is certain even if other rows are missing */
+        return STATUS_OK;
+    if (result < 0)
+        report_loss(report, "%s", strerror(-result));
+    if (report->partial)
+        report_print(report, stderr, command->common->program);
+    return report->partial ? STATUS_FAILURE : command->own_status ? STATUS_OK : STATUS_NO_ROW;
+}
+
 static int list_once(const struct listing_command *command, struct engine *engine,
                      struct sink *sink, struct repeated_run *run)
 {
@@ -56,6 +70,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
+    if (command->common->quiet)
+        return quiet_status(command, &report, error, result);
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
     if (command->common->save && !run->silent) {
@@ -281,7 +297,8 @@ static void foresee(const struct listing_command *command)
 {
     struct report report = {.partial = false};
 
-    if (command->common->explain || !(command->run_endless || command->listing.events))
+    if (command->common->explain || command->common->quiet ||
+        !(command->run_endless || command->listing.events))
         return;
     empty_foresee(&command->listing, &report);
     report_print(&report, stderr, command->common->program);
@@ -294,7 +311,7 @@ static int run_run(struct replacement *file, struct listing_command *command)
     struct sink *sink = NULL;
     int status;
 
-    command->listing.wait = common_waiting();
+    command->listing.wait = command->common->quiet ? NULL : common_waiting();
     command->listing.ages =
         command_sees_age(command) &
         (command->listing.needs.fields | predicate_needs(command->listing.where).fields);
@@ -328,9 +345,9 @@ static int run_listing(struct listing_command *command)
     bool help = false;
     int status;
 
-    command->counting = common->count_by ? malloc(sizeof *command->counting) : NULL;
+    command->counting = common_counts(common) ? malloc(sizeof *command->counting) : NULL;
     command->rates = common->delta ? malloc(sizeof *command->rates) : NULL;
-    if (!command->counting == !common->count_by && !command->rates == !common->delta)
+    if (!command->counting == !common_counts(common) && !command->rates == !common->delta)
         status = command_resolve(command, &help);
     else
         status = no_memory_status(common->program);
@@ -371,5 +388,5 @@ static __attribute__((noinline)) int run_saved(struct listing_command *command)
 
 int command_run(struct listing_command *command)
 {
-    return command->common->from ? run_saved(command) : run_listing(command);
+    return common_is_saved(command->common) ? run_saved(command) : run_listing(command);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/personality.h"
+#include "cli/recorded.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/layouts.h"
@@ -75,7 +76,7 @@ static const struct saved_command {
     {&kind_flow_usage, {"conntrack", "--usage"}},
     {&kind_neighbour, {"neigh"}},
     {&kind_neighbour_usage, {"neigh", "--usage"}},
-    {&kind_route, {"-r"}},
+    {&kind_route, {"-r46"}},
     {&kind_interface, {"-ia"}},
     {&kind_queue, {"-i", "--queues"}},
     {&kind_qdisc, {"-i", "--qdisc"}},
@@ -99,7 +100,7 @@ static const struct saved_command *command_of(const struct kind *kind)
 
 /* Writes the command that lists the files. */
 static void saved_put_command(const struct common *common, const struct saved_command *command,
-                        char line[MESSAGE_TEXT_MAX])
+                              char line[MESSAGE_TEXT_MAX])
 {
     message_format(line, "fastnet");
     for (size_t i = 0; i < COMMAND_WORDS && command->words[i]; i++)
@@ -112,17 +113,15 @@ static void saved_put_command(const struct common *common, const struct saved_co
 
 /* --- --from ----------------------------------------------------------------------------------- */
 
-/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once, and
- * there is only one command line. */
+/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once,
+ * and there is only one command line. */
 static struct saved_source *opened;
 
 /* Reports that the files cannot be listed. */
 static int refuse_files(const struct common *common, struct report *report)
 {
-    const struct manner *manner = &common->grammar->manner;
-
     report_print(report, stderr, common->program);
-    return manner->status ? manner->status : STATUS_REFUSED;
+    return STATUS_REFUSED;
 }
 
 static struct saved_source *saved_open(const struct common *common, const struct kind *kind,
@@ -142,8 +141,9 @@ static int refuse_kind(const struct common *common, const struct kind *kind,
 
     if (other)
         saved_put_command(common, other, line);
-    return common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
-                              wanted->name, line);
+    common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
+                       wanted->name, line);
+    return STATUS_REFUSED;
 }
 
 int saved_run(const struct common *common, int argc, char *const argv[])
@@ -194,7 +194,6 @@ static void make_saved(struct listing_command *command)
     listing->map_count = 0;
     listing->sockets = NULL;
     listing->byte_counts = NULL;
-    listing->unlisted = UNLISTED_NO;
     command->run_endless = NULL;
     command->after_each_run = NULL;
     command->more_metrics = NULL;
@@ -204,11 +203,15 @@ static void make_saved(struct listing_command *command)
 
 int saved_begin(struct listing_command *command, struct common *common, struct report *report)
 {
-    struct saved_source *source;
+    struct saved_source *source = NULL;
 
-    if (!common->from)
-        return 0;
-    source = saved_open(common, command->kind, report);
+    if (recorded_is_wanted(common)) {
+        const int status = recorded_open(common, command->kind, &source);
+        if (status)
+            return status;
+    } else {
+        source = saved_open(common, command->kind, report);
+    }
     if (!source)
         return refuse_files(common, report);
     command->listing.saved = source;
@@ -233,6 +236,8 @@ bool saved_has(const struct listing_command *command, const struct field *field)
 
     if (!source || !source->has || source->has(source, field->name))
         return true;
+    if (!source->has(source, NULL)) /* no row: the columns are those of a machine without containers */
+        return !(field->lookups & NEED_CONTAINERS);
     if (field->type != VALUE_VIEW || field->lookups)
         return false;
     compared = field_compared(command->kind, field->name, strlen(field->name));
@@ -314,8 +319,8 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     saved_put_member(writer, "host", host);
     saved_put_member(writer, "boot_id", boot_id);
     saved_put_time(writer, now);
-    snprintf(number, sizeof number, listing->number ? ",\"listing\":%" PRIu64 "}\n"
-                                                    : ",\"listing\":null}\n",
+    snprintf(number, sizeof number,
+             listing->number ? ",\"listing\":%" PRIu64 "}\n" : ",\"listing\":null}\n",
              listing->number);
     writer_puts(writer, number);
 }
@@ -325,8 +330,8 @@ void saved_put_end(struct sink *sink, bool complete)
     char line[160];
 
     snprintf(line, sizeof line,
-             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION
-             "\",\"mark\":\"end\",\"rows\":%" PRIu64 ",\"complete\":%s}\n",
+             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"end\",\"rows\":%" PRIu64
+             ",\"complete\":%s}\n",
              sink_json_rows(sink), complete ? "true" : "false");
     writer_puts(sink->writer, line);
 }

@@ -91,9 +91,9 @@ int stream_begin(struct stream *stream, const struct common *common, struct list
         perror(common->program);
         return STATUS_FAILURE;
     }
-    if (common->sort && !common->count_by)
+    if (common->sort && !common_counts(common))
         stream->most = EVENTS_KEPT_MAX;
-    listing->limit = stream->most || common->count_by ? stream->most : common->limit;
+    listing->limit = stream->most || common_counts(common) ? stream->most : common->limit;
     listing->events = &stream->events;
     listing->pause = stream_report_losses;
     listing->pause_arg = stream;

@@ -4,6 +4,8 @@
 #define DOCTOR_DNS_H
 
 #include "fastnet/dns_probe.h"
+#include "fastnet/doctor.h"
+#include "fastnet/engine.h"
 #include "fastnet/hash_table.h"
 
 /* A server, and what processes of one network namespace got from it between the readings. */
@@ -14,6 +16,8 @@ struct dns_server {
     /* By UDP, as BPF sees it: see struct dns_queries. */
     uint64_t sent, answered, failed, unanswered, timed, slow, time;
     uint64_t ignored; /* a part of `unanswered`: the socket got another answer since */
+    uint64_t awaited; /* a part of `unanswered`: sent by processes that wait, see dns_waiters */
+    uint64_t unread;  /* queries of processes that had unread data in a socket */
     uint64_t waiting; /* CLOCK_MONOTONIC, ns: first of the queries that have no answer; 0: none */
     int error;
     uint64_t asked;             /* time of the newest of these queries, for pid and process */
@@ -33,8 +37,26 @@ struct dns_server {
 #define DNS_WAIT      CLOCK_SECOND
 #define DNS_WAIT_LONE (3 * CLOCK_SECOND)
 
+/* Processes that wait for answers: a socket was open 0.1 s after its query, and had no unread data.
+ * A healthy server cannot answer a program that closes its socket earlier, or never reads. */
+struct dns_waiters {
+    uint32_t netns; /* the only network namespace whose sockets were read */
+    struct hash_table processes;
+};
+
+/* Reads the UDP sockets of this network namespace, and adds processes to `waiters`. Returns 0 or
+ * -errno. */
+int dns_waiters_take(struct dns_waiters *waiters, const struct dns_probe *probe,
+                     struct engine *engine, const struct doctor_options *options);
+void dns_waiters_finish(struct dns_waiters *waiters);
+
+/* Adds the queries to the numbers of their server: awaited, or unread. */
+void dns_waiters_count(const struct dns_waiters *waiters, const struct dns_queries *queries,
+                       struct dns_server *server);
+
 /* Adds what the probe has seen to a table of servers (struct dns_server). Returns 0 or -ENOMEM. */
-int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe);
+int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe,
+                     const struct dns_waiters *waiters);
 
 /* Returns the time when it is decided whether the servers answer the queries that were sent before
  * dns_probe_mark(). marked: time of that call; all times are CLOCK_MONOTONIC, ns. Returns 0 if no

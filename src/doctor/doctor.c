@@ -113,21 +113,25 @@ static void doctor_take_drops(struct doctor *doctor)
 static void doctor_take_queries(struct doctor *doctor)
 {
     const uint64_t marked = clock_nanoseconds(CLOCK_MONOTONIC);
+    struct dns_waiters waiters = {.netns = 0};
 
     hash_table_finish(&doctor->dns);
     if (!doctor->queries || dns_probe_mark(doctor->queries) < 0)
         return;
-    do {
-        const uint64_t next = clock_nanoseconds(CLOCK_MONOTONIC) + CLOCK_SECOND / 5;
-        hash_table_finish(&doctor->dns);
-        if (dns_servers_take(&doctor->dns, doctor->queries) < 0)
-            return;
+    for (;;) {
+        const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), next = now + CLOCK_SECOND / 5;
+        if (dns_servers_take(&doctor->dns, doctor->queries, &waiters) < 0)
+            break;
         const uint64_t due = dns_servers_due(&doctor->dns, marked);
-        if (due < next - CLOCK_SECOND / 5)
-            return;
+        if (due < now ||
+            dns_waiters_take(&waiters, doctor->queries, doctor->engine, doctor->options) < 0)
+            break;
         clock_wait_shown(due < next ? due : next, doctor->options->progress);
-    } while (!clock_interrupted());
-    hash_table_finish(&doctor->dns);
+        hash_table_finish(&doctor->dns);
+        if (clock_interrupted())
+            break;
+    }
+    dns_waiters_finish(&waiters);
 }
 
 void doctor_begin(void *maker)

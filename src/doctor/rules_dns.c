@@ -45,6 +45,7 @@ static struct dns_server *dns_server_of(struct hash_table *servers, const struct
 
 struct dns_taking {
     struct hash_table *servers;
+    const struct dns_waiters *waiters;
     int error;
 };
 
@@ -72,6 +73,7 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
         server->sent += queries->sent;
         server->failed += queries->failed;
         server->unanswered += queries->unanswered;
+        dns_waiters_count(taking->waiters, queries, server);
         server->ignored += queries->waiting ? 0 : queries->unanswered;
         server->error = queries->error ? queries->error : server->error;
         if (queries->unanswered && queries->waiting)
@@ -86,9 +88,10 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
     memcpy(server->process, queries->process, sizeof server->process);
 }
 
-int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe)
+int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe,
+                     const struct dns_waiters *waiters)
 {
-    struct dns_taking taking = {.servers = servers};
+    struct dns_taking taking = {.servers = servers, .waiters = waiters};
 
     dns_probe_each(probe, dns_take_queries, &taking);
     return taking.error;
@@ -144,7 +147,7 @@ uint64_t dns_servers_due(const struct hash_table *servers, uint64_t marked)
             when = server->waiting + DNS_WAIT_LONE;
         due = due > when ? due : when;
     }
-    return due;
+    return due < marked + DNS_WAIT_LONE ? due : marked + DNS_WAIT_LONE;
 }
 
 /* --- Resolvers -------------------------------------------------------------------------------- */
@@ -195,11 +198,14 @@ static const struct doctor_socket *dns_resolver_of(const struct dns_scene *scene
     return NULL;
 }
 
-/* Returns whether the process of `server` gets answers from most of many other servers, as a
- * resolver does that asks the servers of each domain. */
+/* Returns whether the process of `server` asks so many other servers that `server` is no finding of
+ * its own. A resolver asks the servers of each domain, and some do not exist. If many servers do
+ * not answer a resolver, the first server is the finding. Another process that asks many servers
+ * without an answer searches for servers. */
 static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server *server)
 {
-    uint64_t count = 0, answered = 0, unanswered = 0;
+    uint64_t count = 0, silent = 0, answered = 0, unanswered = 0;
+    const struct dns_server *first = NULL;
 
     for (size_t i = 0; i < scene->servers->count; i++) {
         const struct dns_server *other = hash_table_at(scene->servers, i);
@@ -208,8 +214,14 @@ static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server
         count++;
         answered += other->answered;
         unanswered += other->unanswered;
+        silent += !other->answered;
+        if (!first && dns_verdict_of(other, UINT64_MAX) != DNS_HEALTHY)
+            first = other;
     }
-    return count > UPSTREAMS_MANY && answered > unanswered;
+    if (count <= UPSTREAMS_MANY || answered > unanswered)
+        return count > UPSTREAMS_MANY;
+    return server->pid && silent > UPSTREAMS_MANY &&
+           (first != server || !dns_resolver_of(scene, server->pid));
 }
 
 /* Returns whether a resolver of this machine, whose own servers do not answer, serves DNS at the
@@ -373,7 +385,8 @@ static bool dns_is_drop(const struct drop *drop, const struct dns_server *server
            address_equal(&remote, &server->address);
 }
 
-/* Returns the number of answers that arrived for closed sockets. finding: receives another reason
+/* Returns the number of answers that arrived for closed sockets; the drops may count packets of
+ * other senders, too, so the queries are a limit. finding: receives another reason
  * for which packets were dropped, as evidence; or NULL. */
 static uint64_t dns_take_drops(const struct examination *examination, struct finding *finding,
                                const struct dns_server *server)
@@ -394,7 +407,7 @@ static uint64_t dns_take_drops(const struct examination *examination, struct fin
     if (most && finding)
         finding_evidence(finding, "the kernel dropped packets: %.*s", (int)most->reason.length,
                          most->reason.data);
-    return late;
+    return late < server->sent ? late : server->sent;
 }
 
 /* Returns whether the process of the server asks other servers, too, and gets answers. */
@@ -523,6 +536,31 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
     finding_emit(&finding, examination, count, ABSENT, ABSENT);
 }
 
+/* Returns whether datagrams came for ports without a socket. */
+static bool dns_has_unreceived(const struct examination *examination)
+{
+    const struct kernel_counts *before = &examination->before->counts,
+                               *now = &examination->now->counts;
+
+    return now->numbers[UDP_NO_PORTS] > before->numbers[UDP_NO_PORTS] ||
+           now->numbers[UDP6_NO_PORTS] > before->numbers[UDP6_NO_PORTS];
+}
+
+/* If answers may have come to sockets that were closed or that nobody reads, counts only the
+ * queries of processes that wait. */
+static void dns_forget_unawaited(struct dns_scene *scene)
+{
+    const struct examination *examination = scene->examination;
+    const bool is_unreceived = dns_has_unreceived(examination);
+
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        struct dns_server *server = hash_table_at(scene->servers, i);
+        if (server->netns == scene->netns &&
+            (is_unreceived || server->unread || dns_take_drops(examination, NULL, server)))
+            server->unanswered = server->awaited;
+    }
+}
+
 static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
     const enum dns_verdict verdict = dns_verdict_of(server, clock_nanoseconds(CLOCK_MONOTONIC));
@@ -552,6 +590,7 @@ void rule_dns(struct examination *examination)
     if (scene.servers->count || examination->now->sockets.queries.count >= QUERIES_LEAST)
         scene.resolver_count = find_holders(examination, &examination->now->sockets.resolvers, NULL,
                                             0, &scene.resolvers);
+    dns_forget_unawaited(&scene);
     dns_add_sockets(&scene);
     dns_add_flows(&scene);
     dns_add_connections(&scene);

@@ -162,6 +162,8 @@ int run_emit_groups(struct run *run)
     struct kept_row row;
     int error = groups_finish(run->groups, &rows);
 
+    if (run->listing->number <= 1)
+        groups_report(run->groups, run->report);
     if (!error && run->listing->sort->field)
         error = rows_sort(&rows, run->listing, &run->engine->context, NULL);
     if (run->listing->most && run->listing->most < rows.count) {
@@ -427,10 +429,10 @@ static int engine_prepare_run(struct run *run)
         run->sockets = listing->sockets;
     run_prepare_profiles(run);
     run->unused = run->needs.parts ? ~run->needs.parts : 0;
-    if (listing->count_by_count)
+    if (listing_counts(listing))
         run->groups = groups_create(listing);
     run->keep_all = must_keep_all(run);
-    return listing->count_by_count && !run->groups ? -ENOMEM : 0;
+    return listing_counts(listing) && !run->groups ? -ENOMEM : 0;
 }
 
 static void engine_finish(struct run *run)

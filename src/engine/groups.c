@@ -2,10 +2,12 @@
 #include "engine/groups.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/rows.h"
+#include "engine/tally.h"
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
@@ -13,13 +15,20 @@
 
 struct counted_group {
     uint64_t count;
-    struct value *values; /* a value for each column and each sum, then the shares */
+    /* A value for each column and each sum, then shares, then aggregates. After them, a struct
+     * tally for each column of groups.tallied. */
+    struct value *values;
 };
 
 struct groups {
     const struct listing *listing;
     const struct field *const *columns;
     size_t column_count, value_count;
+    struct {
+        const struct field *column;
+        bool keeps;            /* quantiles are computed */
+    } tallied[AGGREGATES_MAX]; /* the columns of listing.aggregates, each once */
+    size_t tallied_count;
     uint64_t seed;           /* secret: peers cannot choose addresses that collide */
     struct hash_table table; /* elements: struct counted_group */
     struct rows memory;      /* holds values and texts */
@@ -33,6 +42,28 @@ struct groups {
     size_t last;                           /* index of the group of the record before */
 };
 
+/* Returns the index of the column in groups.tallied, which gets the column if it lacks it. */
+static size_t groups_tally_of(struct groups *groups, const struct field *column)
+{
+    size_t i = 0;
+
+    while (i < groups->tallied_count && groups->tallied[i].column != column)
+        i++;
+    if (i == groups->tallied_count)
+        groups->tallied[groups->tallied_count++].column = column;
+    return i;
+}
+
+_Static_assert(_Alignof(struct column_tally) <= _Alignof(struct value), "tallies follow values");
+
+static struct column_tally *tally_of(const struct groups *groups, const struct counted_group *group,
+                                     size_t i)
+{
+    return (struct column_tally *)(group->values + groups->value_count) + i;
+}
+
+static struct counted_group *add_group(struct groups *groups, uint64_t hash);
+
 struct groups *groups_create(const struct listing *listing)
 {
     struct groups *groups = calloc(1, sizeof *groups);
@@ -44,12 +75,22 @@ struct groups *groups_create(const struct listing *listing)
     groups->columns = listing->count_by;
     groups->column_count = listing->count_by_count;
     groups->value_count = listing->count_by_count + listing->sum_count +
-                          (listing->percent ? 1 + listing->sum_count : 0);
+                          (listing->percent ? 1 + listing->sum_count : 0) +
+                          listing->aggregate_count;
+    for (size_t i = 0; i < listing->aggregate_count; i++) {
+        const struct aggregate *aggregate = &listing->aggregates[i];
+        groups->tallied[groups_tally_of(groups, aggregate->field)].keeps |=
+            aggregate->function == AGGREGATE_QUANTILE;
+    }
     groups->numbers_only = true;
     for (size_t i = 0; i < groups->column_count; i++) {
         const struct field *column = groups->columns[i];
         groups->numbers_only &= column->plain && column->member <= MEMBER_UINT64;
         groups->fields |= column->fields;
+    }
+    if (!groups->column_count && !add_group(groups, groups->seed)) {
+        groups_destroy(groups);
+        return NULL;
     }
     return groups;
 }
@@ -58,6 +99,11 @@ void groups_destroy(struct groups *groups)
 {
     if (!groups)
         return;
+    for (size_t i = 0; i < groups->table.count && groups->tallied_count; i++) {
+        const struct counted_group *group = hash_table_at(&groups->table, i);
+        for (size_t j = 0; j < groups->tallied_count; j++)
+            tally_finish(tally_of(groups, group, j));
+    }
     rows_clear(&groups->memory);
     hash_table_finish(&groups->table);
     free(groups);
@@ -161,15 +207,16 @@ static int keep_value(struct groups *groups, struct value *value)
 
 static struct counted_group *add_group(struct groups *groups, uint64_t hash)
 {
-    const size_t size = groups->column_count * sizeof(struct value);
-    struct value *values =
-        rows_allocate(&groups->memory, groups->value_count * sizeof(struct value));
+    const size_t size = groups->column_count * sizeof(struct value),
+                 all = groups->value_count * sizeof(struct value) +
+                       groups->tallied_count * sizeof(struct column_tally);
+    struct value *values = rows_allocate(&groups->memory, all);
     struct counted_group *group;
 
     if (!values)
         return NULL;
     memcpy(values, groups->scratch, size);
-    memset(values + groups->column_count, 0, groups->value_count * sizeof *values - size);
+    memset((char *)values + size, 0, all - size);
     for (size_t i = 0; i < groups->column_count; i++)
         if (keep_value(groups, &values[i]) < 0)
             return NULL;
@@ -214,6 +261,19 @@ static struct counted_group *find_group(struct groups *groups, const struct reco
     return group;
 }
 
+static int add_to_tallies(const struct groups *groups, const struct counted_group *group,
+                          const struct record *record, const struct context *context)
+{
+    const uint64_t rows = record_rows(record);
+    int error = 0;
+
+    for (size_t i = 0; i < groups->tallied_count && rows && !error; i++) {
+        const struct value value = field_value(groups->tallied[i].column, record, context);
+        error = tally_add(tally_of(groups, group, i), &value, rows, groups->tallied[i].keeps);
+    }
+    return error;
+}
+
 int groups_add(struct groups *groups, const struct record *record, const struct context *context)
 {
     struct counted_group *group = find_group(groups, record, context);
@@ -225,7 +285,7 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
         const struct value value = field_value(groups->listing->sum[i], record, context);
         value_add(&group->values[groups->column_count + i], &value);
     }
-    return 0;
+    return groups->tallied_count ? add_to_tallies(groups, group, record, context) : 0;
 }
 
 static int compare_groups(const void *a, const void *b, void *arg)
@@ -286,13 +346,49 @@ static void add_shares(struct groups *groups)
     }
 }
 
+/* Computes the aggregates of each group, which are its last values. */
+static int add_aggregates(struct groups *groups)
+{
+    const struct listing *listing = groups->listing;
+    const size_t first = groups->value_count - listing->aggregate_count;
+    int error = 0;
+
+    for (size_t i = 0; i < listing->aggregate_count; i++) {
+        const struct aggregate *aggregate = &listing->aggregates[i];
+        const size_t tally = groups_tally_of(groups, aggregate->field);
+        for (size_t j = 0; j < groups->table.count && !error; j++) {
+            const struct counted_group *group = hash_table_at(&groups->table, j);
+            error =
+                tally_value(tally_of(groups, group, tally), aggregate, &group->values[first + i]);
+        }
+    }
+    return error;
+}
+
+void groups_report(const struct groups *groups, struct report *report)
+{
+    for (size_t i = 0; i < groups->tallied_count; i++) {
+        uint64_t unknown = 0, rows = 0;
+        for (size_t j = 0; j < groups->table.count; j++) {
+            const struct counted_group *group = hash_table_at(&groups->table, j);
+            unknown += tally_of(groups, group, i)->unknown;
+            rows += group->count;
+        }
+        if (unknown)
+            report_note(report, "%s: left out %" PRIu64 " of %" PRIu64 " row%s that have no value",
+                        groups->tallied[i].column->name, unknown, rows, rows == 1 ? "" : "s");
+    }
+}
+
 int groups_finish(struct groups *groups, struct rows *rows)
 {
     struct hash_table *table = &groups->table; /* this sort makes lookups in the table impossible */
+    int error = add_aggregates(groups);
 
     if (groups->listing->percent)
         add_shares(groups);
-    int error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
+    if (!error)
+        error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
 
     for (size_t i = 0; i < table->count && !error; i++) {
         const struct counted_group *group = hash_table_at(table, i);

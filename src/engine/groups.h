@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* --count-by: counts the records of each distinct combination of values. */
+/* --count-by: counts the records of each distinct combination of values. Without a column to count
+ * by, all records are one group, which also exists without any record. */
 #ifndef ENGINE_GROUPS_H
 #define ENGINE_GROUPS_H
 
 #include "engine/rows.h"
+#include "fastnet/report.h"
 
 struct groups;
 
@@ -19,5 +21,8 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
  * number of rows if there are no sums. Equal groups are in the order of their values. The records
  * borrow from the groups. Returns 0 or -ENOMEM. */
 int groups_finish(struct groups *groups, struct rows *rows);
+
+/* Notes how many rows the aggregates leave out, for each of their columns. */
+void groups_report(const struct groups *groups, struct report *report);
 
 #endif

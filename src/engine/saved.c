@@ -11,6 +11,7 @@ struct saved_run {
     struct run *run;
     /* The columns that say to which table a row belongs; NULL: the kind has no such column. */
     const struct field *family, *protocol, *listed;
+    uint64_t unchosen; /* rows of tables that the listing does not have */
 };
 
 /* False if the row has this number, and it is not the number of the table. */
@@ -39,7 +40,7 @@ static const struct listing_table *table_of(const struct saved_run *saved,
     for (size_t i = 0; i < listing->table_count; i++) {
         const struct listing_table *at = &listing->tables[i];
         const struct table *table = at->table;
-        if (!table || table->kind != record->kind)
+        if (!table || table->kind->name != record->kind->name) /* a kind with rates has its name */
             continue;
         const bool fits = table == &table_unlisted ? is_unlisted(saved, record)
                           : listing->unlisted == UNLISTED_ONLY
@@ -59,6 +60,7 @@ static int saved_take(const struct record *record, void *arg)
     struct run *run = saved->run;
     const struct listing_table *table = table_of(saved, record);
 
+    saved->unchosen += !table && (!run->listing->where || run_wants(run, record));
     if (!table || !run_wants(run, record))
         return 0;
     if (run->listing->limit && run->limits.taken++ == run->listing->limit)
@@ -96,6 +98,11 @@ int run_saved(struct run *run)
     error = source->read(source, &query, saved_take, &saved);
     if (error == -ECANCELED)
         error = 0; /* the limit */
+    if (saved.unchosen)
+        report_note(run->report,
+                    "%llu row%s of other tables %s not listed (try fastnet --from=FILE)",
+                    (unsigned long long)saved.unchosen, saved.unchosen == 1 ? "" : "s",
+                    saved.unchosen == 1 ? "is" : "are");
     if (!error && run->keep_all)
         error = run_emit_gathered(run, 0, listing->table_count);
     if (!error && run->groups)

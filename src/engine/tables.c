@@ -373,8 +373,8 @@ static bool may_be_counted(const struct run *run, const struct table *table)
     const struct listing *listing = run->listing;
     const uint64_t known = table->counted ? backends_fields(table->counted) : 0;
 
-    if (!run->groups || listing->where || listing->sum_count || listing->exact || listing->delta ||
-        run->unlisted.wanted || is_saved(run, table))
+    if (!run->groups || listing->where || listing->sum_count || listing->aggregate_count ||
+        listing->exact || listing->delta || run->unlisted.wanted || is_saved(run, table))
         return false;
     for (size_t i = 0; i < listing->count_by_count; i++) {
         const uint64_t fields = listing->count_by[i]->fields; /* 0: no backend fills it */

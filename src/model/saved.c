@@ -643,11 +643,26 @@ bool saved_is_first_owner(const struct cell *cell)
     return owners.type == VALUE_OWNERS && owners.owners.first == cell->owner;
 }
 
+const char *saved_string(const struct record *record, const char *column)
+{
+    const struct field *field = record->saved ? field_named(record->kind, column) : NULL;
+    const struct saved_cell *cell = field ? saved_cell_of(record, field) : NULL;
+
+    return cell && cell->type == SAVED_STRING ? (const char *)record->saved + cell->offset : NULL;
+}
+
+/* A view that needs no names is made again, because tables for people have short forms of it. */
+static bool is_made_again(const struct cell *cell)
+{
+    return cell->field->type == VALUE_VIEW && !(cell->field->lookups & ~NEED_OWNERS) &&
+           can_compute(cell);
+}
+
 struct value saved_value(const struct cell *cell)
 {
     const struct saved_cell *saved = saved_cell_of(cell->record, cell->field);
 
-    if (saved)
+    if (saved && !is_made_again(cell))
         return cell->owner && !saved_is_first_owner(cell) ? unknown
                                                            : saved_decode(cell->record->saved, saved,
                                                                           cell->field);

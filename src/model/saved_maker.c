@@ -176,7 +176,8 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
     for (size_t i = 0; i < json->count; i++) {
         const struct json_member *member = &json->members[i];
         if (columns[i] < SAVED_COLUMNS_MAX && member->type == JSON_NULL)
-            row->cells[columns[i]].type = SAVED_NULL;
+            row->cells[columns[i]] =
+                (struct saved_cell){(uint32_t)(dst - (char *)row), 0, SAVED_NULL};
         else if (columns[i] < SAVED_COLUMNS_MAX)
             dst = put_cell(row, columns[i], dst, (enum saved_type)member->type,
                            json_value(json, member));

@@ -189,6 +189,11 @@ static bool number_of_value(const struct field *field, const struct value *value
     case VALUE_TIME:
         *number = value->number;
         break;
+    case VALUE_SIGNED:
+        if (value->integer.negative)
+            return false;
+        *number = value->integer.magnitude;
+        break;
     case VALUE_FLAGS:
         *number = value->flags.bits[0];
         return !value->flags.bits[1] && !(*number >> (8 * field->member - 1) >> 1);

@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
@@ -135,8 +134,7 @@ void attempt_probe_destroy(struct attempt_probe *probe)
         return;
     const int descriptors[] = {probe->map, probe->drops, probe->sent, probe->received};
     for (size_t i = 0; i < COUNT(descriptors); i++)
-        if (descriptors[i] >= 0)
-            close(descriptors[i]);
+        bpf_close(descriptors[i]);
     if (probe->table)
         munmap(probe->table, sizeof *probe->table);
     free(probe->drop_reasons.list);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
@@ -42,10 +41,8 @@ void byte_counts_destroy(struct byte_counts *counts)
     if (!counts)
         return;
     for (size_t way = 0; way < WAYS; way++)
-        if (counts->links[way] >= 0)
-            close(counts->links[way]);
-    if (counts->map >= 0)
-        close(counts->map);
+        bpf_close(counts->links[way]);
+    bpf_close(counts->map);
     hash_table_finish(&counts->seen);
     free(counts);
 }

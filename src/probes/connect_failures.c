@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
@@ -25,10 +24,8 @@ void connect_failures_destroy(struct connect_failures *failures)
 {
     if (!failures)
         return;
-    if (failures->link >= 0)
-        close(failures->link);
-    if (failures->map >= 0)
-        close(failures->map);
+    bpf_close(failures->link);
+    bpf_close(failures->map);
     if (failures->notes)
         munmap(failures->notes, NOTES_SIZE);
     free(failures);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
@@ -46,8 +45,7 @@ static void connects_end(struct connects *connects)
         munmap(connects->slots, slots_size);
     connects->slots = NULL;
     for (size_t i = 0; i < DESCRIPTORS; i++) {
-        if (connects->fd[i] >= 0)
-            close(connects->fd[i]);
+        bpf_close(connects->fd[i]);
         connects->fd[i] = -1;
     }
 }

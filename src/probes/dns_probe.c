@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <unistd.h>
 
 #include "fastnet/array.h"
 #include "fastnet/bpf_map.h"
@@ -32,8 +31,7 @@ void dns_probe_destroy(struct dns_probe *probe)
     if (!probe)
         return;
     for (size_t i = 0; i < COUNT(probe->fd); i++)
-        if (probe->fd[i] >= 0)
-            close(probe->fd[i]);
+        bpf_close(probe->fd[i]);
     if (probe->notes)
         munmap(probe->notes, sizeof *probe->notes);
     free(probe->marks);
@@ -175,10 +173,10 @@ static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_q
     note = *place;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (__atomic_load_n(&place->cookie, __ATOMIC_RELAXED) != cookie ||
-        (note.id && probe->notes->sockets[cookie % DNS_SOCKETS] & DNS_UNREAD) ||
-        (!note.received && dns_note_has_answer_elsewhere(probe->notes, i)))
+        (note.id && probe->notes->sockets[cookie % DNS_SOCKETS] & DNS_UNREAD))
         return false;
     *queries = (struct dns_queries){
+        .cookie = cookie,
         .netns = note.netns,
         .server = address_make(note.family, note.server),
         .pid = note.pid,
@@ -191,8 +189,8 @@ static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_q
 }
 
 /* Returns whether the process sent the same query to another server at the same time, and got an
- * answer from there: then it may have closed the socket of this query before its answer came. Ids
- * of connected sockets are not known. A socket that sends more queries is not closed. */
+ * answer from there later: then it may have closed the socket of this query before its answer came.
+ * Ids of connected sockets are not known. A socket that sends more queries is not closed. */
 static bool dns_probe_is_race(const struct dns_note *note, const struct dns_note *const *answered,
                               size_t count)
 {
@@ -202,7 +200,9 @@ static bool dns_probe_is_race(const struct dns_note *note, const struct dns_note
         const struct dns_note *other = answered[i];
         const uint64_t apart = other->sent_at > note->sent_at ? other->sent_at - note->sent_at
                                                               : note->sent_at - other->sent_at;
-        if (apart <= AT_ONCE && other->pid == note->pid && other->id == note->id &&
+        const bool is_later =
+            other->timed < other->received || other->sent_at + other->time >= note->sent_at;
+        if (apart <= AT_ONCE && is_later && other->pid == note->pid && other->id == note->id &&
             other->cookie != note->cookie &&
             memcmp(other->server, note->server, sizeof note->server) != 0)
             return true;

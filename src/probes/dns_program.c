@@ -219,7 +219,6 @@ static void dns_put_note(struct assembly *to, unsigned into, int map)
     dns_put_element(to, into, map, 0, DNS_NOTES, DNS_NOTE_SHIFT);
 }
 
-
 /* Sets register 2 to the address of the element of `last` for the socket and the id. */
 static void dns_put_last(struct assembly *to, int map)
 {

@@ -37,7 +37,7 @@ enum { DNS_WAIT_SHIFT = 33 };
 enum { DNS_NOTES = 2048, DNS_NOTE_SHIFT = 7, DNS_LAST = 8192, DNS_SOCKETS = 8192 };
 struct dns_notes {
     struct dns_note notes[DNS_NOTES];
-    uint16_t last[DNS_LAST]; /* by cookie and id: the last note with both */
+    uint16_t last[DNS_LAST];      /* by cookie and id: the last note with both */
     uint8_t sockets[DNS_SOCKETS]; /* by cookie: DNS_ASKED and DNS_UNREAD */
 };
 /* The socket sent a query; and received without a peer, with a call whose buffer is not known. */

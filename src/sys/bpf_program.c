@@ -477,6 +477,12 @@ int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t
     return link;
 }
 
+void bpf_close(int descriptor)
+{
+    if (descriptor >= 0)
+        close(descriptor);
+}
+
 /* --- Iterators -------------------------------------------------------------------------------- */
 
 /* A kernel that cannot limit the walk to one task refuses its number: E2BIG. The iterator keeps the

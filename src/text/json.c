@@ -382,8 +382,10 @@ static inline const char *take_token(struct json_reader *reader, const char *at,
         json_leave(reader, (size_t)(at + 1 - row));
         return at + 1;
     case EXPECT_COLON:
+        if (*at != ':')
+            return NULL;
         reader->expected = EXPECT_VALUE;
-        return *at == ':' ? at + 1 : NULL;
+        return at + 1;
     case EXPECT_FIRST_KEY:
     case EXPECT_KEY:
         if (ends && reader->expected == EXPECT_FIRST_KEY) {
@@ -580,15 +582,21 @@ static int json_fill(struct json_reader *reader)
     return error;
 }
 
-/* Notes that the row is broken, so that the next call goes on after it. */
+/* Notes that the row is broken, so that the next call goes on after it. If the row goes on in another
+ * line, that line may begin a row: perhaps only the end of this row is missing. */
 static int skip_row(struct json_reader *reader, const char *problem)
 {
+    const char *row = reader->buffer + reader->row;
+    const char *newline =
+        reader->in_row ? memrchr(row, '\n', reader->at - reader->row) : NULL;
+
+    if (newline)
+        reader->at = (size_t)(newline + 1 - reader->buffer);
+    reader->column = 0;
     reader->problem = problem;
     reader->in_row = false;
     reader->skipping = true;
-    /* a row that was cut at the end of a line breaks at the row in the next line */
-    reader->line_begins = reader->at && reader->buffer[reader->at - 1] == '\n';
-    reader->column = reader->line_begins ? 0 : reader->column;
+    reader->line_begins = newline;
     reader->allowed = reader->in_array ? array_resumed : outside;
     return -EBADMSG;
 }
@@ -596,11 +604,11 @@ static int skip_row(struct json_reader *reader, const char *problem)
 /* Passes the row on, which ends before reader->at. */
 static int pass_row(struct json_reader *reader, struct json_row *row)
 {
+    if (!unescape_row(reader))
+        return skip_row(reader, "an escape in a string is no character");
     reader->in_row = false;
     reader->column = reader->at - reader->row + reader->indent;
     reader->allowed = reader->in_array ? array_after_row : outside;
-    if (!unescape_row(reader))
-        return skip_row(reader, "an escape in a string is no character");
     *row = (struct json_row){reader->buffer + reader->row, reader->members, reader->count,
                              reader->row_line};
     return 1;

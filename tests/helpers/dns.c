@@ -11,9 +11,9 @@
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
  * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
  * query; "first": connected sockets for two queries each, whose program takes the first answer;
- * "kept": one unconnected socket for all; "race": asks all servers at once and takes the
- * first answer; "idle": a connected socket that sends nothing. Prints "ready", and ends when stdin
- * ends.
+ * "kept": one unconnected socket for all; "unread": so, too, but no answer is read; "race": asks
+ * all servers at once and takes the first answer; "idle": a connected socket that sends nothing.
+ * Prints "ready", and ends when stdin ends.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@
 
 #include "sockets.h"
 
-enum { SERVERS = 4, QUEUE = 4096, QUERY = 29 };
+enum { SERVERS = 16, QUEUE = 4096, QUERY = 29 };
 
 static struct {
     const char *how;
@@ -142,7 +142,7 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
             (void)!sendto(sockets[i].fd, query, QUERY, 0, connects ? NULL : place_address(to),
                           connects ? 0 : to->size);
     }
-    if (poll(sockets, count, (int)asked.timeout) > 0)
+    if (!is_how("unread") && poll(sockets, count, (int)asked.timeout) > 0)
         for (size_t i = 0; i < count; i++)
             if (sockets[i].revents)
                 (void)!recv(sockets[i].fd, query, QUERY, MSG_DONTWAIT);
@@ -153,7 +153,7 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
 static void *ask(void *arg)
 {
     const int family = asked.servers[0].address.ss_family;
-    const int kept = is_how("kept") ? socket_new(family, SOCK_DGRAM, 0) : -1;
+    const int kept = is_how("kept") || is_how("unread") ? socket_new(family, SOCK_DGRAM, 0) : -1;
     uint16_t id = (uint16_t)(uintptr_t)arg;
 
     if (is_how("idle"))

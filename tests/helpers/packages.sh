@@ -41,6 +41,7 @@ expected() # ZSHDIR FILE...
 {
     sort <<LIST
 /usr/bin/fastnet
+/usr/lib/systemd/system/fastnet-record.service
 /usr/share/bash-completion/completions/fastnet
 /usr/share/fish/vendor_completions.d/fastnet.fish
 /usr/share/man/man5/fastnet-metrics.5.gz
@@ -53,6 +54,7 @@ expected() # ZSHDIR FILE...
 /usr/share/man/man8/fastnet-doctor.8.gz
 /usr/share/man/man8/fastnet-drops.8.gz
 /usr/share/man/man8/fastnet-neigh.8.gz
+/usr/share/man/man8/fastnet-record.8.gz
 /usr/share/man/man8/fastnet-sockets.8.gz
 /usr/share/man/man8/fastnet-ss.8.gz
 /usr/share/man/man8/fastnet-top.8.gz

@@ -282,6 +282,50 @@ static void groups_have_columns_of_counts_sums_and_shares(void **state)
     assert_true(resolved.command.listing.percent);
 }
 
+static void aggregates_are_columns_that_say_what_they_are(void **state)
+{
+    struct resolved resolved;
+    const struct listing *listing = &resolved.command.listing;
+
+    (void)state;
+    resolve(&resolved, (struct common){.count_by = "state",
+                                       .sum = "recv_q",
+                                       .percent = true,
+                                       .avg = "rtt,recv_q",
+                                       .min = "started",
+                                       .max = "rtt",
+                                       .median = "rtt",
+                                       .quantile = "rtt:0.95,rtt:.999,rtt:1,rtt:0,rtt:0.005",
+                                       .unknown = "rtt",
+                                       .sort = "-rtt_avg,rtt_p99_9"});
+    assert_string_equal(resolved.said.text, "");
+    assert_string_equal(resolved.shown, "state,count,recv_q,count_percent,recv_q_percent,rtt_avg,"
+                                        "recv_q_avg,started_min,rtt_max,rtt_median,rtt_p95,"
+                                        "rtt_p99_9,rtt_p100,rtt_p0,rtt_p0_5,rtt_unknown");
+    assert_string_equal(listing->sort[0].field->name, "rtt_avg");
+    assert_true(listing->sort[0].descending);
+    assert_true(listing->needs.fields & SOCKET_TCP_INFO);
+    assert_true(listing->named.fields & SOCKET_TCP_INFO);
+    assert_int_equal(listing->aggregates[5].millionths, 950000);
+    assert_int_equal(resolved.command.shown[5]->type, VALUE_FINE);
+    assert_int_equal(resolved.command.shown[5]->unit, UNIT_SECONDS);
+    assert_int_equal(resolved.command.shown[6]->type, VALUE_DECIMAL); /* of whole numbers */
+    assert_int_equal(resolved.command.shown[7]->type, VALUE_TIME);
+    assert_int_equal(resolved.command.shown[15]->type, VALUE_NUMBER);
+    assert_int_equal(resolved.command.shown[15]->unit, UNIT_NONE);
+}
+
+static void sums_and_aggregates_need_no_column_to_count_by(void **state)
+{
+    struct resolved resolved;
+
+    (void)state;
+    resolve(&resolved, (struct common){.sum = "recv_q", .avg = "rtt"});
+    assert_string_equal(resolved.said.text, "");
+    assert_string_equal(resolved.shown, "count,recv_q,rtt_avg");
+    assert_true(listing_counts(&resolved.command.listing));
+}
+
 /* The network of ::1 or 192.0.2.77 in the words of --count-by. */
 static void assert_network(const char *words, const char *address, const char *expected)
 {
@@ -326,7 +370,16 @@ static void columns_that_cannot_be_counted_or_added_are_refused(void **state)
     assert_refused((struct common){.count_by = "uid", .sum = "state"},
                    "--sum: column 'state' has no numbers");
     assert_refused((struct common){.count_by = "uid", .sum = "recvq"}, "did you mean recv_q?");
-    assert_refused((struct common){.sum = "recv_q"}, "--sum needs --count-by");
+    assert_refused((struct common){.count_by = "uid", .avg = "state"},
+                   "--avg: column 'state' has no numbers");
+    assert_refused((struct common){.max = "recvq"}, "did you mean recv_q?");
+    assert_refused((struct common){.min = "rtt,rtt"}, "named twice: 'rtt_min'");
+    assert_refused((struct common){.columns = "rtt", .median = "rtt"}, "--columns cannot be");
+    assert_refused((struct common){.avg = "rtt", .sort = "rtt"}, "did you mean rtt_avg?");
+    static const char *const quantiles[] = {"rtt",    "rtt:",  "rtt:95",   "rtt:1.1",
+                                            "rtt:-1", "rtt:x", "rtt:0.5x", "rtt:0.95:0.99"};
+    for (size_t i = 0; i < sizeof quantiles / sizeof *quantiles; i++)
+        assert_refused((struct common){.quantile = quantiles[i]}, "such as rtt:0.95");
     assert_refused((struct common){.percent = true}, "--percent needs --count-by");
 }
 
@@ -372,6 +425,8 @@ int main(void)
         cmocka_unit_test(several_columns_to_sort_by_have_a_direction_each),
         cmocka_unit_test(colours_are_as_the_option_and_then_the_environment_say),
         cmocka_unit_test(groups_have_columns_of_counts_sums_and_shares),
+        cmocka_unit_test(aggregates_are_columns_that_say_what_they_are),
+        cmocka_unit_test(sums_and_aggregates_need_no_column_to_count_by),
         cmocka_unit_test(addresses_are_counted_by_their_networks),
         cmocka_unit_test(columns_that_cannot_be_counted_or_added_are_refused),
     };

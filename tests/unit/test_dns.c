@@ -237,6 +237,8 @@ static void queries_that_may_become_a_finding_get_their_time(void **state)
     server->waiting = 1000;
     assert_int_equal(dns_servers_due(&scene.servers, 1000 + DNS_WAIT_LONE),
                      1000 + DNS_WAIT_LONE + DNS_WAIT);
+    server->waiting = 5000; /* new queries do not prolong the run */
+    assert_int_equal(dns_servers_due(&scene.servers, 1000), 1000 + DNS_WAIT_LONE);
 }
 
 /* --- Tables ----------------------------------------------------------------------------------- */
@@ -316,6 +318,48 @@ static void a_process_that_asks_many_servers_may_miss_some(void **state)
     assert_int_equal(examine(), 1);
 }
 
+/* It searches for servers. */
+static void a_process_that_asks_many_silent_servers_is_no_finding(void **state)
+{
+    (void)state;
+    for (unsigned i = 1; i < 10; i++) {
+        char address[INET_ADDRSTRLEN];
+        snprintf(address, sizeof address, "192.0.2.%u", i);
+        add_server(address, 5)->unanswered = 3;
+    }
+    assert_int_equal(examine(), 0);
+    scene.servers.count = 8;
+    assert_int_equal(examine(), 8);
+}
+
+/* --- Programs that do not wait ---------------------------------------------------------------- */
+
+static void only_awaited_queries_count_if_answers_may_have_come_too_late(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->sent = server->unanswered = 9;
+    scene.before.counts.numbers[UDP_NO_PORTS] = 1;
+    scene.now.counts.numbers[UDP_NO_PORTS] = 2;
+    assert_int_equal(examine(), 0);
+    server->unanswered = 9;
+    server->awaited = 3;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], "none of 3 queries"));
+}
+
+static void only_awaited_queries_count_if_the_program_does_not_read(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    server->sent = server->unanswered = 9;
+    assert_int_equal(examine(), 1);
+    server->unread = 1;
+    assert_int_equal(examine(), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +377,9 @@ int main(void)
         TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
         TEST(without_the_probe_a_part_is_missing),
         TEST(a_process_that_asks_many_servers_may_miss_some),
+        TEST(a_process_that_asks_many_silent_servers_is_no_finding),
+        TEST(only_awaited_queries_count_if_answers_may_have_come_too_late),
+        TEST(only_awaited_queries_count_if_the_program_does_not_read),
     };
 
     return cmocka_run_group_tests_name("dns", tests, NULL, NULL);

@@ -301,9 +301,8 @@ static void a_storm_that_has_ended_is_healthy(void **state)
 
     take_ended(scene, 2, 5000, 2); /* a benchmark, which has just begun */
     assert_int_equal(try_rule(scene, "storm"), 0);
-    assert_int_equal(scene->now.sockets.storms->all.ended[0] +
-                         scene->now.sockets.storms->all.ended[1],
-                     5000);
+    assert_int_equal(
+        scene->now.sockets.storms->all.ended[0] + scene->now.sockets.storms->all.ended[1], 5000);
 }
 
 static void the_lowest_of_three_rates_counts(void **state)

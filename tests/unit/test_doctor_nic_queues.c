@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "backend/queue/decode.h"
+#include "cells.h"
+#include "cli/where/where.h"
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
 #include "fastnet/kernel_abi.h"
@@ -26,6 +28,7 @@ struct scene {
     size_t count;
     uint8_t severity[KEPT_MAX];
     char summaries[KEPT_MAX][TEXT_SIZE], evidence[KEPT_MAX][TEXT_SIZE], advice[KEPT_MAX][TEXT_SIZE];
+    char command[TEXT_SIZE]; /* of the last finding */
 };
 
 static void copy(char text[TEXT_SIZE], struct text from)
@@ -43,6 +46,7 @@ static int keep(const struct record *record, void *arg)
     copy(scene->summaries[scene->count], finding->summary);
     copy(scene->evidence[scene->count], finding->evidence);
     copy(scene->advice[scene->count], finding->advice);
+    copy(scene->command, finding->command);
     scene->count++;
     return 0;
 }
@@ -111,13 +115,12 @@ struct counter {
     uint32_t value;
 };
 
-/* Adds a queue to the reading, as the kernel answers. */
-static void put_queue(struct reading *reading, uint32_t direction, uint32_t id,
-                      const struct counter *counters)
+/* Fills the record of a queue from an answer of the kernel. */
+static void fill_queue(struct record *record, uint32_t direction, uint32_t id,
+                       const struct counter *counters)
 {
     const struct genlmsghdr header = {.cmd = NETDEV_COMMAND_QSTATS_GET, .version = 1};
     struct wire wire = {.length = 0};
-    struct record record;
 
     wire_message(&wire, 20, NLM_F_MULTI, 1);
     wire_put(&wire, &header, sizeof header);
@@ -126,7 +129,16 @@ static void put_queue(struct reading *reading, uint32_t direction, uint32_t id,
     wire_u32(&wire, QSTATS_QUEUE_ID, id);
     for (; counters->type; counters++)
         wire_u32(&wire, counters->type, counters->value);
-    assert_int_equal(queue_decode(wire_last(&wire), &record), 0);
+    assert_int_equal(queue_decode(wire_last(&wire), record), 0);
+}
+
+/* Adds a queue to the reading. */
+static void put_queue(struct reading *reading, uint32_t direction, uint32_t id,
+                      const struct counter *counters)
+{
+    struct record record;
+
+    fill_queue(&record, direction, id, counters);
     assert_int_equal(nic_queues_take(&reading->queues, &record), 0);
 }
 
@@ -451,9 +463,34 @@ static void drops_before_a_card_name_the_queue_that_was_full(void **state)
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, make_scene, remove_scene)
 
+/* --- The command ------------------------------------------------------------------------------ */
+
+/* Most machines have no card with such counters, so the filter of the command is tried here. */
+static void the_command_shows_receive_queues(void **state)
+{
+    static const char begin[] = "fastnet netstat -i --queues --where '";
+    struct scene *scene = *state;
+    struct where where = {0};
+    struct record received, sent;
+    char filter[64] = "";
+
+    put_loss(scene, QSTATS_RX_HW_DROP_OVERRUNS, 11);
+    assert_int_equal(try_rule(scene, "nic-queue"), 1);
+    assert_memory_equal(scene->command, begin, strlen(begin));
+    assert_int_equal(sscanf(scene->command + strlen(begin), "%63[^']", filter), 1);
+    fill_queue(&received, QUEUE_RX, 0, COUNTERS({QSTATS_RX_PACKETS, 1}));
+    fill_queue(&sent, QUEUE_TX, 0, COUNTERS({QSTATS_TX_PACKETS, 1}));
+    const struct predicate *predicate = where_parse(&where, &kind_queue, filter);
+    assert_non_null(predicate);
+    assert_true(predicate_holds(predicate, &received, &no_names));
+    assert_false(predicate_holds(predicate, &sent, &no_names));
+    where_finish(&where);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(the_command_shows_receive_queues),
         TEST(a_queue_without_free_buffers_is_a_fault_from_one_in_a_thousand_on),
         TEST(other_drops_are_a_warning_from_one_percent_on),
         TEST(drops_by_a_limit_of_the_rate_are_named_so),

@@ -687,11 +687,16 @@ static void matches_of_iptables_are_known_for_ports_and_states(void **state)
         .flags = XT_MULTIPORT_DESTINATION, .count = 2, .ports = {22, 80}, .invert = 1};
     const struct xt_conntrack_mtinfo3 related = {.match_flags = XT_CONNTRACK_STATE,
                                                  .state_mask = ESTABLISHED_OR_RELATED};
+    struct xt_conntrack_mtinfo3 alias = related;
     struct rules rules = drops_by_policy(), others = drops_by_policy();
 
     (void)state;
     rule_in(&rules, "in");
     match(&rules, "conntrack", 3, &related, sizeof related);
+    then(&rules, NF_ACCEPT, NULL);
+    alias.match_flags |= XT_CONNTRACK_STATE_ALIAS; /* -m state */
+    rule_in(&rules, "in");
+    match(&rules, "conntrack", 3, &alias, sizeof alias);
     then(&rules, NF_ACCEPT, NULL);
     rule_in(&rules, "in");
     match(&rules, "tcp", 0, &tcp, sizeof tcp);

@@ -505,6 +505,73 @@ static void counts_are_called_as_what_they_count(void **unused)
         strstr(text, "# HELP fastnet_sockets_sum_recv_q_bytes sum over these rows of: "));
 }
 
+/* A column of --avg, --quantile ...; the caller frees nothing. */
+static struct field aggregate_of(const char *column, const char *name, enum value_type type,
+                                 size_t index)
+{
+    struct field field;
+
+    field_counted(&field, field_named(&kind_socket, column), index);
+    field.name = name;
+    field.type = type;
+    field.aggregate = true;
+    return field;
+}
+
+static void aggregates_have_their_function_at_the_end_of_the_name(void **unused)
+{
+    struct field by = aggregate_of("state", "state", VALUE_TEXT, 0);
+    const struct field average = aggregate_of("rtt", "rtt_avg", VALUE_FINE, 1),
+                       quantile = aggregate_of("rtt", "rtt_p99_9", VALUE_FINE, 2),
+                       first = aggregate_of("started", "started_min", VALUE_TIME, 3),
+                       most = aggregate_of("bytes_sent", "bytes_sent_max", VALUE_NUMBER, 4);
+    const struct value values[] = {string_value("LISTEN"),
+                                   {.type = VALUE_FINE, .number = 20500},
+                                   {.type = VALUE_FINE, .number = 31000},
+                                   {.type = VALUE_TIME, .number = UINT64_C(5000000000)},
+                                   number_value(70)};
+    const struct record record = {.kind = &kind_count, .count = {values, 3}};
+    struct output listing;
+
+    (void)unused;
+    by.aggregate = false;
+    by.key = true;
+    const struct field *const columns[] = {&by, &field_count, &average, &quantile, &first, &most};
+    for (int open = 0; open <= 1; open++) {
+        begin_as(&listing, open ? sink_openmetrics_create : sink_prometheus_create,
+                 kind_socket.name, columns, COUNT(columns));
+        listing.sink->ops->row(listing.sink, &record);
+        const char *text = output_text(&listing);
+        assert_non_null(strstr(text, "# HELP fastnet_sockets_rtt_seconds_avg avg over these rows"
+                                     " of: "));
+        assert_non_null(
+            strstr(text, " gauge\nfastnet_sockets_rtt_seconds_avg{state=\"LISTEN\"} 0.020500\n"));
+        assert_non_null(
+            strstr(text, "fastnet_sockets_rtt_seconds_p99_9{state=\"LISTEN\"} 0.031000\n"));
+        assert_non_null(strstr(text, "fastnet_sockets_started_timestamp_seconds_min{state=\"LISTEN"
+                                     "\"} 5.000000\n"));
+        assert_non_null(strstr(text, "fastnet_sockets_sent_bytes_max{state=\"LISTEN\"} 70\n"));
+        assert_null(strstr(text, "# UNIT")); /* which would have to be the end of the name */
+    }
+}
+
+static void aggregates_of_groups_with_equal_labels_are_left_out(void **unused)
+{
+    const struct field average = aggregate_of("rtt", "rtt_avg", VALUE_FINE, 0);
+    const struct value value = {.type = VALUE_FINE, .number = 20500};
+    const struct record record = {.kind = &kind_count, .count = {&value, 3}};
+    const struct field *const columns[] = {&field_count, &average};
+    struct output listing;
+
+    (void)unused;
+    begin_as(&listing, sink_prometheus_create, kind_socket.name, columns, COUNT(columns));
+    listing.sink->ops->row(listing.sink, &record);
+    listing.sink->ops->row(listing.sink, &record);
+    const char *text = output_text(&listing);
+    assert_non_null(strstr(text, "fastnet_sockets 6\n"));
+    assert_null(strstr(text, "rtt"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -528,6 +595,8 @@ int main(void)
         cmocka_unit_test(states_and_limits_are_no_counters),
         cmocka_unit_test(rates_are_gauges),
         cmocka_unit_test(counts_are_called_as_what_they_count),
+        cmocka_unit_test(aggregates_have_their_function_at_the_end_of_the_name),
+        cmocka_unit_test(aggregates_of_groups_with_equal_labels_are_left_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,23 +10,18 @@
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netfilter_ipv4.h>
-#include <linux/pkt_sched.h>
-#include <linux/rtnetlink.h>
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "backend/firewall/other_ways.h"
 #include "backend/netlink/attributes.h"
 #include "backend/netlink/netlink.h"
-#include "backend/queue/decode.h"
 #include "fastnet/array.h"
-#include "fastnet/diversions.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
-#include "sys/bpf_call.h"
 
 /* SETS_READ_MAX: the elements of further sets are not read. TRIES_MAX: readings, if the rules
  * change meanwhile. CHAIN_OFFLOADED: NFT_CHAIN_HW_OFFLOAD of newer headers. */
@@ -286,66 +281,6 @@ static int firewall_read_rules(struct firewall **firewall, struct netlink *netli
     if (!error)
         firewall_finish(*firewall);
     return error;
-}
-
-/* Linux 6.6 runs programs without a queueing discipline, too. Older kernels return -EINVAL. */
-static bool firewall_has_programs(int interface)
-{
-    enum { TCX_INGRESS = 46 }; /* BPF_TCX_INGRESS of linux/bpf.h */
-    union bpf_attr attributes;
-
-    memset(&attributes, 0, sizeof attributes);
-    attributes.query.target_fd = (uint32_t)interface; /* target_ifindex of newer headers */
-    attributes.query.attach_type = TCX_INGRESS;
-    return bpf_call_raised(RIGHT_NETFILTER, BPF_PROG_QUERY, &attributes) >= 0 &&
-           attributes.query.prog_cnt;
-}
-
-static int firewall_take_qdisc(const struct nlmsghdr *message, void *arg)
-{
-    struct attributes attributes;
-    struct decoding decoding = {.malformed = false};
-    struct attribute attribute;
-    bool *found = arg;
-
-    const struct tcmsg *header = message_header(message, sizeof *header, &attributes);
-
-    if (message->nlmsg_type != RTM_NEWQDISC || !header)
-        return 0;
-    *found |= header->tcm_parent == TC_H_ROOT && firewall_has_programs(header->tcm_ifindex);
-    while (attributes_next(&decoding, &attributes, &attribute))
-        if (attribute.type == TCA_KIND && attribute.content.length)
-            *found |= strncmp(attribute.content.data, "clsact", attribute.content.length) == 0 ||
-                      strncmp(attribute.content.data, "ingress", attribute.content.length) == 0;
-    return 0;
-}
-
-/* True if filters of tc(8) may see packets before rules do. They can send a packet to lo, or give
- * it to any socket. */
-static bool firewall_has_filters(struct netlink *netlink)
-{
-    struct report details = {.partial = false};
-    bool found = false;
-    const int error = qdiscs_dump(netlink, firewall_take_qdisc, &found, &details);
-
-    return error == -EOPNOTSUPP ? false : error < 0 || found; /* a kernel without traffic control */
-}
-
-/* Other parts of the kernel may hand a packet to a listener for whose port it was not sent, or have
- * rules of their own. Returns such a part, or NULL. */
-static const char *firewall_other_way(struct netlink *netlink, const char *proc_root)
-{
-    const unsigned diversions = diversions_beside_nftables(proc_root);
-    char name[IF_NAMESIZE];
-
-    if (diversions & DIVERSION_LEGACY)
-        return "iptables-legacy has rules";
-    if (diversions)
-        return "IPVS or programs of type sk_lookup may lead packets to any socket";
-    if (firewall_has_filters(netlink))
-        return "filters of tc see packets before the rules";
-    return if_indextoname(1, name) && strcmp(name, "lo") == 0 ? NULL
-                                                              : "the first interface is not lo";
 }
 
 int firewall_read(struct firewall **firewall, struct netlink *netlink, const char *proc_root)

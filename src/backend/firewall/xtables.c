@@ -74,12 +74,13 @@ static bool xtables_take_state(struct text info, struct firewall_step *step)
            xtables_take_states(step, states, XT_STATE_UNTRACKED, false);
 }
 
+/* XT_CONNTRACK_STATE_ALIAS: the rule was written with -m state; the kernel ignores this flag. */
 static bool xtables_take_conntrack(struct text info, struct firewall_step *step)
 {
     struct xt_conntrack_mtinfo3 conntrack;
 
     return attribute_bytes(info, &conntrack, sizeof conntrack) &&
-           conntrack.match_flags == XT_CONNTRACK_STATE &&
+           (conntrack.match_flags & ~XT_CONNTRACK_STATE_ALIAS) == XT_CONNTRACK_STATE &&
            xtables_take_states(step, conntrack.state_mask, XT_CONNTRACK_STATE_UNTRACKED,
                                conntrack.invert_flags & XT_CONNTRACK_STATE);
 }

@@ -88,9 +88,12 @@ static const char **mark_texts(const struct json_row *row, const char *key, char
 
     for (size_t i = 0; texts && is_list && json_next_element(&rest, &element);)
         if (element.type == JSON_STRING) {
+            char *const text_end = json_unescape(*end, element.value);
+            if (!text_end)
+                continue;
             texts[i++] = *end;
-            *end = json_unescape(*end, element.value);
-            *(*end)++ = '\0';
+            *text_end = '\0';
+            *end = text_end + 1;
         }
     return texts;
 }

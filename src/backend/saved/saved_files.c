@@ -41,7 +41,8 @@ struct saved_files {
     struct saved_source source; /* must be first */
     struct file_name *names;
     size_t name_count, name_room;
-    size_t next; /* index of the next file to open */
+    size_t next;   /* index of the next file to open */
+    size_t opened; /* number of files that could be opened */
     struct open_file file;
     struct mark_head mark;
     struct decompress decompress;
@@ -360,7 +361,8 @@ static const struct kind *find_kind(const struct saved_files *files, const struc
     if (hint && fits_kind(hint, row))
         return hint;
     report_loss(report,
-                count ? "%s: the columns fit several kinds of rows: %s"
+                count ? "%s: the columns fit several kinds of rows: %s; name the command that lists "
+                        "them, such as fastnet s --from=FILE"
                       : "%s: the columns are those of no listing of fastnet%s",
                 files->file.name, names);
     return NULL;
@@ -475,6 +477,7 @@ static int files_open_next(struct saved_files *files, struct report *report)
             return error;
         if (!error && files->maker)
             saved_maker_set_head(files->maker, &files->mark.head);
+        files->opened += !error;
         if (!error)
             return 1;
         report_loss(report, "%s: %s", files->file.name,
@@ -559,7 +562,7 @@ static bool files_have(const struct saved_source *source, const char *column)
 {
     const struct saved_files *files = (const struct saved_files *)source;
 
-    return !files->has_row || mark_member(&files->row, column);
+    return files->has_row && (!column || mark_member(&files->row, column));
 }
 
 static void files_destroy(struct saved_source *source)
@@ -599,10 +602,12 @@ static int files_begin(struct saved_files *files, const struct kind *kind, struc
         return files_guess_groups(files);
     if (files->has_row)
         return -1;
-    if (kind)
+    if (kind && files->opened)
         files->source.kind = kind;
     else if (!report->partial)
-        report_loss(report, "%s: no row and no head, so the kind of its rows is unknown",
+        report_loss(report,
+                    "%s: no row and no head, so the kind of its rows is unknown; name the command "
+                    "that lists them, such as fastnet s --from=FILE",
                     files->file.name);
     return files->source.kind ? 0 : -1;
 }

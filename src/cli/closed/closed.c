@@ -63,7 +63,7 @@ const struct grammar closed_grammar = {
     .name = "closed",
     .help = "connections as they end: their bytes, and which process had them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &common_options_of_recordings},
     .refused = refused,
     .kind = &kind_socket,
     .operands = operands,
@@ -72,6 +72,7 @@ const struct grammar closed_grammar = {
              "process." FILTERS_WORD_HELP,
     .important = "for u a port host process where columns limit json",
     .examples = examples,
+    .ended = true,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state, sock_send_length",
 };
 
@@ -141,12 +142,12 @@ static int closed_list(struct closed_command *command)
         .arg = &stream,
     };
     struct listing_table tables[WHICH_TABLES];
-    int status = common->from
+    int status = common_is_saved(common)
                      ? 0
                      : stream_begin(&stream, common, &listing.listing, 0,
                                     stream_kinds(tables, which_tables(&command->which, tables)));
 
-    if (!status && command->milliseconds && !common->explain && !common->from)
+    if (!status && command->milliseconds && !common->explain && !common_is_saved(common))
         stream_end_in(command->milliseconds);
     if (!status)
         status = command_run(&listing);

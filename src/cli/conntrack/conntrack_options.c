@@ -135,6 +135,8 @@ static const struct option options_table[] = {
          .argument = ARGUMENT_DURATION, .metavar = "[TIME]", .newer = true),
     LONG(THIS_ROW, "strict-interval", GROUP_SHOW, "with --continuous: do not lengthen the interval",
          .member = offsetof(struct conntrack_options, common.strict_interval), .newer = true),
+    LONG(THIS_ROW, "quiet", GROUP_SHOW, QUIET_HELP,
+         .member = offsetof(struct conntrack_options, common.quiet), .newer = true),
     OPTION('z', "zero", GROUP_SHOW, "set the listed counters to 0", WITH(LIST)),
     ABOUT_OPTIONS(GROUP_OTHER),
     CHANGE('D', "delete", WORD(NULL)),
@@ -171,7 +173,8 @@ static const struct example examples[] = {
 const struct grammar conntrack_grammar = {
     .name = "conntrack",
     .help = "the flows that the kernel tracks",
-    .tables = {OPTION_TABLE(groups, options_table), &filters_of_flows, &common_options},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_flows,
+               &common_options_without_quiet},
     .kind = &kind_flow,
     .listed = listed,
     .usage = "[COMMAND] [OPTION]...",

@@ -84,7 +84,7 @@ const struct grammar doctor_grammar = {
     .name = "doctor",
     .help = "what is wrong with this machine's network, and what to do",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &common_options_of_recordings},
     .kind = &kind_finding,
     .listed = listed,
     .operands = operands,
@@ -206,21 +206,22 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
                                 : has_moving_numbers(common)     ? FOR_MS
                                                                  : 0;
     common->no_header |= command->nagios;
-    common->human &= common->columns || common->count_by; /* else keep sentences */
+    common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
-    const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
-                           : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != rule_list_find(as_text("*"))
-                               ? "--exposed cannot be combined with --only or --skip"
-                           : exposed && command->nagios
-                               ? "--exposed cannot be combined with --nagios"
-                           : exposed && command->list ? "--exposed cannot be combined with --list"
-                           : common->from && command->nagios
-                               ? "--from cannot be combined with --nagios"
-                           : common->from && command->rules != rule_list_find(as_text("*"))
-                               ? "--from lists all saved findings (try --where 'rule = NAME')"
-                           : !command->rules          ? "--only and --skip leave no rule"
-                                                      : NULL;
+    const char *conflict =
+        command->nagios && columns       ? "--nagios cannot be combined with columns"
+        : command->list && columns       ? "--list cannot be combined with columns"
+        : command->list && common->quiet ? "--list cannot be combined with --quiet"
+        : exposed && command->rules != rule_list_find(as_text("*"))
+            ? "--exposed cannot be combined with --only or --skip"
+        : exposed && command->nagios ? "--exposed cannot be combined with --nagios"
+        : exposed && command->list   ? "--exposed cannot be combined with --list"
+        : common_is_saved(common) && command->nagios
+            ? "saved findings cannot be listed with --nagios"
+        : common_is_saved(common) && command->rules != rule_list_find(as_text("*"))
+            ? "all saved findings are listed (try --where 'rule = NAME')"
+        : !command->rules ? "--only and --skip leave no rule"
+                          : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
 
@@ -253,8 +254,8 @@ static bool doctor_shows_at_once(const struct doctor_command *command)
     const struct common *common = &command->common;
 
     return command->milliseconds && !common->interval_ms && !common->output && !common->sort &&
-           !common->limit && !common->explain && !command->nagios && !common_uses_columns(common) &&
-           isatty(STDOUT_FILENO);
+           !common->limit && !common->explain && !common->quiet && !command->nagios &&
+           !common_uses_columns(common) && isatty(STDOUT_FILENO);
 }
 
 #define FINDINGS_TABLE "severity rule subject summary"
@@ -296,6 +297,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .clock = true,
         /* finding_explain() reads all network namespaces; others watch ARP and neighbours */
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_PACKETS | 1u << RIGHT_BUFFERS,
+        .own_status = true,
         .another_follows = first,
         .quiet = first,
     };
@@ -400,7 +402,7 @@ int doctor_run(int argc, char *const argv[])
         return status;
     if (command.list)
         return rule_list_print(&command.common, command.rules);
-    return command.exposed       ? list_exposed(&command)
-           : command.common.from ? list_saved(&command)
-                                 : diagnose(&command);
+    return command.exposed                    ? list_exposed(&command)
+           : common_is_saved(&command.common) ? list_saved(&command)
+                                              : diagnose(&command);
 }

@@ -151,7 +151,7 @@ int drops_run(int argc, char *const argv[])
 
     if (status != PARSED)
         return status;
-    if (common_is_metrics(common) && !common->count_by && common->filters.count)
+    if (common_is_metrics(common) && !common_counts(common) && common->filters.count)
         return common_misuse(
             common, "metrics with a filter also need --count-by (such as --count-by=reason)");
     options = (struct drops_options){
@@ -161,7 +161,7 @@ int drops_run(int argc, char *const argv[])
                                                            : FOR_MS,
         .all_netns = common->all_netns,
         .harmless = command.all,
-        .merged = common_is_metrics(common) && !common->count_by,
+        .merged = common_is_metrics(common) && !common_counts(common),
         .noted = common->owners != OWNERS_PROC && !common->processes,
         .processes = common->processes ? common->processes : "/proc",
     };

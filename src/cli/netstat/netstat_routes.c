@@ -44,8 +44,7 @@ static void routes_add_table(struct routes *routes, uint8_t family, bool cache)
 static int routes_choose_tables(struct routes *routes)
 {
     const struct netstat_options *options = routes->options;
-    const char *usual = options->common.from ? "inet,inet6" : "inet";
-    const char *names = *options->afname ? options->afname : usual;
+    const char *names = *options->afname ? options->afname : "inet";
 
     for (struct text name; text_next(&names, ',', &name);) {
         const struct netstat_family *family = netstat_families;
@@ -133,7 +132,7 @@ int netstat_routes(const struct netstat_options *options)
         .listing = {.tables = routes.tables,
                     .table_count = routes.table_count,
                     .key = &key,
-                    .where = columns ? &usable : NULL,
+                    .where = columns && !common.from ? &usable : NULL,
                     .needs.fields = columns ? ROUTE_FURTHER_HOPS : 0},
         .layout_ops = &sink_route,
         .layout = &routes.layout,

@@ -7,6 +7,7 @@
 #include "cli/form.h"
 #include "cli/netstat/netstat.h"
 #include "cli/personality.h"
+#include "cli/recorded.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
@@ -59,8 +60,10 @@ static const struct refused refused[] = {
     {"backend", "auto netlink", "sockets are found again only by netlink"},
     {"exact", NULL, "record already asks again for rows that a sample misses"},
     {"output", NULL, "a recording is a directory (try fastnet record DIR)"},
-    {"json csv csv-safe prometheus openmetrics human no-header color", NULL,
+    {"json ndjson csv csv-safe prometheus openmetrics human no-header color", NULL,
      "segments are NDJSON (fastnet s --at lists them in every form)"},
+    {"save from", NULL,
+     "fastnet s --at lists rows of a recording"},
     {"columns sort limit count-by sum percent", NULL,
      "rows are chosen when they are listed (fastnet s --at)"},
     {NULL, NULL, NULL},
@@ -153,6 +156,8 @@ int record_run(int argc, char *const argv[])
         return status;
     if (!command.directory)
         command.directory = RECORDING_DIRECTORY;
+    if (command.list)
+        return recorded_list(common, command.directory);
     command.interval_ms = common->interval_ms ? common->interval_ms : RECORDING_INTERVAL * 1000;
     common->interval_ms = 0;
     common->format = FORMAT_NDJSON;

@@ -39,16 +39,16 @@ struct record_columns {
     size_t count;
 };
 
-/* A socket that the last ticks had. */
+/* A socket that the last ticks had, in 32 bytes. */
 struct known_socket {
-    uint64_t key; /* hash of cookie and netns */
-    uint64_t cookie, netns;
-    uint64_t began;  /* CLOCK_MONOTONIC, ns, as noted; 0: unknown */
-    uint64_t moving; /* hashes of columns */
-    uint64_t fixed;
+    uint64_t cookie;
+    uint64_t began;         /* CLOCK_MONOTONIC, ns, as noted; 0: unknown */
+    uint32_t netns;         /* inodes of network namespaces have 32 bits */
+    uint32_t moving, fixed; /* hashes of columns */
     uint8_t missed; /* number of samples without it */
     bool shown;     /* a row was written */
     bool ended;     /* the row of its end was written; samples may still have it, as TIME_WAIT */
+    bool gone;      /* samples do not have it any more */
 };
 
 /* A segment, and its sinks. */
@@ -83,7 +83,7 @@ struct recorder {
 
 /* --- Rows ------------------------------------------------------------------------------------- */
 
-static uint64_t recorder_hash(const struct recorder *recorder, const struct record_columns *columns,
+static uint32_t recorder_hash(const struct recorder *recorder, const struct record_columns *columns,
                               const struct record *record)
 {
     uint64_t hash = 0;
@@ -93,7 +93,7 @@ static uint64_t recorder_hash(const struct recorder *recorder, const struct reco
         if (!text_has_word(NOT_COMPARED, columns->fields[i]->name))
             hash = value_hash(hash_word(hash, i), &value);
     }
-    return hash;
+    return (uint32_t)(hash ^ hash >> 32);
 }
 
 /* The time of day at a moment of CLOCK_MONOTONIC. */
@@ -128,6 +128,11 @@ static void recorder_copy(const struct recorder *recorder, const struct known_so
     }
 }
 
+static uint64_t hash_of_socket(const struct known_socket *known)
+{
+    return hash_word(known->netns, known->cookie);
+}
+
 static bool is_known_socket(const void *element, const void *key)
 {
     const struct known_socket *one = element, *other = key;
@@ -140,13 +145,12 @@ static struct known_socket *recorder_find(struct recorder *recorder, const struc
 {
     const struct netns *netns = recorder->sink.context->netns.netns;
     const struct known_socket key = {.cookie = record->identity,
-                                     .netns = netns ? netns->id : recorder->own};
-    const uint64_t hash = hash_word(key.netns, key.cookie);
+                                     .netns = (uint32_t)(netns ? netns->id : recorder->own)};
+    const uint64_t hash = hash_of_socket(&key);
     struct known_socket *known = hash_table_find(&recorder->known, hash, is_known_socket, &key);
 
     if (!known && (known = hash_table_add(&recorder->known, hash, sizeof *known))) {
         *known = key;
-        known->key = hash;
         known->began = live_begin_of(recorder->live, record->identity);
     }
     return known;
@@ -177,8 +181,8 @@ static bool is_over(const struct record *record)
 static void recorder_take_sample(struct recorder *recorder, struct known_socket *known,
                                  const struct record *record)
 {
-    const bool is_new = !known->shown;
-    const uint64_t moving = recorder_hash(recorder, &recorder->moving, record),
+    const bool is_new = !known->shown || known->gone;
+    const uint32_t moving = recorder_hash(recorder, &recorder->moving, record),
                    fixed = recorder_hash(recorder, &recorder->fixed, record);
     const bool whole = is_new || fixed != known->fixed;
     struct record_output *now = recorder->now;
@@ -194,6 +198,7 @@ static void recorder_take_sample(struct recorder *recorder, struct known_socket 
     }
     known->moving = moving;
     known->fixed = fixed;
+    known->gone = false;
     if (recorder->next) {
         recorder_copy(recorder, known, record, 0, &copy);
         recorder_write(recorder, recorder->next, recorder->next->whole, &copy, recorder->realtime);
@@ -211,7 +216,7 @@ static void recorder_put_lost(const struct recorder *recorder, struct segment *s
 
     *text_time(time, recorder->realtime) = '\0';
     snprintf(line, sizeof line,
-             "{\"event\":\"lost\",\"time\":\"%s\",\"netns_id\":%" PRIu64 ",\"cookie\":%" PRIu64
+             "{\"event\":\"lost\",\"time\":\"%s\",\"netns_id\":%" PRIu32 ",\"cookie\":%" PRIu64
              "}\n",
              time, known->netns, known->cookie);
     writer_puts(&segment->writer, line);
@@ -269,29 +274,45 @@ static void recorder_take(struct sink *sink, const struct record *record)
     }
 }
 
-/* Forgets sockets that the last sample did not have, if they ended or had no row, and others that
- * two samples did not have: the kernel's message about their end can be on its way. */
-static int recorder_forget(struct recorder *recorder)
+/* Removes the sockets that are marked as gone. */
+static int recorder_shrink(struct recorder *recorder)
 {
     struct hash_table kept = {.count = 0};
-    int error = 0;
 
-    for (size_t i = 0; i < recorder->known.count && !error; i++) {
-        struct known_socket *known = hash_table_at(&recorder->known, i), *copy;
-        const bool lasts = known->shown && !known->ended;
-        if (known->missed++ && !lasts)
-            continue;
-        if (known->missed > 2) {
-            recorder_put_lost(recorder, &recorder->now->segment, known);
-        } else if ((copy = hash_table_add(&kept, known->key, sizeof *copy))) {
+    for (size_t i = 0; i < recorder->known.count; i++) {
+        const struct known_socket *known = hash_table_at(&recorder->known, i);
+        struct known_socket *copy =
+            known->gone ? NULL : hash_table_add(&kept, hash_of_socket(known), sizeof *copy);
+        if (copy) {
             *copy = *known;
-        } else {
-            error = -ENOMEM;
+        } else if (!known->gone) {
+            hash_table_finish(&kept);
+            return -ENOMEM;
         }
     }
     hash_table_finish(&recorder->known);
     recorder->known = kept;
-    return error;
+    return 0;
+}
+
+/* Forgets sockets that the last sample did not have, if they ended or had no row, and others that
+ * two samples did not have: the kernel's message about their end can be on its way. */
+static int recorder_forget(struct recorder *recorder)
+{
+    size_t gone = 0;
+
+    for (size_t i = 0; i < recorder->known.count; i++) {
+        struct known_socket *known = hash_table_at(&recorder->known, i);
+        const bool lasts = known->shown && !known->ended;
+        if (!known->gone && known->missed > lasts) {
+            if (lasts)
+                recorder_put_lost(recorder, &recorder->now->segment, known);
+            known->gone = true;
+        }
+        known->missed += !known->gone;
+        gone += known->gone;
+    }
+    return gone > recorder->known.count / 4 ? recorder_shrink(recorder) : 0;
 }
 
 /* --- Ticks and segments ----------------------------------------------------------------------- */

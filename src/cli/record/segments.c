@@ -137,7 +137,8 @@ void segments_tidy(struct segments *segments, uint64_t now)
 
 /* --- A segment -------------------------------------------------------------------------------- */
 
-enum { SEGMENT_KEPT_MAX = 1024 * 1024 };
+/* Bytes that wait for a commit; bytes of memory that stay after it. */
+enum { SEGMENT_KEPT_MAX = 256 * 1024, SEGMENT_KEPT_USUAL = 64 * 1024 };
 
 static bool is_full(int error)
 {
@@ -232,9 +233,15 @@ int segment_commit(struct segment *segment)
         error = segment_write(segment);
     if (error && ftruncate(segment->fd, (off_t)segment->size) < 0)
         return error; /* a reader ignores rows without a mark */
-    if (!error)
-        segment->size = (uint64_t)lseek(segment->fd, 0, SEEK_END);
-    return error;
+    if (error)
+        return error;
+    segment->size = (uint64_t)lseek(segment->fd, 0, SEEK_END);
+    if (segment->capacity > SEGMENT_KEPT_USUAL) {
+        free(segment->kept);
+        segment->kept = NULL;
+        segment->capacity = 0;
+    }
+    return 0;
 }
 
 void segment_close(struct segment *segment)

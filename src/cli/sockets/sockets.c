@@ -91,7 +91,7 @@ const struct grammar sockets_grammar = {
     .alias = "s",
     .help = "sockets for people: owners first, as wide as the terminal",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &common_options_of_recordings},
     .kind = &kind_socket,
     .listed = listed,
     .operands = operands,
@@ -187,11 +187,13 @@ static void sockets_choose_columns(const struct sockets_options *options, bool i
     const bool tcp = which->all || which->tcp || !which_is_named(which);
     const char *chosen = options->common.columns; /* instead of default columns, or added to them */
     const bool uses_containers = common_has_table(&options->common) && !options->common.proc_root &&
-                                 !options->common.from && !options->common.count_by &&
+                                 !common_is_saved(&options->common) &&
+                                 !common_counts(&options->common) &&
                                  (!chosen || *chosen == '+' || *chosen == '-');
     const struct containers_found named =
         uses_containers ? containers_read(NULL) : (struct containers_found){.pods = false};
-    const bool is_saved = options->common.from; /* then the file decides which columns it has */
+    const bool is_saved =
+        common_is_saved(&options->common); /* then the file decides which columns it has */
     const char *const views[] = {"owners pid",
                                  named.pods || is_saved ? "pod_name" : NULL,
                                  named.containers || is_saved ? "container_name" : NULL,
@@ -280,7 +282,7 @@ static int list_with_letters(struct sockets_options options)
         return common_misuse(&options.common, "--columns: too many columns");
     snprintf(columns, sizeof columns, "%s", chosen);
     for (size_t i = 0; i < COUNT(letters) && strcmp(chosen, "help") != 0; i++)
-        if (letters[i].typed && !options.common.count_by)
+        if (letters[i].typed && !common_counts(&options.common))
             message_append(columns, sizeof columns, "%s", letters[i].columns + !*columns);
     if (*columns)
         options.common.columns = columns;

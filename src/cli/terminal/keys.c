@@ -157,7 +157,7 @@ static const struct field *keys_column(const struct screen_state *state, size_t 
     if (i < command->shown_count)
         return command->shown[i];
     i -= command->shown_count;
-    for (size_t n = 0; !command->listing.count_by_count && (field = field_at(command->kind, n));
+    for (size_t n = 0; !listing_counts(&command->listing) && (field = field_at(command->kind, n));
          n++) {
         bool is_listed = field->type == VALUE_VIEW || field->type == VALUE_OWNERS ||
                          field->type == VALUE_FLAGS || field->type == VALUE_NETWORKS ||

@@ -173,7 +173,7 @@ static int listing_screen_again(struct screen_state *state)
 {
     const struct listing_command *command = state->command;
 
-    if (state->view->order.field && !command->listing.count_by_count && columns_used(command))
+    if (state->view->order.field && !listing_counts(&command->listing) && columns_used(command))
         *state->command->listing.sort = state->view->order;
     if (!state->command->listing.maker && !state->command->common->delta)
         return listing_screen_list(listing_screen_of(state));
@@ -192,7 +192,7 @@ static int listing_screen_choose(struct screen_state *state)
         return 0;
     }
     *sort = state->view->order;
-    if (command->listing.count_by_count && state->sorted < command->shown_count)
+    if (listing_counts(&command->listing) && state->sorted < command->shown_count)
         sort->field = command->shown[state->sorted];
     sort[1].field = NULL;
     if (sort->field)

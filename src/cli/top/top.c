@@ -72,7 +72,8 @@ static const struct refused refused[] = {
     {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
     {"prometheus openmetrics", NULL,
      "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
-    {"count-by sum percent", NULL,
+    {"quiet", NULL, "top never ends by itself (try fastnet s --quiet)"},
+    {"count-by sum percent avg min max median quantile unknown", NULL,
      "top does not count rows: its key g groups them, and fastnet s -c --count-by=owners counts "
      "them"},
     {NULL, NULL, NULL},
@@ -81,7 +82,8 @@ static const struct refused refused[] = {
 const struct grammar top_grammar = {
     .name = "top",
     .help = "live: how much each connection sends and receives",
-    .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners},
+    .tables = {&top_table, &filters_of_sockets, &common_options, &common_options_of_owners,
+               &common_options_of_recordings},
     .refused = refused,
     .kind = &kind_socket,
     .operands = operands,
@@ -217,23 +219,24 @@ static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
-    const bool has_units = top->common.from ||
+    const bool has_units = common_is_saved(&top->common) ||
                            access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
-    const bool table = top->screen || (top->common.from && common_has_table(&top->common));
+    const bool table =
+        top->screen || (common_is_saved(&top->common) && common_has_table(&top->common));
     struct listing_command command = {
         .common = &top->common,
         .columns = {table ? "whose pid" : NULL, table && has_units ? "unit" : NULL,
-                    table
-                        ? "proto local remote state bytes_sent_per_second "
-                          "bytes_received_per_second rtt resent_percent bytes_sent "
-                          "bytes_received send_q lived"
-                        : "time event cookie protocol family state local_address local_port "
-                          "remote_address remote_port bytes_sent_per_second "
-                          "bytes_received_per_second bytes_sent bytes_received "
-                          "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
-                          "process processes owner_by age age_at_least"},
+                    table ? "proto local remote state bytes_sent_per_second "
+                            "bytes_received_per_second rtt resent_percent bytes_sent "
+                            "bytes_received send_q lived"
+                          : "time event cookie protocol family state local_address local_port "
+                            "remote_address remote_port bytes_sent_per_second "
+                            "bytes_received_per_second bytes_sent bytes_received "
+                            "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
+                            "process processes owner_by age age_at_least"},
         .table = {"whose unit proto local remote state lived resent_percent"},
-        .drop = top->screen ? NULL : "unit resent_percent rtt send_q lived bytes_sent bytes_received",
+        .drop =
+            top->screen ? NULL : "unit resent_percent rtt send_q lived bytes_sent bytes_received",
         .shorten = top->screen ? NULL : "whose unit",
         .whole = top->screen ? NULL : "local remote",
         .without = NEED_NAMES,
@@ -266,7 +269,7 @@ int top_run(int argc, char *const argv[])
         return status;
     top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
     top.common.interval_ms = 0;
-    if (top.common.from) /* the rows of a file are listed once */
+    if (common_is_saved(&top.common)) /* the rows of a file are listed once */
         return top_run_screen(&top);
     top.screen = top.common.format == FORMAT_PLAIN && (terminal_is_there() || terminal_is_plain());
     if (top.common.format == FORMAT_PLAIN && !top.screen && !top.common.explain &&

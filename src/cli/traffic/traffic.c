@@ -165,7 +165,7 @@ static bool is_for_people(const struct traffic_command *command)
     const bool help = common->columns && strcmp(common->columns, "help") == 0;
 
     return !command->milliseconds && common->format == FORMAT_PLAIN && !common->output &&
-           !common->explain && !help;
+           !common->explain && !common->quiet && !help;
 }
 
 static int traffic_run_command(struct traffic_command *command, uint32_t interface)

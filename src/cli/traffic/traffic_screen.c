@@ -101,7 +101,7 @@ static int traffic_screen_show_chosen(struct screen_state *state, record_fn fn, 
     struct listing listing = state->command->listing;
     int error;
 
-    if (listing.count_by_count)
+    if (listing_counts(&listing))
         return 0;
     for (size_t i = 0; i < kind_traffic.field_count; i++) {
         const struct needs needs = field_needs(&kind_traffic.fields[i]);
@@ -140,7 +140,7 @@ static int traffic_screen_choose(struct screen_state *state)
     struct sort_key *sort = state->command->listing.sort;
 
     *sort = state->view->order;
-    if (command->listing.count_by_count)
+    if (listing_counts(&command->listing))
         sort->field =
             state->sorted < command->shown_count ? command->shown[state->sorted] : &field_count;
     sort[1].field = NULL;
@@ -251,9 +251,9 @@ static int traffic_screen_sum_up(struct screen_state *state)
     struct common *common = &traffic_screen_of(state)->typed->common;
     const char *name = state->view->order.field->name;
     const struct field *order = field_compared(command->kind, name, strlen(name));
-    const struct field *by = common->count_by ? NULL : screen_group_column(state);
+    const struct field *by = common_counts(common) ? NULL : screen_group_column(state);
 
-    if (!common->count_by && !by)
+    if (!common_counts(common) && !by)
         return 0;
     if (!command->counting) /* command_run() frees it */
         command->counting = malloc(sizeof *command->counting);
@@ -261,8 +261,11 @@ static int traffic_screen_sum_up(struct screen_state *state)
         return -ENOMEM;
     common->count_by = by ? by->name : NULL;
     common->sum = !by ? NULL : "bytes,packets_per_second,bytes_per_second";
+    common->avg = common->min = common->max = common->median = common->quantile = NULL;
+    common->unknown = NULL;
     common->percent = command->listing.percent = false;
     command->listing.count_by_count = command->listing.sum_count = command->shown_count = 0;
+    command->listing.aggregate_count = 0;
     command->listing.count_by[0] = NULL;
     if (columns_resolve(command) ||
         !screen_columns(state->sink, command->shown, command->shown_count))
@@ -278,6 +281,19 @@ static int traffic_screen_sum_up(struct screen_state *state)
             strcmp(command->shown[i]->name, order->name) == 0)
             state->sorted = i;
     return traffic_screen_choose(state);
+}
+
+static void traffic_put_aggregates(const struct common *common, FILE *stream)
+{
+    const struct {
+        const char *option, *words;
+    } options[] = {{" --avg=", common->avg},           {" --min=", common->min},
+                   {" --max=", common->max},           {" --median=", common->median},
+                   {" --quantile=", common->quantile}, {" --unknown=", common->unknown}};
+
+    for (size_t i = 0; i < COUNT(options); i++)
+        if (options[i].words)
+            text_put_word(stream, options[i].option, options[i].words);
 }
 
 /* Shows the command that lists the flows of one interval in the order of the screen. */
@@ -302,9 +318,10 @@ static int traffic_screen_show_command(struct screen_state *state)
         text_put_word(stream, " --count-by=", common->count_by);
     if (common->sum)
         text_put_word(stream, " --sum=", common->sum);
+    traffic_put_aggregates(common, stream);
     if (order->field)
         fprintf(stream, " --sort=%s%s", order->descending ? "-" : "", order->field->name);
-    if (common->columns && !common->count_by)
+    if (common->columns && !common_counts(common))
         text_put_word(stream, " --columns=", common->columns);
     if (state->command->listing.most)
         fprintf(stream, " --limit=%" PRIu64, state->command->listing.most);

@@ -66,7 +66,6 @@ static const struct option options_table[] = {
     INSTEAD('z', NULL, "", "--probe"),
     INSTEAD('w', NULL, "TIME", "--for=%s"),
     INSTEAD(0, "timeout", "TIME", "--for=%s"),
-    INSTEAD(0, "from", "WHO", "--as=%s"),
 };
 
 static const struct operands operands[] = {{NULL, "", CHOICES_SERVICES}};
@@ -176,8 +175,11 @@ static int why_parse(struct why_command *command, int argc, char *const argv[])
     if (status != PARSED || command->list || (is_help && !command->word_count))
         return status;
     if (common->from)
-        return command->word_count ? common_misuse(common, "--from: no host or port may be named")
-                                   : PARSED;
+        return command->word_count
+                   ? common_misuse(common,
+                                   "--from lists a file of saved steps; did you mean --as=%s?",
+                                   TYPED(common->from[0]))
+                   : PARSED;
     if (target_parse(&command->target, command->words, command->word_count, NULL,
                      command->udp ? "udp" : "tcp", wrong) < 0)
         return common_misuse_bare(common, "%s", wrong);
@@ -246,6 +248,7 @@ static int why_list(struct why_command *command, struct why *why)
         .layout = &layout,
         .rights = RIGHTS_OF_NAMESPACES | 1u << RIGHT_CONTAINERS |
                   (command->probe ? RIGHTS_OF_ATTEMPTS : 0),
+        .own_status = true,
         .after_each_run = why_note,
         .arg = command,
     };

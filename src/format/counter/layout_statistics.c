@@ -3,6 +3,8 @@
  * counter in the words of netstat. For a counter that netstat does not know, the line has the
  * kernel's name and the indentation of the line before it, and is left out if the counter is 0. */
 
+#include <string.h>
+
 #include "fastnet/layouts.h"
 #include "fastnet/text.h"
 #include "format/counter/statistics_texts.h"
@@ -11,6 +13,7 @@
 struct statistics_sink {
     struct sink sink;
     struct statistics_layout layout;
+    char protocol[32];                    /* protocol of the last saved row */
     enum statistics_kind histogram;       /* histogram of the last line, or 0 */
     const struct statistics_table *table; /* words of a protocol; NULL: unknown to netstat */
 };
@@ -21,6 +24,7 @@ static void statistics_begin(struct sink *sink)
 
     statistics->histogram = 0;
     statistics->table = NULL;
+    statistics->protocol[0] = '\0';
 }
 
 static void statistics_put_indent(const struct statistics_sink *statistics)
@@ -71,13 +75,27 @@ static void put_counter(struct statistics_sink *statistics, const struct record 
     writer_puts(writer, "\n");
 }
 
+/* True if the counter is the first of its protocol. */
+static bool is_first_counter(struct statistics_sink *statistics, const struct counter_record *counter,
+                             bool is_saved)
+{
+    if (!is_saved)
+        return counter->first;
+    if (counter->protocol.length >= sizeof statistics->protocol ||
+        text_is(counter->protocol, statistics->protocol))
+        return false;
+    memcpy(statistics->protocol, counter->protocol.data, counter->protocol.length);
+    statistics->protocol[counter->protocol.length] = '\0';
+    return true;
+}
+
 static void statistics_row(struct sink *sink, const struct record *record)
 {
     struct statistics_sink *statistics = (struct statistics_sink *)sink;
     const struct counter_record *counter = &record->counter;
     const bool shown = predicate_holds(statistics->layout.where, record, statistics->sink.context);
 
-    if (counter->first) {
+    if (is_first_counter(statistics, counter, record->saved)) {
         statistics->table = statistics_table_of(counter->protocol);
         if (statistics->table) /* a protocol that netstat does not know keeps the indentation */
             statistics->histogram = 0;

@@ -10,6 +10,7 @@
 #include "fastnet/hosts.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/layouts.h"
+#include "fastnet/saved.h"
 #include "fastnet/text.h"
 #include "text/put.h"
 
@@ -87,12 +88,14 @@ static const struct device *device_of(struct arp_sink *arp, const struct record 
     const uint32_t interface = neighbour->interface;
     const struct netns_lookups *lookups = &arp->sink.context->netns;
     struct device *device = &arp->last;
-    const char *name, *stop;
+    const char *name = saved_string(record, "interface"), *stop;
     int type;
 
     if (interface && interface == device->interface && lookups->netns == device->netns)
         return device;
-    if (interface) { /* shown by its name, or by its number if it no longer exists */
+    if (name) {
+        type = (record->has & NEIGHBOUR_HARDWARE) ? neighbour->hardware : ARPHRD_ETHER;
+    } else if (interface) { /* shown by its name, or by its number if it no longer exists */
         name = interfaces_name(lookups->interfaces, interface);
         type = interfaces_get(lookups->interfaces, interface)->hardware;
     } else { /* named by /proc; a proxy entry for all interfaces has no interface */
@@ -190,9 +193,33 @@ static char *layout_arp_put_table(char *dst, const struct entry *entry)
     return put_bytes(dst, entry->device->name, entry->device->length);
 }
 
+/* Copies a saved row, and sets members that its columns do not hold unchanged. */
+static const struct record *layout_arp_restore(struct record *copy, const struct record *record,
+                                               const struct context *context)
+{
+    struct neighbour_record *neighbour = &copy->neighbour;
+    const struct value lladdr = field_value(field_named(record->kind, "lladdr"), record, context);
+    const struct value type = field_value(field_named(record->kind, "hardware"), record, context);
+
+    memcpy(copy, record, kind_neighbour.size);
+    if (lladdr.type == VALUE_LLADDR && lladdr.text.length <= LLADDR_MAX) {
+        memcpy(neighbour->lladdr, lladdr.text.data, lladdr.text.length);
+        neighbour->lladdr_length = (uint8_t)lladdr.text.length;
+        copy->has |= NEIGHBOUR_LLADDR;
+    }
+    if (type.type == VALUE_NAME && type.name.number <= UINT16_MAX) {
+        neighbour->hardware = (uint16_t)type.name.number;
+        copy->has |= NEIGHBOUR_HARDWARE;
+    }
+    return copy;
+}
+
 static void layout_arp_row(struct sink *sink, const struct record *record)
 {
     struct arp_sink *arp = (struct arp_sink *)sink;
+    struct record copy;
+    if (record->saved)
+        record = layout_arp_restore(&copy, record, sink->context);
     const struct hosts *hosts = arp->layout.numeric ? NULL : sink->context->hosts;
     const struct entry entry = {.record = record,
                                 .host =

@@ -11,6 +11,7 @@
 #include "fastnet/layouts.h"
 #include "fastnet/networks.h"
 #include "fastnet/route.h"
+#include "fastnet/saved.h"
 #include "fastnet/text.h"
 #include "text/put.h"
 
@@ -114,6 +115,10 @@ static char *layout_route_put_device(char *dst, struct route_sink *routes,
     const struct route_record *route = &record->route;
     const struct netns_lookups *lookups = &routes->sink.context->netns;
 
+    const char *saved = saved_string(record, "interface");
+
+    if (saved)
+        return put_escaped(dst, saved, " ");
     if (record->has & ROUTE_DEVICE)
         return escape_text(dst, route->device.data, route->device.length, " ");
     if (!(record->has & ROUTE_INTERFACE))

@@ -2,6 +2,7 @@
 /* Metrics: Prometheus' text format 0.0.4, and OpenMetrics 1.0. All rows are kept until the end,
  * because the samples of a family must be consecutive. Names follow promtool (check metrics): base
  * units are at the end, and only names of counters end with _total. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -135,6 +136,17 @@ static const char *prometheus_words_of(const struct prometheus *prometheus,
     return field->name;
 }
 
+/* The end of the name of an aggregate, such as "_avg" or "_p99_9": from the last '_' that no digit
+ * follows. Empty for other fields. */
+static const char *prometheus_suffix_of(const struct field *field)
+{
+    const char *end = field->name + strlen(field->name), *at = end;
+
+    while (field->aggregate && at > field->name && (*--at != '_' || (at[1] >= '0' && at[1] <= '9')))
+        ;
+    return at;
+}
+
 static void name_begin(const struct prometheus *prometheus, struct metric_name *name)
 {
     name->length = 0;
@@ -153,10 +165,14 @@ static void name_family(const struct prometheus *prometheus, const struct family
     static const char total[] = "_total";
     const size_t length = sizeof total - 1;
     const struct unit_words unit = prometheus_unit_of(family->field);
+    const char *words = prometheus_words_of(prometheus, family),
+               *suffix = prometheus_suffix_of(family->field);
+    char column[FAMILY_NAME_MAX];
 
+    snprintf(column, sizeof column, "%.*s", (int)(strlen(words) - strlen(suffix)), words);
     if (family->field->sum) /* not at the end, where promtool would take it for part of a summary */
         name_puts(name, "_sum");
-    name_words(name, prometheus_words_of(prometheus, family), unit.column);
+    name_words(name, column, unit.column);
     if (family->field->type == VALUE_TIME)
         name_puts(name, "_timestamp");
     if (*unit.metric) {
@@ -168,6 +184,7 @@ static void name_family(const struct prometheus *prometheus, const struct family
         name->length -= length;
         name_puts(name, "_all");
     }
+    name_puts(name, suffix);
 }
 
 /* --- Labels ----------------------------------------------------------------------------------- */
@@ -306,6 +323,11 @@ static bool add_row(struct prometheus *prometheus, const struct record *record, 
     return true;
 }
 
+static bool is_aggregate(const struct family *family)
+{
+    return family->field && family->field->aggregate;
+}
+
 static void prometheus_row(struct sink *sink, const struct record *record)
 {
     struct prometheus *prometheus = (struct prometheus *)sink;
@@ -326,7 +348,10 @@ static void prometheus_row(struct sink *sink, const struct record *record)
     for (size_t i = 0; record->kind == &kind_count && i < prometheus->family_count; i++) {
         const struct value value =
             prometheus_value_of(&prometheus->families[i], record, sink->context);
-        value_add(&row->values[i], &value);
+        if (is_aggregate(&prometheus->families[i])) /* unknown for both groups together */
+            row->values[i] = (struct value){.type = VALUE_UNKNOWN};
+        else
+            value_add(&row->values[i], &value);
     }
 }
 
@@ -373,7 +398,12 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
     if (!prometheus->open)
         name_puts(name, suffix);
     put_about(prometheus, "HELP", name);
-    writer_puts(writer, field && field->sum ? "sum over these rows of: " : "");
+    if (field && field->aggregate)
+        writer_puts(writer, prometheus_suffix_of(field) + 1);
+    writer_puts(writer, !field             ? ""
+                        : field->sum       ? "sum over these rows of: "
+                        : field->aggregate ? " over these rows of: "
+                                           : "");
     for (; *help; help++) {
         /* OpenMetrics escapes quotes, too; the older format has no such escape */
         if (*help == '\\' || (*help == '"' && prometheus->open))
@@ -384,7 +414,8 @@ static void put_head(struct prometheus *prometheus, const struct family *family,
     put_about(prometheus, "TYPE", name);
     writer_puts(writer, type);
     writer_puts(writer, "\n");
-    if (prometheus->open && *unit) {
+    if (prometheus->open && *unit &&
+        !(field && field->aggregate)) { /* the unit would have to be last */
         put_about(prometheus, "UNIT", name);
         writer_puts(writer, unit);
         writer_puts(writer, "\n");

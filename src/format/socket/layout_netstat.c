@@ -11,6 +11,7 @@
 #include "fastnet/services.h"
 #include "fastnet/text.h"
 #include "fastnet/users.h"
+#include "model/socket/owner_fields.h"
 #include "model/socket/view_fields.h"
 #include "text/put.h"
 
@@ -133,16 +134,28 @@ static char *put_user_and_inode(char *dst, const struct netstat_sink *netstat,
 
 /* Writes "PID/name" of the first owner. Like netstat, shows 19 bytes (before escaping), and no name
  * for an empty command or '/'. With one_word_names the process name replaces an empty name. */
-static char *netstat_put_program(char *dst, const struct netstat_sink *netstat, uint64_t inode)
+static char *netstat_put_program(char *dst, const struct netstat_sink *netstat,
+                                 const struct record *record)
 {
     struct owners *owners = netstat->sink.context->owners;
+    const uint64_t inode = record->socket.inode;
     const struct owner *owner;
     char *start = dst = PUT(dst, " ");
+    size_t count = 0;
 
-    if (!owners || !inode || !owners_find(owners, inode, &owner) || !owner->process->pid)
+    if (record->saved) {
+        const struct value all = owner_all(record, netstat->sink.context, OWN_END, NULL);
+        owner = all.owners.first;
+        count = all.owners.count;
+    } else if (owners && inode) {
+        count = owners_find(owners, inode, &owner);
+    }
+    if (!count || !owner->process->pid)
         return put_padded(dst, "-", PROGRAM_WIDTH);
     dst = PUT(text_u64(dst, (uint64_t)owner->process->pid), "/");
-    const char *name = owner->process->command ? owner->process->command : "";
+    const char *name = owner->process->command ? owner->process->command
+                       : record->saved         ? owner->process->name
+                                               : "";
     if (!*name && netstat->layout.one_word_names)
         name = owner->process->name;
     dst = escape_text(dst, name, strnlen(name, PROGRAM_MAX - (size_t)(dst - start)),
@@ -192,7 +205,7 @@ static char *netstat_put_inet(char *dst, const struct netstat_sink *netstat,
     if (netstat->layout.extended)
         dst = put_user_and_inode(dst, netstat, record);
     if (netstat->layout.programs)
-        dst = netstat_put_program(dst, netstat, sock->inode);
+        dst = netstat_put_program(dst, netstat, record);
     if (netstat->layout.timers)
         dst = netstat_put_timer(dst, record);
     return dst;
@@ -232,7 +245,7 @@ static char *netstat_put_unix(char *dst, const struct netstat_sink *netstat,
     dst = put_state(dst, netstat, unix_state(sock), UNIX_STATE_WIDTH);
     dst = text_pad(text_u64(dst, sock->inode), dst, UNIX_INODE_WIDTH);
     if (netstat->layout.programs)
-        dst = netstat_put_program(dst, netstat, sock->inode);
+        dst = netstat_put_program(dst, netstat, record);
     *dst++ = ' ';
     return escape_socket_name(dst, sock->path.data, sock->path.length, NULL);
 }

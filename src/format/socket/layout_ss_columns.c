@@ -10,6 +10,7 @@
 #include "fastnet/hosts.h"
 #include "fastnet/interfaces.h"
 #include "fastnet/rpc_programs.h"
+#include "fastnet/saved.h"
 #include "fastnet/senders.h"
 #include "fastnet/services.h"
 #include "format/socket/layout_ss.h"
@@ -29,7 +30,8 @@ const char *ss_sctp_state(uint32_t state)
 static char *ss_columns_put_device(char *dst, const struct ss_row *row, uint32_t index)
 {
     struct interfaces *interfaces = row->context->netns.interfaces;
-    const char *name = interfaces ? interfaces_name(interfaces, index) : NULL;
+    const char *name =
+        interfaces ? interfaces_name(interfaces, index) : saved_string(row->record, "interface");
 
     return name ? put_escaped(dst, name, ":") : text_u64(PUT(dst, "if"), index);
 }

@@ -40,6 +40,10 @@ enum {
 void drop_put_argument(struct assembly *to, unsigned into, struct kernel_member argument,
                        uint32_t type, uint32_t cast);
 
+/* Load `size` (BPF_B to BPF_DW) at offset `at` of the stack, and copy it to another offset. */
+void drop_load(struct assembly *to, unsigned into, int at, uint8_t size);
+void drop_copy(struct assembly *to, int from, int at, uint8_t size);
+
 /* Reads `size` bytes, `offset` bytes after the address in OTHER, to offset `at` on the stack. */
 void drop_put_read(struct assembly *to, int at, int offset, int size);
 
@@ -50,6 +54,11 @@ void drop_put_socket(struct assembly *to, const struct drop_layout *layout, int 
 void drop_put_device(struct assembly *to, const struct drop_layout *layout);
 /* Stores the interface of SKB. */
 void drop_put_interface(struct assembly *to, const struct drop_layout *layout);
+
+/* Reads the IP header that OTHER points to into HEADER. Returns a skip that is taken for IPv6. For
+ * IPv4, goes on with the header after it in OTHER. Ends the program if the packet is neither, or a
+ * fragment without ports. */
+size_t drop_put_header(struct assembly *to);
 
 /* Stores the ends of the packet in SKB, or of the packet that it quotes. Ends the program if the
  * filter does not let it through. what: 0 for a dropped packet, or else PACKET_RESET_SENT. Loses

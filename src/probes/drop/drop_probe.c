@@ -158,10 +158,8 @@ void drop_probe_destroy(struct drop_probe *probe)
 {
     if (!probe)
         return;
-    if (probe->link >= 0)
-        close(probe->link);
-    if (probe->map >= 0)
-        close(probe->map);
+    bpf_close(probe->link);
+    bpf_close(probe->map);
     if (probe->head)
         munmap(probe->head, sizeof *probe->head);
     free(probe->reasons.list);

@@ -18,14 +18,14 @@
  * the flags in a TCP header. ICMP_HEADER: its size. */
 enum { EXTENSIONS = 3, FLAGS_AT = 13, ICMP_HEADER = 8 };
 
-static void packet_load(struct assembly *to, unsigned into, int at, uint8_t size)
+void drop_load(struct assembly *to, unsigned into, int at, uint8_t size)
 {
     assembly_load(to, into, BPF_STACK, (struct kernel_member){.offset = (int16_t)at, .size = size});
 }
 
-static void packet_copy(struct assembly *to, int from, int at, uint8_t size)
+void drop_copy(struct assembly *to, int from, int at, uint8_t size)
 {
-    packet_load(to, BPF_FIRST, from, size);
+    drop_load(to, BPF_FIRST, from, size);
     assembly_store(to, BPF_FIRST, at, size);
 }
 
@@ -55,7 +55,7 @@ static void packet_put_ethertype(struct assembly *to, const struct drop_layout *
     assembly_end_if(to, BPF_JNE, BPF_FIRST, htons(ETH_P_8021AD));
     assembly_land(to, is_tagged);
     drop_put_read(to, TRANSPORT, -2, 2);
-    packet_load(to, BPF_FIRST, TRANSPORT, BPF_H);
+    drop_load(to, BPF_FIRST, TRANSPORT, BPF_H);
     is_tagged_v4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, htons(ETH_P_IP));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, htons(ETH_P_IPV6));
     assembly_land(to, is_tagged_v4);
@@ -70,25 +70,44 @@ static void packet_put_extension(struct assembly *to)
     static const int kinds[] = {IPPROTO_HOPOPTS, IPPROTO_ROUTING, IPPROTO_DSTOPTS};
     size_t is_fragment, is_kind[3], is_none;
 
-    packet_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
+    drop_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
     for (size_t i = 0; i < 3; i++)
         is_kind[i] = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, kinds[i]);
     is_none = assembly_skip_if(to, BPF_JNE, BPF_FIRST, IPPROTO_FRAGMENT);
     drop_put_read(to, TRANSPORT, 0, 8);
-    packet_load(to, BPF_FIRST, TRANSPORT + (int)offsetof(struct ip6_frag, ip6f_offlg), BPF_H);
+    drop_load(to, BPF_FIRST, TRANSPORT + (int)offsetof(struct ip6_frag, ip6f_offlg), BPF_H);
     assembly_number(to, BPF_AND, BPF_FIRST, htons(0xfff8));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
     is_fragment = assembly_skip(to);
     for (size_t i = 0; i < 3; i++)
         assembly_land(to, is_kind[i]);
     drop_put_read(to, TRANSPORT, 0, 8);
-    packet_load(to, BPF_FIRST, TRANSPORT + 1, BPF_B);
+    drop_load(to, BPF_FIRST, TRANSPORT + 1, BPF_B);
     assembly_number(to, BPF_LSH, BPF_FIRST, 3);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
     assembly_land(to, is_fragment);
-    packet_copy(to, TRANSPORT, PACKET_AT(protocol), BPF_B);
+    drop_copy(to, TRANSPORT, PACKET_AT(protocol), BPF_B);
     assembly_number(to, BPF_ADD, OTHER, 8);
     assembly_land(to, is_none);
+}
+
+size_t drop_put_header(struct assembly *to)
+{
+    size_t is_v6;
+
+    drop_put_read(to, HEADER, 0, 40);
+    drop_load(to, BPF_FIRST, HEADER, BPF_B);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_RSH, BPF_SECOND, 4);
+    is_v6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 6);
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, 4);
+    assembly_number(to, BPF_AND, BPF_FIRST, 15);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 2);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    drop_load(to, BPF_FIRST, HEADER + (int)offsetof(struct iphdr, frag_off), BPF_H);
+    assembly_number(to, BPF_AND, BPF_FIRST, htons(IP_OFFMASK));
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
+    return is_v6;
 }
 
 /* Stores addresses and protocol of the IP header that OTHER points to, which then points to the
@@ -99,27 +118,16 @@ static void packet_put_ip(struct assembly *to, int what)
 
     assembly_store_zeroes(to, PACKET, sizeof(struct drop_packet));
     packet_put_number(to, what, PACKET_AT(what));
-    drop_put_read(to, HEADER, 0, 40);
-    packet_load(to, BPF_FIRST, HEADER, BPF_B);
-    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
-    assembly_number(to, BPF_RSH, BPF_SECOND, 4);
-    is_v6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 6);
-    assembly_end_if(to, BPF_JNE, BPF_SECOND, 4);
-    assembly_number(to, BPF_AND, BPF_FIRST, 15);
-    assembly_number(to, BPF_LSH, BPF_FIRST, 2);
-    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    packet_load(to, BPF_FIRST, HEADER + (int)offsetof(struct iphdr, frag_off), BPF_H);
-    assembly_number(to, BPF_AND, BPF_FIRST, htons(IP_OFFMASK));
-    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
-    packet_copy(to, HEADER + (int)offsetof(struct iphdr, protocol), PACKET_AT(protocol), BPF_B);
-    packet_copy(to, HEADER + (int)offsetof(struct iphdr, saddr), PACKET_AT(source), BPF_W);
-    packet_copy(to, HEADER + (int)offsetof(struct iphdr, daddr), PACKET_AT(destination), BPF_W);
+    is_v6 = drop_put_header(to);
+    drop_copy(to, HEADER + (int)offsetof(struct iphdr, protocol), PACKET_AT(protocol), BPF_B);
+    drop_copy(to, HEADER + (int)offsetof(struct iphdr, saddr), PACKET_AT(source), BPF_W);
+    drop_copy(to, HEADER + (int)offsetof(struct iphdr, daddr), PACKET_AT(destination), BPF_W);
     is_v4 = assembly_skip(to);
     assembly_land(to, is_v6);
     packet_put_number(to, what | PACKET_IPV6, PACKET_AT(what));
     for (int i = 0; i < 32; i += 8) /* in both structs, the destination follows the source */
-        packet_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_src) + i, PACKET + i, BPF_DW);
-    packet_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), PACKET_AT(protocol), BPF_B);
+        drop_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_src) + i, PACKET + i, BPF_DW);
+    drop_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), PACKET_AT(protocol), BPF_B);
     assembly_number(to, BPF_ADD, OTHER, sizeof(struct ip6_hdr));
     for (size_t i = 0; i < EXTENSIONS; i++)
         packet_put_extension(to);
@@ -132,17 +140,17 @@ static void packet_put_quoted(struct assembly *to, int what)
 {
     size_t is_icmp, is_icmp6, is_none, is_unreachable, is_exceeded;
 
-    packet_load(to, BPF_SECOND, PACKET_AT(protocol), BPF_B);
+    drop_load(to, BPF_SECOND, PACKET_AT(protocol), BPF_B);
     is_icmp = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, IPPROTO_ICMP);
     is_none = assembly_skip_if(to, BPF_JNE, BPF_SECOND, IPPROTO_ICMPV6);
     drop_put_read(to, TRANSPORT, 0, 8);
-    packet_load(to, BPF_FIRST, TRANSPORT, BPF_B);
+    drop_load(to, BPF_FIRST, TRANSPORT, BPF_B);
     assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_end_if(to, BPF_JGE, BPF_FIRST, ICMP6_PARAM_PROB + 1);
     is_icmp6 = assembly_skip(to);
     assembly_land(to, is_icmp);
     drop_put_read(to, TRANSPORT, 0, 8);
-    packet_load(to, BPF_FIRST, TRANSPORT, BPF_B);
+    drop_load(to, BPF_FIRST, TRANSPORT, BPF_B);
     is_unreachable = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, ICMP_DEST_UNREACH);
     is_exceeded = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, ICMP_TIME_EXCEEDED);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, ICMP_PARAMETERPROB);
@@ -158,11 +166,11 @@ void drop_put_filter(struct assembly *to, const struct drop_filter *filter)
 {
     size_t is_from, is_to;
 
-    packet_load(to, BPF_FIRST, PACKET_AT(source_port), BPF_H);
+    drop_load(to, BPF_FIRST, PACKET_AT(source_port), BPF_H);
     is_from = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, htons(filter->port));
-    packet_load(to, BPF_FIRST, PACKET_AT(destination_port), BPF_H);
+    drop_load(to, BPF_FIRST, PACKET_AT(destination_port), BPF_H);
     is_to = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, htons(filter->port));
-    packet_load(to, BPF_FIRST, PACKET_AT(flags), BPF_B); /* UDP: 0 */
+    drop_load(to, BPF_FIRST, PACKET_AT(flags), BPF_B); /* UDP: 0 */
     assembly_number(to, BPF_AND, BPF_FIRST, TH_SYN);
     assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_land(to, is_from);
@@ -183,18 +191,18 @@ void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
     packet_put_ip(to, what);
     if (!what)
         packet_put_quoted(to, what);
-    packet_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
+    drop_load(to, BPF_FIRST, PACKET_AT(protocol), BPF_B);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, filter->protocol);
     packet_put_rest(to);
     assembly_end_if(to, BPF_JSLT, BPF_FIRST, 4);
     drop_put_read(to, TRANSPORT, 0, 16);
-    packet_copy(to, TRANSPORT, PACKET_AT(source_port), BPF_W);
+    drop_copy(to, TRANSPORT, PACKET_AT(source_port), BPF_W);
     if (filter->protocol == IPPROTO_TCP) {
         packet_put_rest(to);
         const size_t has_flags = assembly_skip_if(to, BPF_JSGE, BPF_FIRST, FLAGS_AT + 1);
         packet_put_number(to, 0, TRANSPORT + FLAGS_AT);
         assembly_land(to, has_flags);
-        packet_copy(to, TRANSPORT + FLAGS_AT, PACKET_AT(flags), BPF_B);
+        drop_copy(to, TRANSPORT + FLAGS_AT, PACKET_AT(flags), BPF_B);
     }
     drop_put_filter(to, filter);
 }

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
@@ -57,10 +56,8 @@ void scan_probe_destroy(struct scan_probe *probe)
 {
     if (!probe)
         return;
-    if (probe->link >= 0)
-        close(probe->link);
-    if (probe->map >= 0)
-        close(probe->map);
+    bpf_close(probe->link);
+    bpf_close(probe->map);
     free(probe->scans);
     free(probe);
 }

@@ -19,23 +19,12 @@ enum {
 enum { SOURCE_PORT = 0, DESTINATION_PORT = 2, FLAGS = 13 }; /* offsets after the IP header */
 #define SCAN_AT(member) (SCAN + (int)offsetof(struct scan_key, member))
 
-static void scan_load(struct assembly *to, unsigned into, int at, uint8_t size)
-{
-    assembly_load(to, into, BPF_STACK, (struct kernel_member){.offset = (int16_t)at, .size = size});
-}
-
-static void scan_copy(struct assembly *to, int from, int at, uint8_t size)
-{
-    scan_load(to, BPF_FIRST, from, size);
-    assembly_store(to, BPF_FIRST, at, size);
-}
-
 /* Loads a port of the packet, in host byte order, into `into`. at: its offset after the IP header.
  * Loses `high`. */
 static void scan_load_port(struct assembly *to, unsigned into, unsigned high, int at)
 {
-    scan_load(to, high, TRANSPORT + at, BPF_B);
-    scan_load(to, into, TRANSPORT + at + 1, BPF_B);
+    drop_load(to, high, TRANSPORT + at, BPF_B);
+    drop_load(to, into, TRANSPORT + at + 1, BPF_B);
     assembly_number(to, BPF_LSH, high, 8);
     assembly_register(to, BPF_OR, into, high);
 }
@@ -51,28 +40,17 @@ static void scan_put_packet(struct assembly *to, const struct drop_layout *layou
     assembly_load(to, OTHER, SKB, layout->head);
     assembly_load(to, BPF_FIRST, SKB, layout->network);
     assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    drop_put_read(to, HEADER, 0, 40);
-    scan_load(to, BPF_FIRST, HEADER, BPF_B);
-    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
-    assembly_number(to, BPF_RSH, BPF_SECOND, 4);
-    is_v6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 6);
-    assembly_end_if(to, BPF_JNE, BPF_SECOND, 4);
-    assembly_number(to, BPF_AND, BPF_FIRST, 15);
-    assembly_number(to, BPF_LSH, BPF_FIRST, 2);
-    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
-    scan_load(to, BPF_FIRST, HEADER + (int)offsetof(struct iphdr, frag_off), BPF_H);
-    assembly_number(to, BPF_AND, BPF_FIRST, htons(IP_OFFMASK));
-    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
-    scan_copy(to, HEADER + (int)offsetof(struct iphdr, protocol), SCAN_AT(protocol), BPF_B);
-    scan_copy(to, HEADER + (int)offsetof(struct iphdr, saddr), SCAN_AT(source), BPF_W);
-    scan_copy(to, HEADER + (int)offsetof(struct iphdr, daddr), SCAN_AT(destination), BPF_W);
+    is_v6 = drop_put_header(to);
+    drop_copy(to, HEADER + (int)offsetof(struct iphdr, protocol), SCAN_AT(protocol), BPF_B);
+    drop_copy(to, HEADER + (int)offsetof(struct iphdr, saddr), SCAN_AT(source), BPF_W);
+    drop_copy(to, HEADER + (int)offsetof(struct iphdr, daddr), SCAN_AT(destination), BPF_W);
     is_v4 = assembly_skip(to);
     assembly_land(to, is_v6);
     assembly_number(to, BPF_MOV, BPF_FIRST, PACKET_IPV6);
     assembly_store(to, BPF_FIRST, SCAN_AT(what), BPF_B);
-    scan_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), SCAN_AT(protocol), BPF_B);
+    drop_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), SCAN_AT(protocol), BPF_B);
     for (int i = 0; i < 32; i += 8) /* in both structs, the destination follows the source */
-        scan_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_src) + i, SCAN + i, BPF_DW);
+        drop_copy(to, HEADER + (int)offsetof(struct ip6_hdr, ip6_src) + i, SCAN + i, BPF_DW);
     assembly_number(to, BPF_ADD, OTHER, sizeof(struct ip6_hdr));
     assembly_land(to, is_v4);
     drop_put_read(to, TRANSPORT, 0, 16);
@@ -83,10 +61,10 @@ static void scan_put_protocol(struct assembly *to)
 {
     size_t is_udp, is_tcp;
 
-    scan_load(to, BPF_FIRST, SCAN_AT(protocol), BPF_B);
+    drop_load(to, BPF_FIRST, SCAN_AT(protocol), BPF_B);
     is_udp = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, IPPROTO_UDP);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, IPPROTO_TCP);
-    scan_load(to, BPF_FIRST, TRANSPORT + FLAGS, BPF_B);
+    drop_load(to, BPF_FIRST, TRANSPORT + FLAGS, BPF_B);
     assembly_number(to, BPF_AND, BPF_FIRST, TH_ACK | TH_RST);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
     is_tcp = assembly_skip(to);
@@ -104,7 +82,7 @@ static void scan_put_netns(struct assembly *to, const struct drop_layout *layout
 {
     assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
     drop_put_device(to, layout);
-    scan_copy(to, KEY_AT(netns), SCAN_AT(netns), BPF_W);
+    drop_copy(to, KEY_AT(netns), SCAN_AT(netns), BPF_W);
 }
 
 static void scan_put_lookup(struct assembly *to, int map)

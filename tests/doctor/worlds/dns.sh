@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
-samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver healthy_dns_without_bpf)
+samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
+    healthy_dns_without_bpf)
 
 dns_three()
 {
@@ -176,6 +177,34 @@ world_healthy_dns_first_answer()
     dns_three
     start s dns serve 10.2.0.1 20 0
     start c dns ask first 2 1000 50 10.2.0.1
+    finds_nothing c
+}
+
+# The program closes its socket at once.
+world_healthy_dns_not_awaited()
+{
+    dns_three
+    start s dns serve 10.2.0.1 5 0
+    start c dns ask unconnected 1 0 20 10.2.0.1
+    finds_nothing c
+}
+
+# A program for load tests reads no answer. Its buffer has room for these.
+world_healthy_dns_not_read()
+{
+    dns_three
+    start s dns serve 10.2.0.1 5 0
+    start c dns ask unread 1 0 100 10.2.0.1
+    finds_nothing c
+}
+
+# A program searches for servers.
+world_healthy_dns_search()
+{
+    dns_three
+    rule r forward udp dport 53 ip daddr != 10.2.0.1 drop
+    start s dns serve 10.2.0.1 0 0
+    start c dns ask kept 1 20 0 10.2.0.1 10.2.0.1{1..9}
     finds_nothing c
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a recording at a moment: frames replace them, ticks change them. Rows are found again
+ * by the columns that identify them. All times are ns since 1970. */
+#ifndef BACKEND_SAVED_RECORDED_ROWS_H
+#define BACKEND_SAVED_RECORDED_ROWS_H
+
+#include "fastnet/hash_table.h"
+#include "fastnet/saved.h"
+
+/* The columns that have a meaning here, as numbers of fields (field_at()). */
+enum recorded_column {
+    RECORDED_EVENT,
+    RECORDED_TIME,
+    RECORDED_AGE,
+    RECORDED_AT_LEAST, /* age_at_least */
+    RECORDED_KEY,      /* first of RECORDED_KEYS */
+    RECORDED_KEYS = 4,
+    RECORDED_COLUMNS = RECORDED_KEY + RECORDED_KEYS,
+};
+
+/* Takes a row that ended, and the moment of its end. */
+typedef int (*recorded_fn)(const struct saved_row *row, void *arg);
+
+struct recorded_rows {
+    size_t fields[RECORDED_COLUMNS]; /* SIZE_MAX: the kind has no such column */
+    struct hash_table table;
+    size_t dead;    /* elements of the table whose rows have ended */
+    unsigned frame; /* number of the last frame */
+    uint64_t span;  /* rows show the growth of their counters since then; 0: no growth */
+    char *scratch;  /* a row that is made */
+    size_t scratch_size;
+};
+
+/* keys: names of the columns that identify a row; NULL ends them. A row without the first column
+ * has no identity. */
+void recorded_rows_init(struct recorded_rows *rows, const struct kind *kind,
+                        const char *const keys[RECORDED_KEYS]);
+void recorded_rows_finish(struct recorded_rows *rows);
+
+/* The text of a column in a row; its `data` is NULL if the row does not have the column, or if the
+ * value is unknown. */
+struct text recorded_text(const struct recorded_rows *rows, const struct saved_row *row,
+                          enum recorded_column column);
+/* The time in a row; `missing` if the row has none. */
+uint64_t recorded_time(const struct recorded_rows *rows, const struct saved_row *row,
+                       uint64_t missing);
+/* When the row began, if its age at the moment `time` is known, or if its event is that it was
+ * opened; else 0. */
+uint64_t recorded_birth(const struct recorded_rows *rows, const struct saved_row *row,
+                        uint64_t time);
+
+/* Adds a row, or changes the row with the same identity. `time`: its columns are as of then. whole:
+ * `row` has all columns. Returns 0 or -ENOMEM. */
+int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
+                      bool whole);
+/* True if there is a row with the identity of `row`. */
+bool recorded_rows_have(const struct recorded_rows *rows, const struct saved_row *row);
+/* Removes a row; passes it to `fn` (or NULL) as it was at `time`. Returns 0 or what fn returns. */
+int recorded_rows_remove(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
+                         recorded_fn fn, void *arg);
+
+/* Between both calls recorded_rows_put() gets all rows of a frame. The second call removes rows
+ * that it did not get. */
+void recorded_rows_begin_frame(struct recorded_rows *rows);
+int recorded_rows_end_frame(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg);
+/* Removes all rows. */
+int recorded_rows_clear(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg);
+
+/* From now on counters of each row show their growth: since now, or from 0 if the row began after
+ * `span`. */
+void recorded_rows_begin_span(struct recorded_rows *rows, uint64_t span);
+
+/* Passes all rows to `fn`, with their ages at the moment `time`. */
+int recorded_rows_each(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg);
+
+/* Passes `row`, which is not in the table, as the other functions do. */
+int recorded_rows_pass(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
+                       recorded_fn fn, void *arg);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a recording, from its marks. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/saved/marks.h"
+#include "backend/saved/segment_files.h"
+#include "fastnet/clock.h"
+#include "fastnet/recording.h"
+#include "fastnet/rights.h"
+
+enum { LIST_LATE_MAX = 5 /* seconds that a tick may be late */, LIST_BOOT_ID = 40 };
+
+struct recording_lister {
+    struct recording_part part;
+    uint64_t interval; /* ns */
+    char boot_id[LIST_BOOT_ID];
+    bool reboot; /* since the last mark */
+    void (*fn)(const struct recording_part *part, void *arg);
+    void *arg;
+};
+
+static void list_end_part(struct recording_lister *lister)
+{
+    if (lister->part.from)
+        lister->fn(&lister->part, lister->arg);
+    lister->part = (struct recording_part){.reboot = lister->reboot};
+    lister->reboot = false;
+}
+
+/* A frame or a tick. A part ends before it after a gap, another boot, or a clock that was set back.
+ */
+static void list_take_mark(struct recording_lister *lister, const struct json_row *row,
+                           uint64_t size, bool *counted)
+{
+    struct recording_part *part = &lister->part;
+    const uint64_t most = 2 * lister->interval + LIST_LATE_MAX * CLOCK_SECOND;
+    uint64_t time, lost = 0, unseen = 0;
+
+    if (!mark_time(row, &time))
+        return;
+    if (part->from && (lister->reboot || time < part->to || time - part->to > most))
+        list_end_part(lister);
+    if (!part->from)
+        part->from = time;
+    part->to = time;
+    (void)mark_number(row, "lost", &lost);
+    (void)mark_number(row, "unseen", &unseen);
+    part->lost += lost + unseen;
+    part->ticks += mark_is_named(row, "tick");
+    part->bytes += *counted ? 0 : size; /* of the segment that begins in this part */
+    *counted = true;
+}
+
+static int list_take_head(struct recording_lister *lister, const struct json_row *row)
+{
+    struct mark_head head = {.texts = NULL};
+    const int error = mark_take_head(&head, row, NULL);
+
+    if (error)
+        return error;
+    lister->interval = recording_interval(row);
+    lister->reboot = *lister->boot_id && strcmp(lister->boot_id, head.head.boot_id) != 0;
+    snprintf(lister->boot_id, sizeof lister->boot_id, "%s", head.head.boot_id);
+    mark_forget_head(&head, NULL);
+    return 0;
+}
+
+static int list_segment(struct recording_lister *lister, struct segment_files *segments, size_t i,
+                        struct report *report)
+{
+    struct segment_reader reader;
+    struct json_row row;
+    int error = segment_reader_open(&reader, segments, i, report);
+    bool counted = false;
+
+    if (error)
+        return error == -ENOMEM ? error : 0;
+    while (!error && segment_reader_next(&reader, &row, report)) {
+        if (mark_is_named(&row, "head"))
+            error = list_take_head(lister, &row);
+        else if (mark_is_named(&row, "frame") || mark_is_named(&row, "tick"))
+            list_take_mark(lister, &row, segments->list[i].size, &counted);
+    }
+    segment_reader_close(&reader, !error, report);
+    return error;
+}
+
+int recording_list(const char *directory, void (*fn)(const struct recording_part *part, void *arg),
+                   void *arg, struct report *report)
+{
+    struct recording_lister lister = {.fn = fn, .arg = arg};
+    struct segment_files segments;
+    int error = segment_files_init(&segments, directory);
+
+    if (error)
+        return error;
+    for (size_t i = 0; i < segments.count && !error; i++)
+        error = list_segment(&lister, &segments, i, report);
+    if (!error)
+        list_end_part(&lister);
+    segment_files_finish(&segments);
+    return error;
+}
