@@ -50,6 +50,7 @@ expected() # ZSHDIR FILE...
 /usr/share/man/man8/fastnet-arp.8.gz
 /usr/share/man/man8/fastnet-closed.8.gz
 /usr/share/man/man8/fastnet-conntrack.8.gz
+/usr/share/man/man8/fastnet-diff.8.gz
 /usr/share/man/man8/fastnet-doctor.8.gz
 /usr/share/man/man8/fastnet-drops.8.gz
 /usr/share/man/man8/fastnet-neigh.8.gz

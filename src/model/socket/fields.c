@@ -894,13 +894,16 @@ static const struct lasting lasting = {
     .idle = "idle",
 };
 
-/* True for a UDP socket without a peer whose port is in the range that Linux chooses from unless
- * the administrator changes ip_local_port_range. */
+/* True for a netlink socket, and for a UDP socket without a peer whose port is in the range that
+ * Linux chooses from unless the administrator changes ip_local_port_range. Each listing has a
+ * netlink socket of fastnet itself. */
 static bool is_client(const struct record *record)
 {
     enum { CHOSEN_FIRST = 32768, CHOSEN_LAST = 60999 };
     const struct socket_record *sock = &record->socket;
 
+    if (sock->protocol == PROTOCOL_NETLINK)
+        return true;
     return (sock->protocol == IPPROTO_UDP || sock->protocol == IPPROTO_UDPLITE) &&
            record->has & SOCKET_ADDRESSES && sock->local.port >= CHOSEN_FIRST &&
            sock->local.port <= CHOSEN_LAST;
