@@ -74,7 +74,7 @@ static int make_room(struct quantiles *quantiles, size_t h)
     const size_t half = QUANTILES_EXACT / 2;
     size_t top = h;
 
-    if (add_levels(quantiles, h + 1) < 0)
+    if (add_levels(quantiles, h + 1) < 0 || !quantiles->levels)
         return -ENOMEM;
     while (top < quantiles->level_count && quantiles->levels[top].count == QUANTILES_EXACT)
         top++;
