@@ -6,11 +6,11 @@
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
 
-/* A storm uses USED_PERCENT of the ports, and will use SOON_PERCENT if it lasts. At HALF_PERCENT, all ports of one parity
- * are used: each connect(2) searches them first (__inet_hash_connect() of the kernel's
- * net/ipv4/inet_hashtables.c), so that the storm becomes slower. A machine that connects to many
- * destinations alike is a proxy or a crawler: only a destination with PART_PERCENT of its
- * connections counts.
+/* A storm uses USED_PERCENT of the ports, and will use SOON_PERCENT if it lasts. At HALF_PERCENT,
+ * all ports of one parity are used: each connect(2) searches them first (__inet_hash_connect() of
+ * the kernel's net/ipv4/inet_hashtables.c), so that the storm becomes slower. A machine that
+ * connects to many destinations alike is a proxy or a crawler: only a destination with PART_PERCENT
+ * of its connections counts.
  *
  * A rate is the lowest of the rates in several parts of equal length, so that a burst is no storm.
  * YOUNG: a storm that went on in each second between the readings; at least 2 s are examined. OLD:

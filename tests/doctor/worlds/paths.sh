@@ -34,8 +34,8 @@ world_loss_peer()
 {
     peers 10.9.3.7/32 40 30
     start c traffic serve 0.0.0.0 7000 10
-    PEERS=1000 start s traffic talk 10.9.3.0 7000 1000 1000 100
-    PEERS=1 start s traffic talk 10.9.3.7 7000 5 20000 50
+    PEERS=1000 start s traffic talk 10.9.3.0 7000 1000 1000 500
+    PEERS=1 start s traffic talk 10.9.3.7 7000 5 10000 100
     wait_until has_lost 40
     finds s 'loss 10.9.3.7'
 }
@@ -64,7 +64,7 @@ world_loss_subnet_of_100()
     peers
     rule c input ip daddr 10.9.7.0/24 numgen random mod 100 '<' 3 drop
     start c traffic serve 0.0.0.0 7000 10
-    PEERS=25600 start s traffic talk 10.9.0.0 7000 1000 1000 50
+    PEERS=25600 start s traffic talk 10.9.0.0 7000 1000 1000 400
     PEERS=20 start s traffic talk 10.9.7.0 7000 20 1000 20
     wait_until has_lost 10
     finds s 'loss 10.9.7.*'
