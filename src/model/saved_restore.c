@@ -17,6 +17,7 @@ struct restored {
     uint16_t number; /* field_index() */
     bool plain; /* the value is the member; otherwise the value is computed again and compared */
     bool basic; /* its member has no presence bit */
+    uint64_t others[RESTORED_MAX / 64]; /* bits of fields whose members share bytes with its own */
 };
 
 /* How records of a kind are restored. */
@@ -130,6 +131,29 @@ static bool is_restorable(const struct field *field)
     }
 }
 
+static size_t member_size(const struct field *field)
+{
+    return field->member == MEMBER_TEXT      ? sizeof(struct text)
+           : field->member == MEMBER_ADDRESS ? sizeof(struct address)
+                                             : field->member;
+}
+
+/* Families of sockets share bytes of the record: a row can have the members of only one. */
+static bool shares_bytes(const struct field *one, const struct field *other)
+{
+    return (one->offset != other->offset || one->member != other->member) &&
+           one->offset < other->offset + member_size(other) &&
+           other->offset < one->offset + member_size(one);
+}
+
+static void note_shared_bytes(struct restoring *restoring)
+{
+    for (size_t i = 0; i < restoring->count; i++)
+        for (size_t j = 0; j < restoring->count; j++)
+            if (shares_bytes(restoring->fields[i].field, restoring->fields[j].field))
+                restoring->fields[i].others[j / 64] |= UINT64_C(1) << j % 64;
+}
+
 static void note_owner_field(struct restoring *restoring, const struct field *field)
 {
     struct saved_owner_fields *owners =
@@ -162,8 +186,9 @@ static struct restoring *restoring_of(const struct kind *kind)
         if (is_restorable(field) && restoring->count < RESTORED_MAX)
             restoring->fields[restoring->count++] =
                 (struct restored){field, (uint16_t)i, field->plain || field->value == number_member,
-                                  field->plain && !field->fields};
+                                  field->plain && !field->fields, {0}};
     }
+    note_shared_bytes(restoring);
     restorings[restoring_count++] = restoring;
     return restoring;
 }
@@ -261,45 +286,71 @@ static void restore_count(struct record *record)
         record->rows = count.number ? count.number : NO_ROWS;
 }
 
+/* Removes presence bits of borrowed data that is not in the row. */
+static uint64_t without_foreign(const struct record *record, uint64_t has)
+{
+    const uintptr_t row = (uintptr_t)record->saved;
+    uintptr_t data;
+    size_t count;
+
+    for (size_t i = 0; i < record->kind->borrowed_count; i++) {
+        const struct borrowed *borrowed = &record->kind->borrowed[i];
+        memcpy(&data, (const char *)record + borrowed->offset, sizeof data);
+        memcpy(&count, (const char *)record + borrowed->offset + sizeof data, sizeof count);
+        if (count && (borrowed->unit != 1 || data < row || data - row > record->saved->size ||
+                      count > record->saved->size - (data - row)))
+            has &= ~borrowed->fields;
+    }
+    return has;
+}
+
+/* What is known of a record that is restored. */
+struct restored_bits {
+    uint64_t known, missing;         /* presence bits of members that are known, or not */
+    uint64_t set[RESTORED_MAX / 64]; /* fields whose members are set */
+};
+
+/* Restores the member of field i. */
+static void restore_field(struct record *record, const struct restoring *restoring, size_t i,
+                          struct restored_bits *bits)
+{
+    const struct restored *restored = &restoring->fields[i];
+    const struct field *field = restored->field;
+    const struct saved_row *row = record->saved;
+    const size_t place = row->columns->place[restored->number];
+    const struct saved_cell *cell = place && place <= row->count ? &row->cells[place - 1] : NULL;
+    const struct value value =
+        cell ? saved_decode(row, cell, field) : (struct value){.type = VALUE_UNKNOWN};
+    bool is_set = value.type != VALUE_UNKNOWN;
+
+    for (size_t word = 0; word < COUNT(bits->set); word++)
+        is_set &= !(restored->others[word] & bits->set[word]);
+    if (is_set)
+        is_set = restored->plain ? set_member(record, field, &value)
+                                 : set_computed(record, field, &value);
+    if (is_set) {
+        bits->set[i / 64] |= UINT64_C(1) << i % 64;
+        bits->known |= field->fields;
+    } else if (restored->plain || !cell || cell->type != SAVED_NULL ||
+               !(bits->known & field->fields)) {
+        /* a null of a computed column can be its value: a timer that is off never expires */
+        bits->missing |= field->fields;
+    }
+}
+
 void saved_restore(struct record *record, const struct saved_row *row)
 {
     const struct kind *kind = row->columns->kind;
     const struct restoring *restoring = restoring_of(kind);
-    uint64_t known = 0, missing = 0; /* presence bits of members that are known, or not */
-    size_t count = restoring ? restoring->count : 0;
+    struct restored_bits bits = {0};
 
     record_begin(record, kind, kind->size - offsetof(struct record, socket));
     record->saved = row;
-    for (int plain = 1; plain >= 0; plain--) /* a computed value may need plain members */
-        for (size_t i = 0; i < count; i++) {
-            const struct restored *restored = &restoring->fields[i];
-            const struct field *field = restored->field;
-            const size_t place =
-                restored->plain == (bool)plain ? row->columns->place[restored->number] : SIZE_MAX;
-            if (place == SIZE_MAX)
-                continue;
-            if (!place || place > row->count) {
-                missing |= field->fields;
-                continue;
-            }
-            const struct saved_cell *cell = &row->cells[place - 1];
-            const struct value value = saved_decode(row, cell, field);
-            const bool is_set = value.type != VALUE_UNKNOWN &&
-                                (plain ? set_member(record, field, &value)
-                                       : set_computed(record, field, &value));
-            /* a null of a computed column can be its value: a timer that is off never expires */
-            if (is_set)
-                known |= field->fields;
-            else if (plain || cell->type != SAVED_NULL || !(known & field->fields))
-                missing |= field->fields;
-        }
-    record->has = known & ~missing;
-    for (size_t i = 0; i < count; i++) { /* rows that wait copy only texts that are present */
-        const struct field *field = restoring->fields[i].field;
-        if (field->member == MEMBER_TEXT && field->fields & missing &&
-            saved_cell_of(record, field)) /* else other members may have this place */
-            memset((char *)record + field->offset, 0, sizeof(struct text));
-    }
+    for (int plain = 1; plain >= 0 && restoring; plain--) /* computed values need plain members */
+        for (size_t i = 0; i < restoring->count; i++)
+            if (restoring->fields[i].plain == (bool)plain)
+                restore_field(record, restoring, i, &bits);
+    record->has = without_foreign(record, bits.known & ~bits.missing);
     if (row->columns->head && row->columns->head->counted)
         restore_count(record);
 }
