@@ -117,8 +117,7 @@ static bool both_have(const struct differences *differences, const char *name)
     return have;
 }
 
-/* Adds the fields with these names, without columns that a listing lacks: what one listing does not
- * say can be no difference. */
+/* Adds the fields with these names, without columns that one of the listings lacks. */
 static void list_add_names(struct field_list *list, const struct differences *differences,
                            const char *names)
 {
