@@ -91,8 +91,7 @@ struct recording_part {
     bool reboot; /* another boot than the part before */
 };
 /* Passes the parts of a recording to `fn`, in order of time. Returns 0 or -errno. */
-int recording_list(const char *directory,
-                   void (*fn)(const struct recording_part *part, void *arg), void *arg,
-                   struct report *report);
+int recording_list(const char *directory, void (*fn)(const struct recording_part *part, void *arg),
+                   void *arg, struct report *report);
 
 #endif

@@ -21,7 +21,7 @@ static const struct {
     const char *program;
     enum recording_form form;
 } compressors[] = {
-    {"/usr/bin/zstd", RECORDING_ZSTD},  {"/bin/zstd", RECORDING_ZSTD},
+    {"/usr/bin/zstd", RECORDING_ZSTD},       {"/bin/zstd", RECORDING_ZSTD},
     {"/usr/local/bin/zstd", RECORDING_ZSTD}, {"/usr/bin/gzip", RECORDING_GZIP},
     {"/bin/gzip", RECORDING_GZIP},
 };
@@ -56,8 +56,8 @@ static int compress_open(const struct segments *segments, const char *name)
 }
 
 /* Runs the program, and replaces the raw segment by what it wrote. */
-static bool compress_replace(const struct segments *segments, const char *program,
-                             const char *raw, const char *compressed)
+static bool compress_replace(const struct segments *segments, const char *program, const char *raw,
+                             const char *compressed)
 {
     const int from = compress_open(segments, raw);
     const int to = openat(segments->directory, TEMPORARY,

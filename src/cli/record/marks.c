@@ -22,8 +22,8 @@ static void mark_put_text(struct writer *writer, const char *text)
     writer_puts(writer, "\"");
     for (size_t left = strlen(text), size; left > 0; left -= size, text += size) {
         size = escape_piece(text, left, PIECE);
-        writer_commit(writer, escape_json(writer_reserve(writer, ESCAPE_JSON_FACTOR * size), text,
-                                          size));
+        writer_commit(writer,
+                      escape_json(writer_reserve(writer, ESCAPE_JSON_FACTOR * size), text, size));
     }
     writer_puts(writer, "\"");
 }

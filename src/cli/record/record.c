@@ -38,8 +38,7 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "no-doctor", KEEP, "do not record findings once a minute", SETS(no_doctor)),
     LONG(THIS_ROW, "no-bytes", KEEP, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
-    LONG(THIS_ROW, "list", KEEP, "list from when to when there are records, with gaps",
-         SETS(list)),
+    LONG(THIS_ROW, "list", KEEP, "list from when to when there are records, with gaps", SETS(list)),
     ABOUT_OPTIONS(OTHER),
     MISTAKEN_OPTIONS,
 };
@@ -62,8 +61,7 @@ static const struct refused refused[] = {
     {"output", NULL, "a recording is a directory (try fastnet record DIR)"},
     {"json ndjson csv csv-safe prometheus openmetrics human no-header color", NULL,
      "segments are NDJSON (fastnet s --at lists them in every form)"},
-    {"save from", NULL,
-     "fastnet s --at lists rows of a recording"},
+    {"save from", NULL, "fastnet s --at lists rows of a recording"},
     {"columns sort limit count-by sum percent", NULL,
      "rows are chosen when they are listed (fastnet s --at)"},
     {NULL, NULL, NULL},
@@ -145,9 +143,8 @@ static int record_list(struct record_command *command)
 
 int record_run(int argc, char *const argv[])
 {
-    struct record_command command = {.arguments = argv + 1,
-                                     .keep_bytes = KEEP_BYTES,
-                                     .keep_seconds = KEEP_SECONDS};
+    struct record_command command = {
+        .arguments = argv + 1, .keep_bytes = KEEP_BYTES, .keep_seconds = KEEP_SECONDS};
     struct common *common = &command.common;
     const int status =
         common_parse(common, &record_grammar, argc, argv, record_take_option, &command);

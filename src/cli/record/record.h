@@ -17,7 +17,7 @@ struct record_command {
     char *const *arguments; /* for heads; ends with NULL */
     struct which which;
     uint64_t keep_bytes, keep_seconds; /* UINT64_MAX: no limit */
-    bool kept; /* --keep was given */
+    bool kept;                         /* --keep was given */
     bool no_remote, no_doctor, no_bytes, list;
     unsigned interval_ms;
     struct listing_table tables[WHICH_TABLES];

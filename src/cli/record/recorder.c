@@ -45,10 +45,10 @@ struct known_socket {
     uint64_t began;         /* CLOCK_MONOTONIC, ns, as noted; 0: unknown */
     uint32_t netns;         /* inodes of network namespaces have 32 bits */
     uint32_t moving, fixed; /* hashes of columns */
-    uint8_t missed; /* number of samples without it */
-    bool shown;     /* a row was written */
-    bool ended;     /* the row of its end was written; samples may still have it, as TIME_WAIT */
-    bool gone;      /* samples do not have it any more */
+    uint8_t missed;         /* number of samples without it */
+    bool shown;             /* a row was written */
+    bool ended; /* the row of its end was written; samples may still have it, as TIME_WAIT */
+    bool gone;  /* samples do not have it any more */
 };
 
 /* A segment, and its sinks. */
@@ -70,9 +70,9 @@ struct recorder {
     struct findings findings;
     struct unseen unseen;
     struct report report;
-    uint64_t lost;     /* messages about ends that the kernel dropped, since the last tick */
-    uint64_t opened;   /* TCP connections of the own netns since the last tick */
-    uint64_t own;      /* id of the own netns */
+    uint64_t lost;      /* messages about ends that the kernel dropped, since the last tick */
+    uint64_t opened;    /* TCP connections of the own netns since the last tick */
+    uint64_t own;       /* id of the own netns */
     uint64_t monotonic; /* CLOCK_MONOTONIC and CLOCK_REALTIME at the same moment, ns */
     uint64_t realtime;
     uint64_t segment_ends, tidy_at; /* CLOCK_MONOTONIC, ns */
@@ -203,8 +203,8 @@ static void recorder_take_sample(struct recorder *recorder, struct known_socket 
         recorder_copy(recorder, known, record, 0, &copy);
         recorder_write(recorder, recorder->next, recorder->next->whole, &copy, recorder->realtime);
     }
-    recorder->opened += is_new && !recorder->first && unseen_counts(record) &&
-                        known->netns == recorder->own;
+    recorder->opened +=
+        is_new && !recorder->first && unseen_counts(record) && known->netns == recorder->own;
     known->shown = true;
 }
 
@@ -240,8 +240,8 @@ static void recorder_take_end(struct recorder *recorder, const struct known_sock
         memcpy(&origin, bytes.data, sizeof origin);
     }
     if (origin.noted && copy.has & kind->event) {
-        const uint64_t time = clock_nanoseconds(CLOCK_REALTIME) -
-                              (clock_nanoseconds(CLOCK_MONOTONIC) - origin.noted);
+        const uint64_t time =
+            clock_nanoseconds(CLOCK_REALTIME) - (clock_nanoseconds(CLOCK_MONOTONIC) - origin.noted);
         memcpy((char *)&copy + kind->received, &time, sizeof time);
     }
     recorder_write(recorder, output, output->whole, &copy, recorder->realtime);
@@ -267,8 +267,7 @@ static void recorder_take(struct sink *sink, const struct record *record)
     } else if (event != LIVE_CLOSED) {
         recorder_take_sample(recorder, known, record);
     } else if (!known->ended) {
-        recorder->opened +=
-            !known->shown && unseen_counts(record) && known->netns == recorder->own;
+        recorder->opened += !known->shown && unseen_counts(record) && known->netns == recorder->own;
         known->ended = true;
         recorder_take_end(recorder, known, record);
     }
@@ -404,8 +403,7 @@ static int recorder_end_tick(struct recorder *recorder, bool last)
 
 static bool recorder_wants_segment(const struct recorder *recorder)
 {
-    return !recorder->now ||
-           clock_nanoseconds(CLOCK_MONOTONIC) >= recorder->segment_ends ||
+    return !recorder->now || clock_nanoseconds(CLOCK_MONOTONIC) >= recorder->segment_ends ||
            recorder->now->segment.size >= recorder->segment_bytes;
 }
 
@@ -448,9 +446,8 @@ static int recorder_wait(struct recorder *recorder, uint64_t until)
     uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC), ends_at = now;
 
     for (; error >= 0 && now < until; now = clock_nanoseconds(CLOCK_MONOTONIC)) {
-        const size_t ends = now < ends_at
-                                ? 0
-                                : live_descriptors(recorder->live, descriptors, MOST - OTHERS);
+        const size_t ends =
+            now < ends_at ? 0 : live_descriptors(recorder->live, descriptors, MOST - OTHERS);
         const uint64_t left = (now < ends_at && ends_at < until ? ends_at : until) - now;
         const struct timespec time = {(time_t)(left / CLOCK_SECOND), (long)(left % CLOCK_SECOND)};
         pollfds[0] = (struct pollfd){.fd = recorder->stream.events.stop, .events = POLLIN};
@@ -515,8 +512,8 @@ static void recorder_take_columns(const struct recorder *recorder, const char *n
 {
     for (struct text name; text_next(&names, ' ', &name);) {
         const struct field *field = field_find(&kind_socket, name.data, name.length);
-        if (field && !(recorder->command->no_remote &&
-                       text_has_word(RECORD_COLUMNS_OF_PEER, field->name)))
+        if (field &&
+            !(recorder->command->no_remote && text_has_word(RECORD_COLUMNS_OF_PEER, field->name)))
             columns->fields[columns->count++] = field;
     }
 }

@@ -77,8 +77,8 @@ int segments_open(struct segments *segments, const char *directory)
     segments->directory = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (segments->directory < 0)
         return -errno;
-    segments->lock = openat(segments->directory, ".lock",
-                            O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    segments->lock =
+        openat(segments->directory, ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (segments->lock < 0 || flock(segments->lock, LOCK_EX | LOCK_NB) < 0)
         return -errno;
     segments->last = segments_find(segments, true).last;
@@ -162,8 +162,7 @@ static int segment_write(struct segment *segment)
     bool dropped = false;
 
     for (size_t done = 0; done < segment->length;) {
-        const ssize_t written =
-            write(segment->fd, segment->kept + done, segment->length - done);
+        const ssize_t written = write(segment->fd, segment->kept + done, segment->length - done);
         if (written > 0)
             done += (size_t)written;
         else if (written == 0)

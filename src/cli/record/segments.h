@@ -37,12 +37,12 @@ void segments_tidy(struct segments *segments, uint64_t now);
 struct segment {
     struct segments *segments;
     struct writer writer;
-    int fd;                 /* -1: closed */
+    int fd; /* -1: closed */
     struct recording_segment name;
-    char *kept;             /* bytes that were not written yet */
+    char *kept; /* bytes that were not written yet */
     size_t length, capacity;
-    uint64_t size;          /* bytes of the file up to the last commit */
-    uint64_t rows, marked;  /* rows in all, and up to the last mark */
+    uint64_t size;         /* bytes of the file up to the last commit */
+    uint64_t rows, marked; /* rows in all, and up to the last mark */
 };
 
 /* Creates the file of a new segment, with mode 0600. Returns 0 or -errno. */
