@@ -54,7 +54,7 @@ struct listing_command {
     bool verbose;         /* also report details about how rows were read */
     bool own_status;      /* with --quiet: all rows are made, and the status is as without it */
     bool another_follows; /* another listing follows, so all rights are kept */
-    bool silent; /* without a row, a table has neither a heading nor totals */
+    bool silent;          /* without a row, a table has neither a heading nor totals */
     bool quiet; /* another listing reports the same problems, so this listing reports nothing */
     /* --count-by=host counts this column, with both ends. NULL: `host` is the machine's name. */
     const char *both_ends;
@@ -67,7 +67,6 @@ struct listing_command {
     void (*after_each_run)(const void *arg, struct report *report);
     const void *arg;
 
-    bool ended;                    /* of a recording: only rows that ended */
     struct where where;            /* the filters of the command line */
     const struct report *problems; /* with --from: of reading the first row; else NULL */
     /* Set by command_run(): the context of the running listing, and the columns that are shown. */

@@ -49,8 +49,8 @@ static int moment_find(const struct tm *local, time_t found[2])
     return count;
 }
 
-/* Returns the moment with this local time, or -1 with a message. Of two moments, `now` may be
- * between; then only the first is meant. */
+/* Returns the moment with this local time, or -1 with a message. If `now` is
+ * between two such moments, the first is meant. */
 static time_t moment_of_local(const char *typed, const struct tm *local, time_t now,
                               char message[MESSAGE_TEXT_MAX])
 {

@@ -62,7 +62,7 @@ struct grammar {
     bool in_place; /* on a terminal, -c shows a screen (listing_screen.h) */
     /* A filter for a container or pod implies --all-netns: containers have their own namespaces. */
     bool containers_anywhere;
-    bool ended; /* of a recording it lists the rows that ended */
+    bool ended; /* with --between it lists only rows that ended */
 };
 
 enum { EXAMPLES_SHORT = 4 };

@@ -82,21 +82,21 @@ struct recorded_parts {
     uint64_t count, end;
 };
 
-static void put_duration(char text[32], uint64_t nanoseconds)
+static void recorded_put_duration(char text[32], uint64_t nanoseconds)
 {
     const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
 
     *value_write_human(text, &value, UNIT_SECONDS) = '\0';
 }
 
-static void put_size(char text[32], uint64_t bytes)
+static void recorded_put_size(char text[32], uint64_t bytes)
 {
     const struct value value = {.type = VALUE_NUMBER, .number = bytes};
 
     *value_write_human(text, &value, UNIT_BYTES) = '\0';
 }
 
-static void put_part(const struct recording_part *part, void *arg)
+static void recorded_put_part(const struct recording_part *part, void *arg)
 {
     struct recorded_parts *parts = arg;
     char from[CLOCK_LOCAL_SIZE], to[CLOCK_LOCAL_SIZE], lasts[32], gap[32] = "-", size[32];
@@ -105,9 +105,9 @@ static void put_part(const struct recording_part *part, void *arg)
         fprintf(parts->stream, "%-25s  %-25s  %8s  %8s  %7s  %6s  %5s  %s\n", "FROM", "TO", "TIME",
                 "TICKS", "SIZE", "LOST", "GAP", "REBOOT");
     else if (part->from > parts->end)
-        put_duration(gap, part->from - parts->end);
-    put_duration(lasts, part->to - part->from);
-    put_size(size, part->bytes);
+        recorded_put_duration(gap, part->from - parts->end);
+    recorded_put_duration(lasts, part->to - part->from);
+    recorded_put_size(size, part->bytes);
     fprintf(parts->stream, "%-25s  %-25s  %8s  %8llu  %7s  %6llu  %5s  %s\n",
             clock_local(from, part->from), clock_local(to, part->to), lasts,
             (unsigned long long)part->ticks, size, (unsigned long long)part->lost, gap,
@@ -121,8 +121,8 @@ int recorded_list(const struct common *common, const char *directory)
     struct page page;
     struct recorded_parts parts = {.stream = page_open(&page)};
     int status;
-    const int error =
-        recording_list(directory ? directory : RECORDING_DIRECTORY, put_part, &parts, &report);
+    const int error = recording_list(directory ? directory : RECORDING_DIRECTORY, recorded_put_part,
+                                     &parts, &report);
 
     if (error < 0)
         report_loss(&report, "%s: %s", directory ? directory : RECORDING_DIRECTORY,

@@ -52,7 +52,7 @@ void recorded_rows_init(struct recorded_rows *rows, const struct kind *kind,
             field_number_of(kind, i < RECORDED_KEY ? names[i] : keys[i - RECORDED_KEY]);
 }
 
-/* The number of a column's cell in rows with these columns; SIZE_MAX: no row has it. */
+/* The number of a column's cell in rows with these columns; SIZE_MAX: no row has the column. */
 static size_t cell_of(const struct recorded_rows *rows, const struct saved_columns *columns,
                       enum recorded_column column)
 {
@@ -63,7 +63,7 @@ static size_t cell_of(const struct recorded_rows *rows, const struct saved_colum
 }
 
 /* A cell that the row does not have has no bytes (offset 0). */
-static struct saved_cell row_cell(const struct saved_row *row, size_t i)
+static struct saved_cell recorded_cell(const struct saved_row *row, size_t i)
 {
     return i < row->count ? row->cells[i] : (struct saved_cell){.type = SAVED_NULL};
 }
@@ -77,7 +77,7 @@ static struct text cell_text(const struct saved_row *row, struct saved_cell cell
 struct text recorded_text(const struct recorded_rows *rows, const struct saved_row *row,
                           enum recorded_column column)
 {
-    return cell_text(row, row_cell(row, cell_of(rows, row->columns, column)));
+    return cell_text(row, recorded_cell(row, cell_of(rows, row->columns, column)));
 }
 
 /* The value of a column; it is unknown if the row does not have it. */
@@ -96,7 +96,7 @@ uint64_t recorded_time(const struct recorded_rows *rows, const struct saved_row 
 {
     const size_t cell = cell_of(rows, row->columns, RECORDED_TIME);
     const struct value value =
-        row_cell(row, cell).offset
+        recorded_cell(row, cell).offset
             ? row_value(row, field_at(row->columns->kind, rows->fields[RECORDED_TIME]))
             : (struct value){.type = VALUE_UNKNOWN};
 
@@ -156,7 +156,7 @@ static void scratch_put(struct saved_row *row, size_t cell, enum saved_type type
 
 static void scratch_copy(struct saved_row *row, size_t cell, const struct saved_row *from)
 {
-    const struct saved_cell source = row_cell(from, cell);
+    const struct saved_cell source = recorded_cell(from, cell);
 
     if (source.offset)
         scratch_put(row, cell, source.type,
@@ -189,7 +189,7 @@ static struct saved_row *row_changed(struct recorded_rows *rows, const struct sa
         scratch_begin(rows, change->columns, count, (size_t)row->size + change->size);
 
     for (size_t i = 0; made && i < count; i++)
-        scratch_copy(made, i, row_cell(change, i).offset ? change : row);
+        scratch_copy(made, i, recorded_cell(change, i).offset ? change : row);
     return made ? scratch_end(made) : NULL;
 }
 
@@ -311,7 +311,7 @@ static void recorded_row_destroy(struct recorded_row *row)
     free(row);
 }
 
-/* Makes the table anew without rows that have ended, if these are many. */
+/* Makes a new table without the rows that have ended, if these are many. */
 static int recorded_rows_shrink(struct recorded_rows *rows)
 {
     struct hash_table table = {.count = 0};

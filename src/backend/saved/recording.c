@@ -20,7 +20,7 @@
 
 enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40 };
 
-/* A mark, and what is known since the mark before. */
+/* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
     uint64_t time;
     uint64_t rows, lost, unseen;
@@ -32,13 +32,13 @@ struct recording {
     struct recording_query query;
     struct segment_files segments;
     struct recorded_rows rows;
-    struct saved_maker *maker; /* of the rows that are asked for */
+    struct saved_maker *maker; /* makes the rows that are asked for */
     struct mark_head head;
     struct saved_head shown; /* `head` as the listing has it */
     struct saved_head made;  /* `head` of the rows that wait */
     uint64_t interval;       /* between two ticks, ns */
-    char *columns;         /* of the first row, separated by spaces; NULL: not known */
-    char boot_id[BOOT_ID];   /* of the last head */
+    char *columns;         /* names of the columns of the first row, separated by spaces; or NULL */
+    char boot_id[BOOT_ID]; /* that the last head had */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -58,7 +58,7 @@ struct recording {
     const struct query *engine_query;
     record_fn fn;
     void *arg;
-    int result; /* of fn */
+    int result; /* that fn returned */
 };
 
 /* --- Passing rows on -------------------------------------------------------------------------- */
@@ -213,7 +213,8 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
 /* --- Marks ------------------------------------------------------------------------------------ */
 
-/* The longest time between two ticks that is no gap. Findings are noted once a minute. */
+/* The longest time between two ticks after which there is no gap. Findings are noted once a minute.
+ */
 static uint64_t usual_time(const struct recording *recording)
 {
     return recording->query.findings ? 150 * CLOCK_SECOND
@@ -232,7 +233,7 @@ static void note_gap(struct recording *recording, uint64_t to)
     recording->gaps_time += to - recording->last;
 }
 
-/* Reports what is wrong with a mark. */
+/* Reports problems of a mark. */
 static void check_mark(const struct recording *recording, const struct segment_reader *reader,
                        const struct recording_mark *mark)
 {
@@ -264,8 +265,8 @@ static void begin_span(struct recording *recording, uint64_t time)
 
 /* Applies the rows before a mark, as far as they belong to the moment or span. tick: the rows are
  * events; otherwise they are all rows. */
-static int take_mark(struct recording *recording, const struct segment_reader *reader, bool tick,
-                     const struct recording_mark *mark)
+static int recording_take_mark(struct recording *recording, const struct segment_reader *reader,
+                               bool tick, const struct recording_mark *mark)
 {
     const struct recording_span *span = &recording->query.span;
     int error = 0;
@@ -320,7 +321,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     }
     recording->interval = recording_interval(row);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
-        recording->reboot = true; /* cookies begin anew */
+        recording->reboot = true; /* cookies begin at 1 again */
         error =
             recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
     }
@@ -348,7 +349,7 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
         (void)mark_number(row, "lost", &mark.lost);
         (void)mark_number(row, "unseen", &mark.unseen);
-        error = take_mark(recording, reader, tick && !findings, &mark);
+        error = recording_take_mark(recording, reader, tick && !findings, &mark);
     } else {
         report_loss(recording->engine_query->report,
                     "%s:%" PRIu64 ": a mark has no time or no number of rows",
@@ -404,7 +405,7 @@ static int read_segment(struct recording *recording, size_t i)
     return error == -EBADMSG ? 0 : error;
 }
 
-/* --- What is reported ------------------------------------------------------------------------- */
+/* --- Reports ---------------------------------------------------------------------------------- */
 
 static const char *duration(uint64_t nanoseconds, char text[32])
 {
@@ -595,7 +596,7 @@ static void recording_destroy(struct saved_source *source)
 }
 
 /* Reports why a recording cannot be read. */
-static void report_unopened(const char *directory, int error, struct report *report)
+static void recording_report_unopened(const char *directory, int error, struct report *report)
 {
     if (error == -ENOENT)
         report_loss(report, "there is no recording in %s (see fastnet record)", directory);
@@ -628,7 +629,7 @@ static struct recording *recording_create(const struct recording_query *query)
         (struct saved_source){.kind = query->findings ? &kind_finding : &kind_socket,
                               .read = recording_read,
                               .head = &recording->shown,
-                                              .has = recording_has,
+                              .has = recording_has,
                               .destroy = recording_destroy};
     mark_forget_head(&recording->head, "");
     recording->shown = recording->head.head;
@@ -670,8 +671,8 @@ static int recording_read_head(struct recording *recording)
     if (segment_reader_open(&reader, &recording->segments, i - 1, &ignored) == 0) {
         if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
             error = mark_take_head(&recording->head, &row, reader.segment->name);
-        if (!error && !recording->query.findings &&
-            segment_reader_next(&reader, &row, &ignored) && !mark_is(&row))
+        if (!error && !recording->query.findings && segment_reader_next(&reader, &row, &ignored) &&
+            !mark_is(&row))
             error = recording_keep_columns(recording, &row);
         segment_reader_close(&reader, false, &ignored);
     }
@@ -691,7 +692,7 @@ struct saved_source *recording_open(const struct recording_query *query, struct 
         error = recording_read_head(recording);
     if (!error)
         return &recording->source;
-    report_unopened(query->directory, error, report);
+    recording_report_unopened(query->directory, error, report);
     if (recording)
         recording_destroy(&recording->source);
     return NULL;

@@ -49,7 +49,7 @@ static void list_take_mark(struct recording_lister *lister, const struct json_ro
     (void)mark_number(row, "unseen", &unseen);
     part->lost += lost + unseen;
     part->ticks += mark_is_named(row, "tick");
-    part->bytes += *counted ? 0 : size; /* of the segment that begins in this part */
+    part->bytes += *counted ? 0 : size; /* the segment begins in this part */
     *counted = true;
 }
 

@@ -15,7 +15,7 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 
-/* By number. Of two files of a segment, the file that is not compressed is first. */
+/* Compares by number. If a segment has two files, the file that is not compressed is first. */
 static int segment_file_compare(const void *a, const void *b)
 {
     const struct segment_file *one = a, *other = b;

@@ -17,7 +17,7 @@ enum { SEGMENT_FILES_MAX = 1 << 20 };
 struct segment_file {
     struct recording_segment segment;
     uint64_t size;             /* bytes */
-    char name[RECORDING_NAME]; /* of the file that was opened last */
+    char name[RECORDING_NAME]; /* the file that was opened last */
 };
 
 struct segment_files {
@@ -44,7 +44,7 @@ struct segment_reader {
     struct json_reader *json;
     int file, fd;     /* fd: of the decompressed file */
     char broken[128]; /* problem of the last row, not yet reported */
-    uint64_t line;    /* of that problem */
+    uint64_t line;    /* the line of that problem; 0: none */
 };
 
 /* Opens segment number `i` of the list. Returns 0 or -errno after a report. */
