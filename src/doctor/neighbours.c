@@ -19,9 +19,8 @@
 #include "fastnet/netlink.h"
 #include "fastnet/record.h"
 
-/* In larger tables, only the first NEIGHBOURS_MAX neighbours are compared. FLAP_CHANGES: after two
- * changes, a spare router or the other port of a bond may have had the address for a moment. */
-enum { NEIGHBOURS_MAX = 8192, FLAP_CHANGES = 3 };
+/* In larger tables, only the first NEIGHBOURS_MAX neighbours are compared. */
+enum { NEIGHBOURS_MAX = 8192 };
 
 enum { NOT_OPEN = INT_MIN }; /* a descriptor */
 
@@ -195,7 +194,7 @@ void neighbour_watch_take_event(const struct record *record, void *arg)
     neighbour->current = i;
     if (watch->settles)
         watched_begin(neighbour);
-    else if (is_known && neighbour->changes >= FLAP_CHANGES)
+    else if (is_known)
         watch_keep_flap(watch, record, neighbour);
 }
 

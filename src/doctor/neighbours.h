@@ -18,7 +18,7 @@ struct record;
 
 enum { FLAP_MACS = 4, FLAPS_KEPT = 4, CLAIMS_KEPT = 16, REMOVED_KEPT = 16, WATCHED_MAX = 64 };
 
-/* A neighbour whose MAC address changed several times, and that got an earlier address again. */
+/* A neighbour that got another MAC address, and then an earlier address again. */
 struct neighbour_flap {
     struct address address;
     uint32_t interface, changes; /* index; how often its MAC address changed */

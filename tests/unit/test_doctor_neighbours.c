@@ -105,14 +105,6 @@ static void gets_mac(struct lan *lan, const char *address, uint8_t mac)
     happens(lan, &record);
 }
 
-static void two_machines_answer(struct lan *lan)
-{
-    for (int i = 0; i < 2; i++) {
-        gets_mac(lan, "10.3.0.9", MAC_B);
-        gets_mac(lan, "10.3.0.9", MAC_A);
-    }
-}
-
 /* Reads a table of one row, as the next reading does. */
 static enum neighbour_past lan_read(struct lan *lan, struct reading *reading,
                                     const struct record *row)
@@ -172,28 +164,16 @@ static void a_mac_address_that_returns_is_found(void **state)
 {
     struct lan *lan = *state;
 
-    two_machines_answer(lan);
+    gets_mac(lan, "10.3.0.9", MAC_B);
+    gets_mac(lan, "10.3.0.9", MAC_A);
     assert_int_equal(lan_ends(lan), 1);
     assert_int_equal(lan->severity[0], SEVERITY_WARNING);
     assert_string_equal(lan->subjects[0], "10.3.0.9");
     assert_string_equal(lan->summaries[0],
-                        "the MAC address of 10.3.0.9 on c0 changed 4 times in 5 s, and is "
+                        "the MAC address of 10.3.0.9 on c0 changed 2 times in 5 s, and is "
                         "02:00:00:00:00:0a again: two machines, or two interfaces of a machine, "
-                        "have this address");
+                        "have this address, or a spare machine had it for a moment");
     assert_int_equal(lan_ends(lan), 0); /* the next reading has its own events */
-}
-
-static void a_spare_machine_that_gives_the_address_back_is_healthy(void **state)
-{
-    struct lan *lan = *state;
-
-    gets_mac(lan, "10.3.0.9", MAC_B);
-    gets_mac(lan, "10.3.0.9", MAC_B);
-    gets_mac(lan, "10.3.0.9", MAC_A);
-    gets_mac(lan, "10.3.0.9", MAC_A);
-    assert_int_equal(lan_ends(lan), 0);
-    gets_mac(lan, "10.3.0.9", MAC_B); /* changes before the first reading do not count */
-    assert_int_equal(lan_ends(lan), 0);
 }
 
 static void three_machines_with_one_address_are_found(void **state)
@@ -242,10 +222,8 @@ static void neighbours_are_not_mixed_up(void **state)
     gets_mac(lan, "10.3.0.9", MAC_A);
     gets_mac(lan, "2001:db8::9", MAC_B);
     assert_int_equal(lan_ends(lan), 0);
-    for (int i = 0; i < 2; i++) {
-        gets_mac(lan, "2001:db8::9", MAC_A);
-        gets_mac(lan, "2001:db8::9", MAC_B);
-    }
+    gets_mac(lan, "2001:db8::9", MAC_A);
+    gets_mac(lan, "2001:db8::9", MAC_B);
     assert_int_equal(lan_ends(lan), 1);
     assert_string_equal(lan->subjects[0], "2001:db8::9");
 }
@@ -287,10 +265,8 @@ static void virtual_routers_are_healthy(void **state)
     }
     assert_int_equal(lan_ends(lan), 0);
     set_mac(&record, 0, 0, 0x5e, 0, 3, 1);
-    for (int i = 0; i < 2; i++) {
-        happens(lan, &record);
-        gets_mac(lan, "10.3.0.9", MAC_A);
-    }
+    happens(lan, &record);
+    gets_mac(lan, "10.3.0.9", MAC_A);
     assert_int_equal(lan_ends(lan), 1);
 }
 
@@ -308,10 +284,8 @@ static void ports_of_one_card_are_healthy(void **state)
     }
     assert_int_equal(lan_ends(lan), 0);
     set_mac(&second, 0x3c, 0xec, 0xef, 0x12, 0x35, 0x03);
-    for (int i = 0; i < 2; i++) {
-        happens(lan, &second);
-        happens(lan, &first);
-    }
+    happens(lan, &second);
+    happens(lan, &first);
     assert_int_equal(lan_ends(lan), 1);
 }
 
@@ -321,10 +295,12 @@ static void events_older_than_the_table_change_nothing(void **state)
     struct lan *lan = *state;
 
     neighbour_watch_begin_table(lan->watch, &lan->now.neighbours);
-    two_machines_answer(lan);
+    gets_mac(lan, "10.3.0.9", MAC_B);
+    gets_mac(lan, "10.3.0.9", MAC_A);
     neighbour_watch_end_table(lan->watch);
     assert_int_equal(lan_ends(lan), 0);
-    two_machines_answer(lan);
+    gets_mac(lan, "10.3.0.9", MAC_B);
+    gets_mac(lan, "10.3.0.9", MAC_A);
     assert_int_equal(lan_ends(lan), 1);
 }
 
@@ -686,7 +662,6 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_lan, remove_lan)
     const struct CMUnitTest tests[] = {
         TEST(a_mac_address_that_returns_is_found),
-        TEST(a_spare_machine_that_gives_the_address_back_is_healthy),
         TEST(three_machines_with_one_address_are_found),
         TEST(a_change_without_return_is_healthy),
         TEST(neighbours_are_not_mixed_up),

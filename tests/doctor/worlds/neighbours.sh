@@ -156,31 +156,6 @@ world_healthy_neighbour_failover()
     finds_nothing b
 }
 
-neighbour_has_mac() # NAMESPACE ADDRESS MAC
-{
-    ip -n "$1" neigh show "$2" | grep -q "lladdr $3 "
-}
-
-# The other port of a bond, or a spare router, has the address for a moment.
-world_healthy_neighbour_failback()
-{
-    trouble
-    lan c a b
-    start a announce claim a0 100 10.3.0.9 "$mac_a"
-    neighbour_is_known c 10.3.0.9
-    {
-        wait_until is_watched c
-        ip -n lan link set port-a down
-        start b announce claim b0 100 10.3.0.9 "$mac_b"
-        wait_until neighbour_has_mac c 10.3.0.9 "$mac_b" || not_ok "takeover"
-        ip -n lan link set port-b down
-        ip -n lan link set port-a up
-        wait_until neighbour_has_mac c 10.3.0.9 "$mac_a" || not_ok "return"
-    } &
-    finds_nothing c
-    wait $!
-}
-
 # This machine gives its address away for a moment, as a router does whose daemon starts again.
 world_healthy_neighbour_gives_address_away()
 {
