@@ -175,8 +175,8 @@ bool saved_time(struct text text, uint64_t *nanoseconds)
             fraction += (place /= 10) * digit;
     if (!take_offset(&text, &offset))
         return false;
-    const int64_t seconds = days_since_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 +
-                            second - offset;
+    const int64_t seconds =
+        days_since_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset;
     if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / CLOCK_SECOND - 1)
         return false;
     *nanoseconds = (uint64_t)seconds * CLOCK_SECOND + fraction;
@@ -449,7 +449,8 @@ static struct value list_of(const struct saved_row *row, const struct saved_cell
 
 /* --- Names ------------------------------------------------------------------------------------ */
 
-/* Sets a bit by its name, or by its number if it has no name. Returns false if there is no such bit. */
+/* Sets a bit by its name, or by its number if it has no name. Returns false if there is no such
+ * bit. */
 static bool set_flag(struct value *flags, struct text name)
 {
     const struct flag_names *names = flags->flags.names;
@@ -520,11 +521,10 @@ static bool decode_process(struct saved_list *list, const struct value *pid,
     if (length)
         memcpy(name, process->text.data, length);
     name[length] = '\0';
-    *only = (struct owner_process){.pid = pid->type == VALUE_NUMBER && pid->number <= INT32_MAX
-                                              ? (pid_t)pid->number
-                                              : 0,
-                                   .unnamed = !length,
-                                   .name = name};
+    *only = (struct owner_process){
+        .pid = pid->type == VALUE_NUMBER && pid->number <= INT32_MAX ? (pid_t)pid->number : 0,
+        .unnamed = !length,
+        .name = name};
     *owner = (struct owner){.process = only, .fd = -1};
     list->value = (struct value){.type = VALUE_OWNERS, .owners = {owner, 1}};
     return true;
@@ -542,8 +542,8 @@ struct value saved_owners(const struct record *record, size_t end)
     if (all && all->type != SAVED_NULL)
         return saved_decode(record->saved, all, fields->all);
     const struct value number = pid ? saved_decode(record->saved, pid, fields->pid) : unknown,
-                       name =
-                           process ? saved_decode(record->saved, process, fields->process) : unknown;
+                       name = process ? saved_decode(record->saved, process, fields->process)
+                                      : unknown;
     if (number.type == VALUE_UNKNOWN && name.type == VALUE_UNKNOWN)
         return unknown;
     list = list_of_cell(record->saved, pid ? pid : process);
@@ -562,7 +562,7 @@ static struct value decode_string(const struct saved_row *row, const struct save
     switch (field->type) {
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
-        return (struct value){.type = field->type, 
+        return (struct value){.type = field->type,
                               .spaced = field->each_owner || field->value == origin_reset_meaning,
                               .text = text};
     case VALUE_VIEW:
@@ -678,9 +678,9 @@ struct value saved_value(const struct cell *cell)
     if (saved && can_make_again(cell, saved))
         return view(cell, write_saved_view);
     if (saved)
-        return cell->owner && !saved_is_first_owner(cell) ? unknown
-                                                           : saved_decode(cell->record->saved, saved,
-                                                                          cell->field);
+        return cell->owner && !saved_is_first_owner(cell)
+                   ? unknown
+                   : saved_decode(cell->record->saved, saved, cell->field);
     if (cell->field == &field_count)
         return unknown;
     if (cell->field->type == VALUE_NETWORK) /* of another field (field_network()) */

@@ -12,11 +12,24 @@
 #include "saved_rows.h"
 
 static const struct kind *const all_kinds[] = {
-    &kind_socket,     &kind_flow,      &kind_expectation,     &kind_flow_statistics,
-    &kind_flow_usage, &kind_neighbour, &kind_neighbour_usage, &kind_counter,
-    &kind_group,      &kind_route,     &kind_interface,       &kind_queue,
-    &kind_qdisc,      &kind_finding,   &kind_drop,            &kind_step,
-    &kind_summary,    &kind_traffic,
+    &kind_socket,
+    &kind_flow,
+    &kind_expectation,
+    &kind_flow_statistics,
+    &kind_flow_usage,
+    &kind_neighbour,
+    &kind_neighbour_usage,
+    &kind_counter,
+    &kind_group,
+    &kind_route,
+    &kind_interface,
+    &kind_queue,
+    &kind_qdisc,
+    &kind_finding,
+    &kind_drop,
+    &kind_step,
+    &kind_summary,
+    &kind_traffic,
 };
 
 /* JSON that a column of this type can have. */
@@ -44,8 +57,9 @@ static const char *json_of(const struct field *field)
         [VALUE_FLAGS] = "[\"5\"]",
     };
 
-    return field->type == VALUE_FLAGS && field->flags && field->flags->count > 0 ? "[]"
-                                                                                  : by_type[field->type];
+    return field->type == VALUE_FLAGS && field->flags && field->flags->count > 0
+               ? "[]"
+               : by_type[field->type];
 }
 
 static void columns_are_written_as_they_were_read_in_every_kind(void **state)
@@ -297,10 +311,18 @@ static void views_and_first_processes_are_made_of_other_columns(void **state)
     static const struct {
         const char *column, *expected;
     } cases[] = {
-        {"local", "192.0.2.1:22"}, {"remote", "192.0.2.2:4000"}, {"proto", "tcp"},
-        {"owners", "sshd,sh"},     {"pid", "17"},                {"process", "sshd"},
-        {"user", "-"},             {"listed", "-"},              {"recv", "-"},
-        {"cgroup", "-"},           {"time", "-"},                {"host", "-"},
+        {"local", "192.0.2.1:22"},
+        {"remote", "192.0.2.2:4000"},
+        {"proto", "tcp"},
+        {"owners", "sshd,sh"},
+        {"pid", "17"},
+        {"process", "sshd"},
+        {"user", "-"},
+        {"listed", "-"},
+        {"recv", "-"},
+        {"cgroup", "-"},
+        {"time", "-"},
+        {"host", "-"},
     };
     static const struct context nothing;
     struct record record;
