@@ -152,7 +152,7 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
 {
     static uint64_t rows;
     uint16_t columns[JSON_MEMBERS_MAX];
-    size_t before = 0, bytes = HEAD_COLUMNS * (HEAD_TEXT + 1);
+    size_t before = 0, bytes = HEAD_COLUMNS * ((size_t)HEAD_TEXT + 1);
 
     for (size_t i = 0; i < json->count; i++) {
         const struct json_member *member = &json->members[i];
