@@ -300,6 +300,23 @@ static void a_member_with_another_unit_than_its_column_is_not_set(void **state)
     saved_maker_destroy(maker);
 }
 
+/* Families share bytes of the record: a number must not become a part of a pointer. */
+static void a_row_has_members_of_one_family(void **state)
+{
+    struct record record;
+    struct saved_maker *maker = saved_record(
+        &record, &kind_socket,
+        "{\"path\":\"name\",\"peer_inode\":1,\"ether_protocol\":\"ip\",\"portid\":77,"
+        "\"netlink_protocol\":\"route\",\"cid\":5,\"vsock_port\":6,\"peer_cid\":7,\"peer_port\":8}",
+        NULL);
+    const uint64_t others = SOCKET_ETHER | SOCKET_NETLINK | SOCKET_VSOCK;
+
+    (void)state;
+    assert_true(!(record.has & SOCKET_PATH) || text_is(record.socket.path, "name"));
+    assert_true(__builtin_popcountll(record.has & (SOCKET_PATH | others)) <= 1);
+    saved_maker_destroy(maker);
+}
+
 static const char one_socket[] =
     "{\"protocol\":\"tcp\",\"family\":\"inet\",\"state\":\"ESTABLISHED\","
     "\"local_address\":\"192.0.2.1\",\"local_port\":22,\"remote_address\":\"192.0.2.2\","
@@ -490,6 +507,7 @@ int main(void)
         cmocka_unit_test(link_layer_addresses_are_bytes_or_ip_addresses),
         cmocka_unit_test(members_are_those_of_their_columns),
         cmocka_unit_test(a_presence_bit_needs_all_of_its_members),
+        cmocka_unit_test(a_row_has_members_of_one_family),
         cmocka_unit_test(a_member_with_another_unit_than_its_column_is_not_set),
         cmocka_unit_test(views_and_first_processes_are_made_of_other_columns),
         cmocka_unit_test(a_single_process_is_an_owner),
