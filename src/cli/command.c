@@ -160,8 +160,8 @@ static int resolve_filters(struct listing_command *command)
     struct listing *listing = &command->listing;
     const struct predicate *words = NULL;
 
-    command->where.interfaces_are_own = !command->common->all_netns &&
-                                        !command->common->proc_root && !command->common->from;
+    command->where.interfaces_are_own =
+        !command->common->all_netns && !command->common->proc_root && !command->common->from;
     const char *wrong =
         filters_resolve(&command->common->filters, &command->where, command->kind, &listing->typed);
 
@@ -418,9 +418,10 @@ static int resolve_output(struct listing_command *command)
     if (command->open_output)
         conflict = "cannot be combined with -D, which writes its own file";
     else if (command->listing.events)
-        conflict = common->save ? "events never end, so the file would never be complete (try "
-                                  "--save=- >FILE)"
-                                : "the file is replaced at the end, but events never end (try >FILE)";
+        conflict = common->save
+                       ? "events never end, so the file would never be complete (try "
+                         "--save=- >FILE)"
+                       : "the file is replaced at the end, but events never end (try >FILE)";
     else if (common->explain)
         conflict = "cannot be combined with --explain";
     else if (command_is_untrusted(command) && common->delta)

@@ -25,7 +25,8 @@ struct listing_command {
     /* The default columns: names separated by spaces, in several texts; some may be NULL. A column
      * named twice is shown once. Without any name: all columns except host names and views. */
     const char *columns[32];
-    const char *table[16]; /* with --save: also these columns, which the table shows; as `columns` */
+    const char
+        *table[16]; /* with --save: also these columns, which the table shows; as `columns` */
     /* Names of default columns, separated by spaces, or NULL: columns that are dropped, shortened
      * or kept whole so that the table fits a terminal (struct sink_options). If one of these texts
      * is set, numbers are short, and a last line has the totals. */
@@ -62,7 +63,7 @@ struct listing_command {
     void (*after_each_run)(const void *arg, struct report *report);
     const void *arg;
 
-    struct where where; /* the filters of the command line */
+    struct where where;            /* the filters of the command line */
     const struct report *problems; /* with --from: of reading the first row; else NULL */
     /* Set by command_run(): the context of the running listing, and the columns that are shown. */
     const struct context *context;

@@ -60,7 +60,7 @@ struct common {
     const char *const *from; /* files of saved rows to list; NULL: the kernel is asked */
     size_t from_count;
     const char *at, *between, *record; /* a moment or a span of a recording, and its directory */
-    const char *completion; /* name of a shell, or NULL */
+    const char *completion;            /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
     bool table;   /* columns instead of the personality's layout */

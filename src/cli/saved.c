@@ -99,7 +99,7 @@ static const struct saved_command *command_of(const struct kind *kind)
 
 /* Writes the command that lists the files. */
 static void saved_put_command(const struct common *common, const struct saved_command *command,
-                        char line[MESSAGE_TEXT_MAX])
+                              char line[MESSAGE_TEXT_MAX])
 {
     message_format(line, "fastnet");
     for (size_t i = 0; i < COMMAND_WORDS && command->words[i]; i++)
@@ -112,8 +112,8 @@ static void saved_put_command(const struct common *common, const struct saved_co
 
 /* --- --from ----------------------------------------------------------------------------------- */
 
-/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once, and
- * there is only one command line. */
+/* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once,
+ * and there is only one command line. */
 static struct saved_source *opened;
 
 /* Reports that the files cannot be listed. */
@@ -140,8 +140,8 @@ static int refuse_kind(const struct common *common, const struct kind *kind,
 
     if (other)
         saved_put_command(common, other, line);
-    common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
-                       wanted->name, line);
+    common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name, wanted->name,
+                       line);
     return STATUS_REFUSED;
 }
 
@@ -231,7 +231,8 @@ bool saved_has(const struct listing_command *command, const struct field *field)
 
     if (!source || !source->has || source->has(source, field->name))
         return true;
-    if (!source->has(source, NULL)) /* no row: the columns are those of a machine without containers */
+    if (!source->has(source,
+                     NULL)) /* no row: the columns are those of a machine without containers */
         return !(field->lookups & NEED_CONTAINERS);
     if (field->type != VALUE_VIEW || field->lookups)
         return false;
@@ -314,8 +315,8 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     saved_put_member(writer, "host", host);
     saved_put_member(writer, "boot_id", boot_id);
     saved_put_time(writer, now);
-    snprintf(number, sizeof number, listing->number ? ",\"listing\":%" PRIu64 "}\n"
-                                                    : ",\"listing\":null}\n",
+    snprintf(number, sizeof number,
+             listing->number ? ",\"listing\":%" PRIu64 "}\n" : ",\"listing\":null}\n",
              listing->number);
     writer_puts(writer, number);
 }
@@ -325,8 +326,8 @@ void saved_put_end(struct sink *sink, bool complete)
     char line[160];
 
     snprintf(line, sizeof line,
-             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION
-             "\",\"mark\":\"end\",\"rows\":%" PRIu64 ",\"complete\":%s}\n",
+             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"end\",\"rows\":%" PRIu64
+             ",\"complete\":%s}\n",
              sink_json_rows(sink), complete ? "true" : "false");
     writer_puts(sink->writer, line);
 }

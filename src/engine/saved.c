@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists rows that were printed before, in place of tables of the kernel. Nothing of this machine may
- * get into the listing of another, so no lookup is made. */
+/* Lists rows that were printed before, in place of tables of the kernel. Nothing of this machine
+ * may get into the listing of another, so no lookup is made. */
 #include "fastnet/saved.h"
 
 #include <errno.h>
@@ -90,8 +90,8 @@ int run_saved(struct run *run)
     int error;
 
     /* a sink with sections needs the rows of one after those of another */
-    run->keep_all = listing->sort->field || listing->compare ||
-                    (run->sink->ops->section && !run->groups);
+    run->keep_all =
+        listing->sort->field || listing->compare || (run->sink->ops->section && !run->groups);
     run->found = true;
     run->report->found = true;
     sink_begin(run->sink);

@@ -208,19 +208,18 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     common->no_header |= command->nagios;
     common->human &= common->columns || common->count_by; /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
-    const char *conflict = command->nagios && columns ? "--nagios cannot be combined with columns"
-                           : command->list && columns ? "--list cannot be combined with columns"
-                           : exposed && command->rules != rule_list_find(as_text("*"))
-                               ? "--exposed cannot be combined with --only or --skip"
-                           : exposed && command->nagios
-                               ? "--exposed cannot be combined with --nagios"
-                           : exposed && command->list ? "--exposed cannot be combined with --list"
-                           : common->from && command->nagios
-                               ? "--from cannot be combined with --nagios"
-                           : common->from && command->rules != rule_list_find(as_text("*"))
-                               ? "--from lists all saved findings (try --where 'rule = NAME')"
-                           : !command->rules          ? "--only and --skip leave no rule"
-                                                      : NULL;
+    const char *conflict =
+        command->nagios && columns ? "--nagios cannot be combined with columns"
+        : command->list && columns ? "--list cannot be combined with columns"
+        : exposed && command->rules != rule_list_find(as_text("*"))
+            ? "--exposed cannot be combined with --only or --skip"
+        : exposed && command->nagios      ? "--exposed cannot be combined with --nagios"
+        : exposed && command->list        ? "--exposed cannot be combined with --list"
+        : common->from && command->nagios ? "--from cannot be combined with --nagios"
+        : common->from && command->rules != rule_list_find(as_text("*"))
+            ? "--from lists all saved findings (try --where 'rule = NAME')"
+        : !command->rules ? "--only and --skip leave no rule"
+                          : NULL;
     return conflict ? common_misuse(common, "%s", conflict) : PARSED;
 }
 

@@ -217,23 +217,23 @@ static int top_run_screen(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
-    const bool has_units = top->common.from ||
-                           access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
+    const bool has_units =
+        top->common.from || access("/run/systemd/system", F_OK) == 0; /* as sd_booted(3) does */
     const bool table = top->screen || (top->common.from && common_has_table(&top->common));
     struct listing_command command = {
         .common = &top->common,
         .columns = {table ? "whose pid" : NULL, table && has_units ? "unit" : NULL,
-                    table
-                        ? "proto local remote state bytes_sent_per_second "
-                          "bytes_received_per_second rtt resent_percent bytes_sent "
-                          "bytes_received send_q lived"
-                        : "time event cookie protocol family state local_address local_port "
-                          "remote_address remote_port bytes_sent_per_second "
-                          "bytes_received_per_second bytes_sent bytes_received "
-                          "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
-                          "process processes owner_by age age_at_least"},
+                    table ? "proto local remote state bytes_sent_per_second "
+                            "bytes_received_per_second rtt resent_percent bytes_sent "
+                            "bytes_received send_q lived"
+                          : "time event cookie protocol family state local_address local_port "
+                            "remote_address remote_port bytes_sent_per_second "
+                            "bytes_received_per_second bytes_sent bytes_received "
+                            "bytes_retrans total_retrans rtt recv_q send_q uid inode pid "
+                            "process processes owner_by age age_at_least"},
         .table = {"whose unit proto local remote state lived resent_percent"},
-        .drop = top->screen ? NULL : "unit resent_percent rtt send_q lived bytes_sent bytes_received",
+        .drop =
+            top->screen ? NULL : "unit resent_percent rtt send_q lived bytes_sent bytes_received",
         .shorten = top->screen ? NULL : "whose unit",
         .whole = top->screen ? NULL : "local remote",
         .without = NEED_NAMES,
