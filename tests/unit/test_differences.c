@@ -52,6 +52,8 @@ static bool double_has(const struct saved_source *source, const char *column)
     const struct listing_double *listing = (const struct listing_double *)(const void *)source;
     char key[64];
 
+    if (!column)
+        return *listing->rows;
     snprintf(key, sizeof key, "\"%s\":", column);
     return strstr(listing->rows, key);
 }
