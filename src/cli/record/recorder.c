@@ -171,7 +171,7 @@ static uint64_t recorder_begin(const struct recorder *recorder, const struct rec
 }
 
 /* True for sockets in TIME_WAIT: the connection has ended, and no row is written. */
-static bool is_over(const struct record *record)
+static bool recorder_is_over(const struct record *record)
 {
     const struct lasting *lasting = record->kind->lasting;
 
@@ -190,7 +190,7 @@ static void recorder_take_sample(struct recorder *recorder, struct recorded_sock
     struct record copy;
 
     known->missed = 0;
-    if (known->ended || is_over(record))
+    if (known->ended || recorder_is_over(record))
         return;
     if (!recorder->first && (whole || moving != known->moving)) {
         recorder_copy(recorder, known, record, is_new ? LIVE_OPENED : LIVE_CHANGED, &copy);

@@ -17,7 +17,7 @@
 
 /* --- The directory ---------------------------------------------------------------------------- */
 
-/* What a walk over the directory finds. */
+/* The results of a walk over the directory. */
 struct segments_found {
     struct recording_segment oldest; /* number 0: no segment, except the newest */
     uint64_t modified;               /* when the oldest was last written, seconds since 1970 */
@@ -141,7 +141,7 @@ void segments_tidy(struct record_segments *segments, uint64_t now)
 /* Bytes that wait for a commit; bytes of memory that stay after it. */
 enum { SEGMENT_KEPT_MAX = 256 * 1024, SEGMENT_KEPT_USUAL = 64 * 1024 };
 
-static bool is_full(int error)
+static bool segment_is_full_disk(int error)
 {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
@@ -168,7 +168,7 @@ static int segment_write(struct segment *segment)
             done += (size_t)written;
         else if (written == 0)
             return -EIO;
-        else if (is_full(errno) && !dropped && segments_drop_oldest(segment->segments))
+        else if (segment_is_full_disk(errno) && !dropped && segments_drop_oldest(segment->segments))
             dropped = true;
         else if (errno != EINTR)
             return -errno;
@@ -217,7 +217,7 @@ int segment_create(struct segment *segment, struct record_segments *segments, ui
     recording_segment_put(name, &segment->name);
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND;
     segment->fd = openat(segments->directory, name, flags, 0600);
-    if (segment->fd < 0 && is_full(errno) && segments_drop_oldest(segments))
+    if (segment->fd < 0 && segment_is_full_disk(errno) && segments_drop_oldest(segments))
         segment->fd = openat(segments->directory, name, flags, 0600);
     if (segment->fd < 0)
         return -errno;
