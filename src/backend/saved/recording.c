@@ -615,9 +615,8 @@ static bool recording_has(const struct saved_source *source, const char *column)
     if (!column || !columns || text_among(columns, column))
         return columns;
     compared = field_compared(source->kind, column, strlen(column));
-    return compared &&
-           (text_among(columns, compared->name) ||
-            (compared->type == VALUE_OWNERS && text_among(columns, "processes")));
+    return compared && (text_among(columns, compared->name) ||
+                        (compared->type == VALUE_OWNERS && text_among(columns, "processes")));
 }
 
 static struct recording *recording_create(const struct recording_query *query)
@@ -633,7 +632,7 @@ static struct recording *recording_create(const struct recording_query *query)
                               .read = recording_read,
                               .head = &recording->shown,
                               .has = recording_has,
-                                              .all_tables = true,
+                              .all_tables = true,
                               .destroy = recording_destroy};
     mark_forget_head(&recording->head, "");
     recording->shown = recording->head.head;
