@@ -449,21 +449,22 @@ static void report_moment(const struct recording *recording, struct report *repo
 
 static void report_span(const struct recording *recording, struct report *report)
 {
-    char local[2][CLOCK_LOCAL_SIZE], age[32];
+    const char *reboot = recording->reboot ? "; the machine was started again in between" : "";
 
-    if (recording->gaps == 1)
+    if (recording->gaps == 1) {
+        char local[2][CLOCK_LOCAL_SIZE];
         report_loss(report, "nothing was recorded from %s to %s%s",
                     clock_local(local[0], recording->gap_from),
-                    clock_local(local[1], recording->gap_to),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else if (recording->gaps)
+                    clock_local(local[1], recording->gap_to), reboot);
+    } else if (recording->gaps) {
+        char together[32];
         report_loss(report,
                     "nothing was recorded in %" PRIu64 " parts of this time, together %s%s (see "
                     "fastnet record --list)",
-                    recording->gaps, duration(recording->gaps_time, age),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else if (recording->reboot)
+                    recording->gaps, duration(recording->gaps_time, together), reboot);
+    } else if (recording->reboot) {
         report_note(report, "the machine was started again in this time");
+    }
 }
 
 static void report_nothing(const struct recording *recording, struct report *report)
