@@ -24,13 +24,14 @@ int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, so
     return 0;
 }
 
-/* No byte is 0, so that a number that is read too wide is another number. */
+/* No byte of the members is 0, so that a number that is read too wide is another number. */
 static struct record full_record(void)
 {
     struct record record;
 
     memset(&record, 0xa5, sizeof record);
     record.has = UINT64_MAX;
+    record.saved = NULL; /* the members are read, and not the columns of a saved row */
     return record;
 }
 
