@@ -207,6 +207,7 @@ static void numbers_reach_to_their_end(void **state)
 
     (void)state;
     memset(&record, 0xff, sizeof record);
+    record.saved = NULL;
     assert_number(&of_8, &record, UINT8_MAX);
     assert_number(&of_16, &record, UINT16_MAX);
     assert_number(&of_32, &record, UINT32_MAX);
