@@ -53,6 +53,10 @@ uint64_t recorded_birth(const struct recorded_rows *rows, const struct saved_row
  * `row` has all columns. Returns 0 or -ENOMEM. */
 int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                       bool whole);
+/* If no process is known for the row with the identity of `row`, takes the processes that `row` has:
+ * a sample found the connection before its process accepted it, or when the process had closed it.
+ * Returns 0 or -ENOMEM. */
+int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row *row);
 /* True if there is a row with the identity of `row`. */
 bool recorded_rows_have(const struct recorded_rows *rows, const struct saved_row *row);
 /* Removes a row; passes it to `fn` (or NULL) as it was at `time`. Returns 0 or what fn returns. */

@@ -20,6 +20,11 @@
 
 enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40 };
 
+/* Seconds after the moment or span in which ticks may have rows of connections that existed then. The
+ * kernel reports the end of a connection when its process closes the socket, perhaps long after a
+ * reset. */
+enum { NOTED_LATE = 60 };
+
 /* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
     uint64_t time;
@@ -48,6 +53,7 @@ struct recording {
 
     uint64_t last;             /* time of the last mark that was applied; 0: none */
     bool over;                 /* a mark after the span was read */
+    bool done;                 /* later marks have no rows of the span */
     bool in_span;              /* the state at the begin of the span was reached */
     uint64_t lost, unseen;     /* sums within the span */
     uint64_t gap_from, gap_to; /* the first gap */
@@ -172,14 +178,20 @@ static int tick_apply(struct recording *recording, const struct saved_row *row, 
     case EVENT_OPENED:
         return when <= to && !recording->query.ended ? recorded_rows_put(rows, row, time, true) : 0;
     case EVENT_CHANGED:
-        return time <= to && !recording->query.ended ? recorded_rows_put(rows, row, time, false)
-                                                     : 0;
+        if (recording->query.ended)
+            return 0;
+        return time <= to ? recorded_rows_put(rows, row, time, false)
+                          : recorded_rows_take_owner(rows, row);
     case EVENT_CLOSED:
     case EVENT_LOST:
         if (when <= to)
             return tick_close(recording, row, when, event == EVENT_CLOSED);
-        if (event == EVENT_CLOSED && !recording->query.ended && !recorded_rows_have(rows, row) &&
-            recorded_birth(rows, row, when) && recorded_birth(rows, row, when) <= to)
+        if (recording->query.ended)
+            return 0;
+        if (recorded_rows_have(rows, row))
+            return recorded_rows_take_owner(rows, row);
+        if (event == EVENT_CLOSED && recorded_birth(rows, row, when) &&
+            recorded_birth(rows, row, when) <= to)
             return recorded_rows_put(rows, row, when, true);
         return 0;
     default:
@@ -271,6 +283,11 @@ static int recording_take_mark(struct recording *recording, const struct segment
     const struct recording_span *span = &recording->query.span;
     int error = 0;
 
+    recording->done = mark->time > span->to &&
+                      (recording->query.findings ||
+                       mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
+    if (recording->over)
+        return tick ? apply_tick(recording, mark->time) : 0;
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
     if (tick && !recording->last) /* its frame is missing */
@@ -374,7 +391,7 @@ static int take_row(struct recording *recording, const struct json_row *row)
     return made ? pending_add(recording, made) : -ENOMEM;
 }
 
-/* Reads a segment, up to the first mark after the span. Returns 0 or an error that ends the
+/* Reads a segment, up to the last mark that may have rows of the span. Returns 0 or an error that ends the
  * listing. */
 static int read_segment(struct recording *recording, size_t i)
 {
@@ -387,8 +404,8 @@ static int read_segment(struct recording *recording, size_t i)
     if (error)
         return error == -ENOMEM ? error : 0;
     pending_drop(recording);
-    recording->over = false;
-    while (!error && !recording->over && segment_reader_next(&reader, &row, report)) {
+    recording->over = recording->done = false;
+    while (!error && !recording->done && segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
             error = take_head(recording, &reader, &row);
         else if (!has_head)
@@ -401,7 +418,7 @@ static int read_segment(struct recording *recording, size_t i)
         has_head = true;
     }
     pending_drop(recording);
-    segment_reader_close(&reader, !error && !recording->over, report);
+    segment_reader_close(&reader, !error && !recording->done, report);
     return error == -EBADMSG ? 0 : error;
 }
 
