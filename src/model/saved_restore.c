@@ -138,10 +138,18 @@ static size_t member_size(const struct field *field)
                                              : field->member;
 }
 
+/* The family of an address is a part of it, and can be a field of its own. */
+static bool is_family_of(const struct field *one, const struct field *other)
+{
+    return other->member == MEMBER_ADDRESS && one->member == MEMBER_UINT8 &&
+           one->offset == other->offset + offsetof(struct address, family);
+}
+
 /* Families of sockets share bytes of the record: a row can have the members of only one. */
 static bool shares_bytes(const struct field *one, const struct field *other)
 {
     return (one->offset != other->offset || one->member != other->member) &&
+           !is_family_of(one, other) && !is_family_of(other, one) &&
            one->offset < other->offset + member_size(other) &&
            other->offset < one->offset + member_size(one);
 }
