@@ -98,6 +98,9 @@ struct saved_source {
     /* True if the first row has the column; column NULL: if there is a row. has NULL: rows may have
      * any column. */
     bool (*has)(const struct saved_source *source, const char *column);
+    /* The rows are those of all tables, as in the kernel: a listing of some tables need not report
+     * that there are rows of others. */
+    bool all_tables;
     void (*destroy)(struct saved_source *source); /* frees all, also *source */
 };
 

@@ -48,13 +48,23 @@ static int folder_teardown(void **state)
     return 0;
 }
 
+/* Sets the path of the next file. Returns it. */
+static char *name_next(struct folder *folder, const char *name)
+{
+    char *path = NULL;
+
+    assert_true(asprintf(&path, "%s/%s", folder->path, name) > 0);
+    assert_true(strlen(path) < sizeof folder->names[0]);
+    strcpy(folder->names[folder->count], path);
+    free(path);
+    return folder->names[folder->count];
+}
+
 static void add_bytes(struct folder *folder, const char *name, const char *text, size_t length)
 {
-    char *path = folder->names[folder->count];
-    FILE *file;
+    char *path = name_next(folder, name);
+    FILE *file = fopen(path, "we");
 
-    snprintf(path, sizeof folder->names[0], "%s/%s", folder->path, name);
-    file = fopen(path, "we");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
@@ -382,8 +392,8 @@ static void a_fifo_in_a_directory_does_not_block(void **state)
     const char *directory = folder->path;
 
     add(folder, "a.json", ROW(1));
-    snprintf(folder->names[folder->count], sizeof folder->names[0], "%s/b.json", folder->path);
-    assert_int_equal(mkfifo(folder->names[folder->count++], 0600), 0);
+    assert_int_equal(mkfifo(name_next(folder, "b.json"), 0600), 0);
+    folder->count++;
     assert_string_equal(read_these(folder, &directory, 1, NULL), "1@*0 ");
     assert_reported(folder, "b.json: is not a regular file");
 }
