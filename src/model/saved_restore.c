@@ -15,6 +15,7 @@ enum { RESTORED_MAX = 128, KINDS_MAX = 32, ENDS = 2 };
 struct restored {
     const struct field *field;
     uint16_t number; /* field_index() */
+    uint16_t twin;   /* 1 + the index of an earlier field with the same member; 0: none */
     bool plain; /* the value is the member; otherwise the value is computed again and compared */
     bool basic; /* its member has no presence bit */
     uint64_t others[RESTORED_MAX / 64]; /* bits of fields whose members share bytes with its own */
@@ -138,10 +139,18 @@ static size_t member_size(const struct field *field)
                                              : field->member;
 }
 
+/* The family of an address is a part of it, and can be a field of its own. */
+static bool is_family_of(const struct field *one, const struct field *other)
+{
+    return other->member == MEMBER_ADDRESS && one->member == MEMBER_UINT8 &&
+           one->offset == other->offset + offsetof(struct address, family);
+}
+
 /* Families of sockets share bytes of the record: a row can have the members of only one. */
 static bool shares_bytes(const struct field *one, const struct field *other)
 {
     return (one->offset != other->offset || one->member != other->member) &&
+           !is_family_of(one, other) && !is_family_of(other, one) &&
            one->offset < other->offset + member_size(other) &&
            other->offset < one->offset + member_size(one);
 }
@@ -152,6 +161,9 @@ static void note_shared_bytes(struct restoring *restoring)
         for (size_t j = 0; j < restoring->count; j++)
             if (shares_bytes(restoring->fields[i].field, restoring->fields[j].field))
                 restoring->fields[i].others[j / 64] |= UINT64_C(1) << j % 64;
+            else if (j < i &&
+                     restoring->fields[i].field->offset == restoring->fields[j].field->offset)
+                restoring->fields[i].twin = (uint16_t)(j + 1);
 }
 
 static void note_owner_field(struct restoring *restoring, const struct field *field)
@@ -185,11 +197,12 @@ static struct restoring *restoring_of(const struct kind *kind)
         note_owner_field(restoring, field);
         if (is_restorable(field) && restoring->count < RESTORED_MAX)
             restoring->fields[restoring->count++] =
-                (struct restored){field,
-                                  (uint16_t)i,
-                                  field->plain || field->value == number_member,
-                                  field->plain && !field->fields,
-                                  {0}};
+                (struct restored){
+                    .field = field,
+                    .number = (uint16_t)i,
+                    .plain = field->plain || field->value == number_member,
+                    .basic = field->plain && !field->fields,
+                };
     }
     note_shared_bytes(restoring);
     restorings[restoring_count++] = restoring;
@@ -326,6 +339,9 @@ static void restore_field(struct record *record, const struct restoring *restori
         cell ? saved_decode(row, cell, field) : (struct value){.type = VALUE_UNKNOWN};
     bool is_set = value.type != VALUE_UNKNOWN;
 
+    if (!cell && restored->twin &&
+        bits->set[(restored->twin - 1) / 64] >> (restored->twin - 1) % 64 & 1)
+        return;
     for (size_t word = 0; word < COUNT(bits->set); word++)
         is_set &= !(restored->others[word] & bits->set[word]);
     if (is_set)
@@ -349,10 +365,13 @@ void saved_restore(struct record *record, const struct saved_row *row)
 
     record_begin(record, kind, kind->size - offsetof(struct record, socket));
     record->saved = row;
-    for (int plain = 1; plain >= 0 && restoring; plain--) /* computed values need plain members */
+    for (int plain = 1; plain >= 0 && restoring; plain--) { /* computed values need plain members */
         for (size_t i = 0; i < restoring->count; i++)
             if (restoring->fields[i].plain == (bool)plain)
                 restore_field(record, restoring, i, &bits);
+        if (plain && kind->complete)
+            bits.known |= kind->complete(record);
+    }
     record->has = without_foreign(record, bits.known & ~bits.missing);
     if (row->columns->head && row->columns->head->counted)
         restore_count(record);
