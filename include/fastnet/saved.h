@@ -95,6 +95,7 @@ struct saved_source {
      * any column. */
     bool (*has)(const struct saved_source *source, const char *column);
     void (*destroy)(struct saved_source *source); /* frees all, also *source */
+    bool has_all; /* it has the rows of all tables, so a row of another table is no surprise */
 };
 
 /* Files of saved rows. "-" is stdin; a directory means all its files with names that end with .json,

@@ -100,7 +100,7 @@ int run_saved(struct run *run)
     error = source->read(source, &query, saved_take, &saved);
     if (error == -ECANCELED)
         error = 0; /* the limit */
-    if (saved.unchosen)
+    if (saved.unchosen && !source->has_all)
         report_note(run->report,
                     "%llu row%s of other tables %s not listed (try fastnet --from=FILE)",
                     (unsigned long long)saved.unchosen, saved.unchosen == 1 ? "" : "s",

@@ -18,7 +18,7 @@
 /* Bytes of rows between two marks; more rows are not from fastnet. */
 #define PENDING_MAX ((size_t)1 << 30)
 
-enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40 };
+enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40, NETNS_ID = 24 };
 
 /* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
@@ -39,6 +39,7 @@ struct recording {
     uint64_t interval;       /* between two ticks, ns */
     char *columns;         /* names of the columns of the first row, separated by spaces; or NULL */
     char boot_id[BOOT_ID]; /* that the last head had */
+    char netns[NETNS_ID];  /* id of the recorder's network namespace; empty: unknown */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -68,12 +69,27 @@ static bool is_span(const struct recording *recording)
     return recording->query.span.from != recording->query.span.to;
 }
 
+/* True if the row is of a network namespace that is asked for. */
+static bool is_in_netns(const struct recording *recording, const struct saved_row *row)
+{
+    const struct recording_query *query = &recording->query;
+    const struct text id = recorded_text(&recording->rows, row, RECORDED_NETNS_ID);
+
+    if (query->netns)
+        return text_is(id, query->netns) ||
+               text_is(recorded_text(&recording->rows, row, RECORDED_NETNS), query->netns);
+    return query->all_netns || query->findings || !*recording->netns ||
+           text_is(id, recording->netns);
+}
+
 /* A recorded_fn. */
 static int recording_pass(const struct saved_row *row, void *arg)
 {
     struct recording *recording = arg;
     struct record record;
 
+    if (!is_in_netns(recording, row))
+        return 0;
     record_begin(&record, recording->source.kind,
                  recording->source.kind->size - offsetof(struct record, socket));
     saved_restore(&record, row);
@@ -180,7 +196,7 @@ static int tick_apply(struct recording *recording, const struct saved_row *row, 
             return tick_close(recording, row, when, event == EVENT_CLOSED);
         if (event == EVENT_CLOSED && !recording->query.ended && !recorded_rows_have(rows, row) &&
             recorded_birth(rows, row, when) && recorded_birth(rows, row, when) <= to)
-            return recorded_rows_put(rows, row, when, true);
+            return recorded_rows_put_open(rows, row, when);
         return 0;
     default:
         return 0;
@@ -307,6 +323,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     struct report *report = recording->engine_query->report;
     struct mark_head *head = &recording->head;
     const char *name = reader->segment->name;
+    uint64_t netns;
     int error = mark_take_head(head, row, name);
 
     if (error)
@@ -320,6 +337,9 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         return -EBADMSG;
     }
     recording->interval = recording_interval(row);
+    *recording->netns = '\0';
+    if (mark_number(row, "netns_id", &netns))
+        snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
         recording->reboot = true; /* cookies begin at 1 again */
         error =
@@ -609,9 +629,12 @@ static void recording_report_unopened(const char *directory, int error, struct r
 static bool recording_has(const struct saved_source *source, const char *column)
 {
     const struct recording *recording = (const struct recording *)(const void *)source;
-    const struct field *compared = field_compared(source->kind, column, strlen(column));
+    const struct field *compared;
 
-    return !recording->columns || text_among(recording->columns, column) ||
+    if (!column || !recording->columns)
+        return recording->columns || recording->query.findings;
+    compared = field_compared(source->kind, column, strlen(column));
+    return text_among(recording->columns, column) ||
            (compared && text_among(recording->columns, compared->name)) ||
            (compared && compared->type == VALUE_OWNERS &&
             text_among(recording->columns, "processes"));
@@ -630,33 +653,61 @@ static struct recording *recording_create(const struct recording_query *query)
                               .read = recording_read,
                               .head = &recording->shown,
                               .has = recording_has,
+                              .has_all = true,
                               .destroy = recording_destroy};
     mark_forget_head(&recording->head, "");
     recording->shown = recording->head.head;
     return recording;
 }
 
-/* Remembers the columns of a row. */
+/* Remembers the columns of the first row, and the columns of containers that a row has: a machine
+ * without containers has no such columns. */
 static int recording_keep_columns(struct recording *recording, const struct json_row *row)
 {
-    size_t size = 1;
-    char *end;
+    const bool first = !recording->columns;
+    const size_t length = first ? 0 : strlen(recording->columns);
+    size_t size = length + 1;
 
     for (size_t i = 0; i < row->count; i++)
         size += row->members[i].key_length + 1;
-    end = recording->columns = malloc(size);
-    for (size_t i = 0; i < row->count && end; i++) {
+    char *columns = realloc(recording->columns, size), *end = columns ? columns + length : NULL;
+    if (!columns)
+        return -ENOMEM;
+    recording->columns = columns;
+    *end = '\0';
+    for (size_t i = 0; i < row->count; i++) {
         const struct text key = json_key(row, &row->members[i]);
+        const struct field *field = field_find(&kind_socket, key.data, key.length);
+        const bool of_container = field && field->lookups & NEED_CONTAINERS;
+        if (of_container ? row->members[i].type == JSON_NULL || text_among(columns, field->name)
+                         : !first)
+            continue;
         end = (char *)memcpy(end, key.data, key.length) + key.length;
         *end++ = ' ';
-    }
-    if (end)
         *end = '\0';
-    return end ? 0 : -ENOMEM;
+    }
+    return 0;
+}
+
+/* Remembers the columns of the rows up to the moment, or to the end of the segment. */
+static int recording_read_columns(struct recording *recording, struct segment_reader *reader)
+{
+    struct report ignored = {.partial = false};
+    struct json_row row;
+    uint64_t time;
+    int error = 0;
+
+    while (!error && segment_reader_next(reader, &row, &ignored)) {
+        if (mark_is(&row) && mark_time(&row, &time) && time > recording->query.span.to)
+            break;
+        if (!mark_is(&row) && !row_is_finding(&row))
+            error = recording_keep_columns(recording, &row);
+    }
+    return error;
 }
 
 /* Reads the head of the segment that read() begins with, so that the caller knows the host, and the
- * first row, so that it knows the columns. */
+ * rows, so that it knows the columns. */
 static int recording_read_head(struct recording *recording)
 {
     const struct recording_span *span = &recording->query.span;
@@ -671,9 +722,8 @@ static int recording_read_head(struct recording *recording)
     if (segment_reader_open(&reader, &recording->segments, i - 1, &ignored) == 0) {
         if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
             error = mark_take_head(&recording->head, &row, reader.segment->name);
-        if (!error && !recording->query.findings && segment_reader_next(&reader, &row, &ignored) &&
-            !mark_is(&row))
-            error = recording_keep_columns(recording, &row);
+        if (!error && !recording->query.findings)
+            error = recording_read_columns(recording, &reader);
         segment_reader_close(&reader, false, &ignored);
     }
     if (!error)
