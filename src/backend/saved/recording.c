@@ -660,33 +660,50 @@ static struct recording *recording_create(const struct recording_query *query)
     return recording;
 }
 
-/* Remembers the columns of the first row, and the columns of containers that a row has: a machine
- * without containers has no such columns. */
-static int recording_keep_columns(struct recording *recording, const struct json_row *row)
+static bool is_of_container(const struct field *field)
 {
-    const bool first = !recording->columns;
-    const size_t length = first ? 0 : strlen(recording->columns);
-    size_t size = length + 1;
+    return field && field->lookups & NEED_CONTAINERS;
+}
+
+static void recording_add_column(struct recording *recording, struct text name)
+{
+    char *end = recording->columns + strlen(recording->columns);
+
+    memcpy(end, name.data, name.length);
+    memcpy(end + name.length, " ", 2);
+}
+
+/* Remembers the columns of the first row, except the names of containers and pods. */
+static int recording_take_columns(struct recording *recording, const struct json_row *row)
+{
+    const struct field *field;
+    size_t size = 1;
 
     for (size_t i = 0; i < row->count; i++)
         size += row->members[i].key_length + 1;
-    char *columns = realloc(recording->columns, size), *end = columns ? columns + length : NULL;
-    if (!columns)
-        return -ENOMEM;
-    recording->columns = columns;
-    *end = '\0';
-    for (size_t i = 0; i < row->count; i++) {
+    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++)
+        size += is_of_container(field) ? strlen(field->name) + 1 : 0;
+    recording->columns = calloc(1, size);
+    for (size_t i = 0; i < row->count && recording->columns; i++) {
         const struct text key = json_key(row, &row->members[i]);
-        const struct field *field = field_find(&kind_socket, key.data, key.length);
-        const bool of_container = field && field->lookups & NEED_CONTAINERS;
-        if (of_container ? row->members[i].type == JSON_NULL || text_among(columns, field->name)
-                         : !first)
-            continue;
-        end = (char *)memcpy(end, key.data, key.length) + key.length;
-        *end++ = ' ';
-        *end = '\0';
+        if (!is_of_container(field_find(&kind_socket, key.data, key.length)))
+            recording_add_column(recording, key);
     }
-    return 0;
+    return recording->columns ? 0 : -ENOMEM;
+}
+
+/* Remembers the names of containers and pods, if the row has them: a machine without containers has
+ * no such columns. */
+static void recording_take_container(struct recording *recording, const struct json_row *row)
+{
+    const struct field *field;
+
+    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++) {
+        const struct json_member *member =
+            is_of_container(field) ? mark_member(row, field->name) : NULL;
+        if (member && member->type != JSON_NULL && !text_among(recording->columns, field->name))
+            recording_add_column(recording, as_text(field->name));
+    }
 }
 
 /* Remembers the columns of the rows up to the moment, or to the end of the segment. */
@@ -700,8 +717,11 @@ static int recording_read_columns(struct recording *recording, struct segment_re
     while (!error && segment_reader_next(reader, &row, &ignored)) {
         if (mark_is(&row) && mark_time(&row, &time) && time > recording->query.span.to)
             break;
-        if (!mark_is(&row) && !row_is_finding(&row))
-            error = recording_keep_columns(recording, &row);
+        if (mark_is(&row) || row_is_finding(&row))
+            continue;
+        error = recording->columns ? 0 : recording_take_columns(recording, &row);
+        if (!error)
+            recording_take_container(recording, &row);
     }
     return error;
 }
