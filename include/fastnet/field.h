@@ -222,8 +222,8 @@ static inline int field_shown_unit(const struct field *field)
     return field->exact ? UNIT_NONE : is_start ? UNIT_SECONDS : (int)field->unit;
 }
 
-/* Returns the value of a field of a saved row (saved.h): a saved column comes from the row. Views of
- * other columns, and processes of saved owners, are made again. Any other field is unknown.
+/* Returns the value of a field of a saved row (saved.h): a saved column comes from the row. Views
+ * of other columns, and processes of saved owners, are made again. Any other field is unknown.
  * Lists and link-layer addresses are valid until SAVED_LISTS more were made. */
 struct value saved_value(const struct cell *cell);
 

@@ -144,7 +144,7 @@ struct query {
     const char *proc_root; /* "/proc", or a captured tree */
     const char *diag_file; /* file of saved answers about TCP sockets (BACKEND_FILE), or NULL */
     struct saved_source *saved; /* for BACKEND_SAVED: rows that were printed before; or NULL */
-    const int *maps;       /* descriptors of BPF maps: list their storages; NULL: list all */
+    const int *maps;            /* descriptors of BPF maps: list their storages; NULL: list all */
     size_t map_count;
     struct netlink *netlink; /* for netlink backends; lives as long as the engine */
     struct report *report;   /* takes skipped lines and lost rows */
@@ -200,8 +200,8 @@ struct query_events {
  * of BACKEND_AUTO reads both netlink and /proc, and is used only without --backend. The others
  * cannot be chosen: BACKEND_MADE reads no table, query.maker or query.held makes its rows.
  * BACKEND_FILE reads query.diag_file; if there is such a file, no other backend is asked for its
- * tables. BACKEND_PASS reads query.pass, and is asked first if it has all needed fields. BACKEND_SAVED reads
- * query.saved in place of all tables of the listing at once (saved.h). */
+ * tables. BACKEND_PASS reads query.pass, and is asked first if it has all needed fields.
+ * BACKEND_SAVED reads query.saved in place of all tables of the listing at once (saved.h). */
 enum backend_choice {
     BACKEND_AUTO,
     BACKEND_NETLINK,

@@ -58,7 +58,7 @@ enum recording_form { RECORDING_RAW, RECORDING_ZSTD, RECORDING_GZIP, RECORDING_F
 
 /* The parts of a segment's file name. */
 struct recording_segment {
-    uint64_t time; /* of its first frame, ns since 1970, whole seconds */
+    uint64_t time; /* time of the first frame, ns since 1970, whole seconds */
     uint64_t number;
     enum recording_form form;
 };

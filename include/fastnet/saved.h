@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows that fastnet printed before: files of --save, --json and --ndjson, and moments of a recording
- * (recording.h). A saved row is a record of its own kind. The record has the members that a column
- * holds unchanged (field.plain), so views, filters in C and layouts work on it. The other columns are
- * values of the row itself, and field_value() returns these. A column that was not saved is unknown.
+/* Rows that fastnet printed before: files of --save, --json and --ndjson, and moments of a
+ * recording (recording.h). A saved row is a record of its own kind. The record has the members that
+ * a column holds unchanged (field.plain), so views, filters in C and layouts work on it. The other
+ * columns are values of the row itself, and field_value() returns these. A column that was not
+ * saved is unknown.
  *
- * A file of --save is NDJSON (RFC 8259, an object for each line) with two marks, objects whose first
- * key is "fastnet":
+ * A file of --save is NDJSON (RFC 8259, an object for each line) with two marks, objects whose
+ * first key is "fastnet":
  *
  *     {"fastnet":"0.3.0","mark":"head","format":1,"kind":"sockets","arguments":["s","-a"],
  *      "host":"web1","boot_id":"...","time":"2026-11-29T03:12:00.000000Z","listing":null}
@@ -34,21 +35,23 @@ enum { SAVED_FORMAT = 1, SAVED_COLUMNS_MAX = 512, SAVED_LISTS = 16 };
 /* What a head says. Texts are empty, and numbers are 0, if the file does not say it. Borrowed until
  * the next head is read. */
 struct saved_head {
-    const struct kind *kind; /* NULL: not known; then a caller must name it */
-    bool counted;            /* rows are groups of this kind, made by --count-by=`count_by` */
-    bool percent;            /* with --percent */
+    const struct kind *kind;    /* NULL: not known; then a caller must name it */
+    bool counted;               /* rows are groups of this kind, made by --count-by=`count_by` */
+    bool percent;               /* with --percent */
     const char *count_by, *sum; /* arguments as typed; empty: none */
     const char *host, *boot_id, *version, *file; /* file: name for messages */
     uint64_t time, listing;                      /* ns since 1970; number of the run with -c */
     const char *const *arguments;                /* argv[1], ... of the command; ends with NULL */
 };
 
-/* Which columns the rows of a file have, in the order of the file. It lives as long as its source. */
+/* Which columns the rows of a file have, in the order of the file. It lives as long as its source.
+ */
 struct saved_columns {
     const struct kind *kind;
     size_t count;
     const struct field *fields[SAVED_COLUMNS_MAX]; /* NULL: the kind has no such column */
-    uint16_t place[SAVED_COLUMNS_MAX]; /* 1 + the column of field number i (field_index()); 0: none */
+    uint16_t
+        place[SAVED_COLUMNS_MAX]; /* 1 + the column of field number i (field_index()); 0: none */
     const struct saved_head *head;
 };
 
@@ -71,8 +74,9 @@ struct saved_row {
     struct saved_cell cells[]; /* then the bytes; a NUL follows those of each cell */
 };
 
-/* Sets the members and presence bits of `record` from the columns of `row`, which the record borrows
- * as record->saved. A presence bit is set only if all members that it stands for are known. */
+/* Sets the members and presence bits of `record` from the columns of `row`, which the record
+ * borrows as record->saved. A presence bit is set only if all members that it stands for are known.
+ */
 void saved_restore(struct record *record, const struct saved_row *row);
 
 /* True if the number in the field's member is from the row. */
@@ -85,30 +89,34 @@ const char *saved_string(const struct record *record, const char *column);
 /* A source of saved rows, which the engine reads with BACKEND_SAVED (struct listing, saved). */
 struct saved_source {
     const struct kind *kind; /* all rows are of this kind */
-    /* Passes all rows to `fn`, file by file, in the order of the files. Problems go to query->report
-     * (a row of another kind, a broken line, a file without an end), and rows may be missing then.
-     * Returns 0, -errno, or fn's negative value. */
+    /* Passes all rows to `fn`, file by file, in the order of the files. Problems go to
+     * query->report (a row of another kind, a broken line, a file without an end), and rows may be
+     * missing then. Returns 0, -errno, or fn's negative value. */
     int (*read)(struct saved_source *source, const struct query *query, record_fn fn, void *arg);
     /* The head of the rows that are passed on now. Before the first row: of the first file. */
     const struct saved_head *head;
     /* True if the first row has the column; column NULL: if there is a row. has NULL: rows may have
      * any column. */
     bool (*has)(const struct saved_source *source, const char *column);
+    /* The rows are those of all tables, as in the kernel: a listing of some tables need not report
+     * that there are rows of others. */
+    bool all_tables;
     void (*destroy)(struct saved_source *source); /* frees all, also *source */
-    bool has_all; /* it has the rows of all tables, so a row of another table is no surprise */
 };
 
-/* Files of saved rows. "-" is stdin; a directory means all its files with names that end with .json,
- * .ndjson, .zst or .gz, sorted by name. kind: of rows whose file does not say it; NULL: it follows
- * from the columns. Reads the first head or row, which says source->kind: the caller compares it with
- * the kind that it wants. It may set source->kind to another struct of the same name, before read().
- * Starts zstd(1) and gzip(1), so call it before sandbox_enter(). Returns NULL after a report if
- * nothing can be read, or if the kind stays unknown. backend/saved/saved_files.c */
+/* Files of saved rows. "-" is stdin; a directory means all its files with names that end with
+ * .json, .ndjson, .zst or .gz, sorted by name. kind: of rows whose file does not say it; NULL: it
+ * follows from the columns. Reads the first head or row, which says source->kind: the caller
+ * compares it with the kind that it wants. It may set source->kind to another struct of the same
+ * name, before read(). Starts zstd(1) and gzip(1), so call it before sandbox_enter(). Returns NULL
+ * after a report if nothing can be read, or if the kind stays unknown. backend/saved/saved_files.c
+ */
 struct saved_source *saved_files_open(const char *const *files, size_t count,
                                       const struct kind *kind, struct report *report);
 void saved_source_close(struct saved_source *source);
 
-/* Finds a kind by kind.name; NULL: there is none. kind_at() is kind number i; NULL after the last. */
+/* Finds a kind by kind.name; NULL: there is none. kind_at() is kind number i; NULL after the last.
+ */
 const struct kind *kind_by_name(struct text name);
 const struct kind *kind_at(size_t i);
 

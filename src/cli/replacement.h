@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* --output and --save: replaces a file at once. The output goes to a new file beside it, which takes its name
- * (rename(2)) when it is complete, so readers see either the old listing or the new listing. */
+/* --output and --save: replaces a file at once. The output goes to a new file beside it, which
+ * takes its name (rename(2)) when it is complete, so readers see either the old listing or the new
+ * listing. */
 #ifndef CLI_REPLACEMENT_H
 #define CLI_REPLACEMENT_H
 

@@ -141,8 +141,8 @@ static int refuse_kind(const struct common *common, const struct kind *kind,
 
     if (other)
         saved_put_command(common, other, line);
-    common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name,
-                       wanted->name, line);
+    common_misuse_bare(common, "--from: the file has %s, not %s (try %s)", kind->name, wanted->name,
+                       line);
     return STATUS_REFUSED;
 }
 
@@ -239,7 +239,8 @@ bool saved_has(const struct listing_command *command, const struct field *field)
 
     if (!source || !source->has || source->has(source, field->name))
         return true;
-    if (!source->has(source, NULL)) /* no row: the columns are those of a machine without containers */
+    if (!source->has(source,
+                     NULL)) /* no row: the columns are those of a machine without containers */
         return !(field->lookups & NEED_CONTAINERS);
     if (field->type != VALUE_VIEW || field->lookups)
         return false;

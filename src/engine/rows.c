@@ -178,8 +178,8 @@ static const struct base *find_base(struct rows *rows, const struct record *reco
     return &rows->bases[i];
 }
 
-/* Writes a word with a bit for each differing word, the differing words, the borrowed bytes, and the
- * saved row. */
+/* Writes a word with a bit for each differing word, the differing words, the borrowed bytes, and
+ * the saved row. */
 static uint64_t *pack(uint64_t *to, const struct packing *packing, const union packed_words *base,
                       uint32_t unused)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists rows that were printed before, in place of tables of the kernel. Nothing of this machine may
- * get into the listing of another, so no lookup is made. */
+/* Lists rows that were printed before, in place of tables of the kernel. Nothing of this machine
+ * may get into the listing of another, so no lookup is made. */
 #include "fastnet/saved.h"
 
 #include <errno.h>
@@ -92,15 +92,15 @@ int run_saved(struct run *run)
     int error;
 
     /* a sink with sections needs the rows of one after those of another */
-    run->keep_all = listing->sort->field || listing->compare ||
-                    (run->sink->ops->section && !run->groups);
+    run->keep_all =
+        listing->sort->field || listing->compare || (run->sink->ops->section && !run->groups);
     run->found = true;
     run->report->found = true;
     sink_begin(run->sink);
     error = source->read(source, &query, saved_take, &saved);
     if (error == -ECANCELED)
         error = 0; /* the limit */
-    if (saved.unchosen && !source->has_all)
+    if (saved.unchosen && !source->all_tables)
         report_note(run->report,
                     "%llu row%s of other tables %s not listed (try fastnet --from=FILE)",
                     (unsigned long long)saved.unchosen, saved.unchosen == 1 ? "" : "s",

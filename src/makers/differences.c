@@ -112,7 +112,7 @@ static bool both_have(const struct differences *differences, const char *name)
 
     for (size_t i = 0; i < SIDES && have; i++) {
         const struct saved_source *source = differences->sides[i].source;
-        have = !source->has || source->has(source, name);
+        have = !source->has || !source->has(source, NULL) || source->has(source, name);
     }
     return have;
 }
@@ -764,7 +764,7 @@ static int differences_read(struct saved_source *source, const struct query *que
 static bool differences_has(const struct saved_source *source, const char *column)
 {
     const struct differences *differences = (const struct differences *)(const void *)source;
-    bool has = text_among("change what", column);
+    bool has = column && text_among("change what", column);
 
     for (size_t i = 0; i < SIDES && !has; i++) {
         const struct saved_source *of = differences->sides[i].source;

@@ -4,11 +4,11 @@
 #include "fastnet/saved.h"
 
 static const struct kind *const kinds[] = {
-    &kind_socket,          &kind_flow,      &kind_expectation, &kind_flow_statistics,
-    &kind_flow_usage,      &kind_neighbour, &kind_neighbour_usage,
-    &kind_route,           &kind_interface, &kind_queue,       &kind_qdisc,
-    &kind_counter,         &kind_group,     &kind_summary,     &kind_finding,
-    &kind_step,            &kind_drop,      &kind_traffic,
+    &kind_socket,     &kind_flow,      &kind_expectation,     &kind_flow_statistics,
+    &kind_flow_usage, &kind_neighbour, &kind_neighbour_usage, &kind_route,
+    &kind_interface,  &kind_queue,     &kind_qdisc,           &kind_counter,
+    &kind_group,      &kind_summary,   &kind_finding,         &kind_step,
+    &kind_drop,       &kind_traffic,
 };
 
 const struct kind *kind_at(size_t i)

@@ -176,8 +176,8 @@ bool saved_time(struct text text, uint64_t *nanoseconds)
             fraction += (place /= 10) * digit;
     if (!take_offset(&text, &offset))
         return false;
-    const int64_t seconds =
-        days_since_1970(year, month, day) * 86400 + hour * 3600 + minute * 60 + second - offset;
+    const int64_t seconds = days_since_1970(year, month, day) * 86400 + (int64_t)hour * 3600 +
+                            (int64_t)minute * 60 + second - offset;
     if (seconds < 0 || (uint64_t)seconds > UINT64_MAX / CLOCK_SECOND - 1)
         return false;
     *nanoseconds = (uint64_t)seconds * CLOCK_SECOND + fraction;

@@ -46,7 +46,8 @@ struct value saved_decode(const struct saved_row *row, const struct saved_cell *
 /* Reads a time (RFC 3339). Returns false if the text is no time after 1970. */
 bool saved_time(struct text text, uint64_t *nanoseconds);
 
-/* Returns the owners of an end (owner_fields.h) as a VALUE_OWNERS; unknown if they were not saved. */
+/* Returns the owners of an end (owner_fields.h) as a VALUE_OWNERS; unknown if they were not saved.
+ */
 struct value saved_owners(const struct record *record, size_t end);
 
 /* True if cell->owner is the owner whose columns (command ...) were saved. */

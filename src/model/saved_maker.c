@@ -15,8 +15,8 @@ enum { HEAD_COLUMNS = 3, HEAD_TEXT = 256 };
 
 struct saved_maker {
     struct saved_columns columns;
-    struct text keys[SAVED_COLUMNS_MAX];    /* of the columns; their bytes are allocated */
-    uint16_t after[SAVED_COLUMNS_MAX + 1];  /* the column that followed a column in the last row */
+    struct text keys[SAVED_COLUMNS_MAX];   /* of the columns; their bytes are allocated */
+    uint16_t after[SAVED_COLUMNS_MAX + 1]; /* the column that followed a column in the last row */
     /* What a row has in place of columns that it lacks: those of the head come first. */
     char head[HEAD_COLUMNS][HEAD_TEXT];
     struct saved_cell of_head[HEAD_COLUMNS]; /* offset: unused */
@@ -141,8 +141,8 @@ static struct saved_row *row_room(struct saved_maker *maker, size_t size)
 static char *put_cell(struct saved_row *row, size_t column, char *dst, enum saved_type type,
                       struct text text)
 {
-    row->cells[column] =
-        (struct saved_cell){(uint32_t)(dst - (char *)row), (uint32_t)text.length & 0x1fffffff, type};
+    row->cells[column] = (struct saved_cell){(uint32_t)(dst - (char *)row),
+                                             (uint32_t)text.length & 0x1fffffff, type};
     memcpy(dst, text.data, text.length);
     dst[text.length] = '\0';
     return dst + text.length + 1;
@@ -152,7 +152,7 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
 {
     static uint64_t rows;
     uint16_t columns[JSON_MEMBERS_MAX];
-    size_t before = 0, bytes = HEAD_COLUMNS * (HEAD_TEXT + 1);
+    size_t before = 0, bytes = HEAD_COLUMNS * ((size_t)HEAD_TEXT + 1);
 
     for (size_t i = 0; i < json->count; i++) {
         const struct json_member *member = &json->members[i];
@@ -165,8 +165,8 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
     struct saved_row *row = row_room(maker, sizeof *row + count * sizeof *row->cells + bytes + 8);
     if (!row)
         return NULL;
-    *row = (struct saved_row){
-        .columns = &maker->columns, .count = (uint32_t)count, .number = ++rows};
+    *row =
+        (struct saved_row){.columns = &maker->columns, .count = (uint32_t)count, .number = ++rows};
     memset(row->cells, 0, count * sizeof *row->cells);
     char *dst = (char *)&row->cells[count];
     for (size_t i = 0; i < HEAD_COLUMNS; i++)

@@ -185,8 +185,11 @@ static struct restoring *restoring_of(const struct kind *kind)
         note_owner_field(restoring, field);
         if (is_restorable(field) && restoring->count < RESTORED_MAX)
             restoring->fields[restoring->count++] =
-                (struct restored){field, (uint16_t)i, field->plain || field->value == number_member,
-                                  field->plain && !field->fields, {0}};
+                (struct restored){field,
+                                  (uint16_t)i,
+                                  field->plain || field->value == number_member,
+                                  field->plain && !field->fields,
+                                  {0}};
     }
     note_shared_bytes(restoring);
     restorings[restoring_count++] = restoring;
@@ -279,8 +282,8 @@ static bool set_computed(struct record *record, const struct field *field,
 static void restore_count(struct record *record)
 {
     const struct saved_cell *cell = saved_cell_of(record, &field_count);
-    const struct value count =
-        cell ? saved_decode(record->saved, cell, &field_count) : (struct value){.type = VALUE_UNKNOWN};
+    const struct value count = cell ? saved_decode(record->saved, cell, &field_count)
+                                    : (struct value){.type = VALUE_UNKNOWN};
 
     if (count.type == VALUE_NUMBER)
         record->rows = count.number ? count.number : NO_ROWS;
@@ -380,11 +383,24 @@ bool saved_has_basics(const struct record *record)
 const struct kind *kind_by_name(struct text name)
 {
     static const struct kind *const kinds[] = {
-        &kind_socket,    &kind_flow,          &kind_expectation,     &kind_flow_statistics,
-        &kind_flow_usage, &kind_neighbour,    &kind_neighbour_usage, &kind_counter,
-        &kind_group,     &kind_route,         &kind_interface,       &kind_queue,
-        &kind_qdisc,     &kind_finding,       &kind_drop,            &kind_step,
-        &kind_summary,   &kind_traffic,
+        &kind_socket,
+        &kind_flow,
+        &kind_expectation,
+        &kind_flow_statistics,
+        &kind_flow_usage,
+        &kind_neighbour,
+        &kind_neighbour_usage,
+        &kind_counter,
+        &kind_group,
+        &kind_route,
+        &kind_interface,
+        &kind_queue,
+        &kind_qdisc,
+        &kind_finding,
+        &kind_drop,
+        &kind_step,
+        &kind_summary,
+        &kind_traffic,
     };
 
     for (size_t i = 0; i < COUNT(kinds); i++)

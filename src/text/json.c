@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 enum {
-    BUFFER_FIRST = 1 << 18,                   /* bytes at first; doubled for longer rows */
-    BUFFER_MAX = 2 * (size_t)JSON_ROW_MAX,    /* a row that is not whole, and room to read */
-    PADDING = sizeof(uint64_t),               /* zeroes after the data, which end each string */
-    READ_MIN = 1 << 16,                       /* room for a read */
-    NUMBER_MAX = 512,                         /* digits of a number */
+    BUFFER_FIRST = 1 << 18,                /* bytes at first; doubled for longer rows */
+    BUFFER_MAX = 2 * (size_t)JSON_ROW_MAX, /* a row that is not whole, and room to read */
+    PADDING = sizeof(uint64_t),            /* zeroes after the data, which end each string */
+    READ_MIN = 1 << 16,                    /* room for a read */
+    NUMBER_MAX = 512,                      /* digits of a number */
 };
 
 /* What must follow in a row. */
@@ -41,7 +41,7 @@ struct json_reader {
     bool in_array;         /* rows are elements of an array */
     bool in_row, skipping; /* skipping: searches a line that begins a row */
     bool line_begins;      /* while skipping */
-    size_t marked;         /* bytes of the byte order mark, which may begin the data, that were read */
+    size_t marked; /* bytes of the byte order mark, which may begin the data, that were read */
     size_t column, indent; /* bytes of this line that were read; of the row's line before the row */
     uint64_t line, row_line;
     const char *problem;
@@ -96,7 +96,8 @@ const char *json_reader_problem(const struct json_reader *reader, uint64_t *line
 
 /* --- Strings ---------------------------------------------------------------------------------- */
 
-/* Returns the first quote, backslash or control character from `at` on. The data ends with zeroes. */
+/* Returns the first quote, backslash or control character from `at` on. The data ends with zeroes.
+ */
 static inline const char *string_stop(const char *at)
 {
     const uint64_t each = UINT64_C(0x0101010101010101);
@@ -106,9 +107,10 @@ static inline const char *string_stop(const char *at)
         memcpy(&word, at, sizeof word);
         word = le64toh(word); /* so that the first byte has the lowest bits */
         const uint64_t quotes = word ^ each * '"', backslashes = word ^ each * '\\';
-        const uint64_t stops = (((quotes - each) & ~quotes) | ((backslashes - each) & ~backslashes) |
-                                ((word - each * ' ') & ~word)) &
-                               each << 7;
+        const uint64_t stops =
+            (((quotes - each) & ~quotes) | ((backslashes - each) & ~backslashes) |
+             ((word - each * ' ') & ~word)) &
+            each << 7;
         if (stops) /* a byte after the first mark may be marked in error */
             return at + __builtin_ctzll(stops) / 8;
     }
@@ -160,8 +162,8 @@ static char *json_put_utf8(char *dst, uint32_t code)
     return dst;
 }
 
-/* Decodes \uHHHH, or two of them that are a surrogate pair. Returns the end of the escape, or NULL if
- * it is no character. */
+/* Decodes \uHHHH, or two of them that are a surrogate pair. Returns the end of the escape, or NULL
+ * if it is no character. */
 static const char *unescape_unit(char **dst, const char *at, const char *end)
 {
     enum { UNIT = 6 /* \uHHHH */ };
@@ -241,8 +243,8 @@ static const char *skip_digits(const char *at)
     return at;
 }
 
-/* Returns the end of a number, which must be followed by a byte that is in no number. NULL: it is no
- * number, or `end` was reached. */
+/* Returns the end of a number, which must be followed by a byte that is in no number. NULL: it is
+ * no number, or `end` was reached. */
 static const char *number_end(const char *at)
 {
     at += *at == '-';
@@ -533,8 +535,8 @@ static int find_row(struct json_reader *reader)
     return 0;
 }
 
-/* After a broken row, goes on to the next line that can begin a row: a line that begins with a brace
- * or bracket, and no deeper than the broken row. Returns false if more data is needed. */
+/* After a broken row, goes on to the next line that can begin a row: a line that begins with a
+ * brace or bracket, and no deeper than the broken row. Returns false if more data is needed. */
 static bool skip_lines(struct json_reader *reader)
 {
     while (reader->at < reader->end) {
@@ -582,13 +584,12 @@ static int json_fill(struct json_reader *reader)
     return error;
 }
 
-/* Notes that the row is broken, so that the next call goes on after it. If the row goes on in another
- * line, that line may begin a row: perhaps only the end of this row is missing. */
+/* Notes that the row is broken, so that the next call goes on after it. If the row goes on in
+ * another line, that line may begin a row: perhaps only the end of this row is missing. */
 static int skip_row(struct json_reader *reader, const char *problem)
 {
     const char *row = reader->buffer + reader->row;
-    const char *newline =
-        reader->in_row ? memrchr(row, '\n', reader->at - reader->row) : NULL;
+    const char *newline = reader->in_row ? memrchr(row, '\n', reader->at - reader->row) : NULL;
 
     if (newline)
         reader->at = (size_t)(newline + 1 - reader->buffer);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads rows of JSON (RFC 8259): objects one after another (NDJSON), or arrays of objects. Memory is
- * bounded, and no input makes the reader call itself. */
+/* Reads rows of JSON (RFC 8259): objects one after another (NDJSON), or arrays of objects. Memory
+ * is bounded, and no input makes the reader call itself. */
 #ifndef TEXT_JSON_H
 #define TEXT_JSON_H
 
@@ -25,8 +25,8 @@ enum json_type {
     JSON_NESTED, /* an array or an object, as the input has it */
 };
 
-/* One member of a row: offsets in json_row.text. Strings are without quotes and without escapes: those
- * of JSON, and those that escape_json() adds for readers (\xHH and \\). */
+/* One member of a row: offsets in json_row.text. Strings are without quotes and without escapes:
+ * those of JSON, and those that escape_json() adds for readers (\xHH and \\). */
 struct json_member {
     uint32_t key, key_length;
     uint32_t value, length;
@@ -75,11 +75,12 @@ struct json_element {
 };
 bool json_next_element(struct text *rest, struct json_element *element);
 
-/* Writes a string of a json_element without its escapes. dst needs text.length bytes, and may be the
- * text itself. Returns the end; NULL: an escape is no character. */
+/* Writes a string of a json_element without its escapes. dst needs text.length bytes, and may be
+ * the text itself. Returns the end; NULL: an escape is no character. */
 char *json_unescape(char *dst, struct text text);
 
-/* Sets *value to the number that `count` hexadecimal digits are. False: not all bytes are digits. */
+/* Sets *value to the number that `count` hexadecimal digits are. False: not all bytes are digits.
+ */
 bool json_hex(const char *at, size_t count, uint32_t *value);
 
 #endif

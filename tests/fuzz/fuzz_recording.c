@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A segment of any bytes: reading it ends without an error of the program, and rows are no more than
- * the lines of the segment. The first byte of an input chooses what is asked for, the second byte the
- * moment; the others are the segment.
+ * A segment of any bytes: reading it ends without an error of the program, and rows are no more
+ * than the lines of the segment. The first byte of an input chooses what is asked for, the second
+ * byte the moment; the others are the segment.
  */
 #include <fcntl.h>
 #include <stdio.h>

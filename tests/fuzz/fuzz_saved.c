@@ -73,11 +73,24 @@ static void check_record(const struct record *record)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const struct kind *const kinds[] = {
-        &kind_socket,     &kind_flow,      &kind_expectation,     &kind_flow_statistics,
-        &kind_flow_usage, &kind_neighbour, &kind_neighbour_usage, &kind_counter,
-        &kind_group,      &kind_route,     &kind_interface,       &kind_queue,
-        &kind_qdisc,      &kind_finding,   &kind_drop,            &kind_step,
-        &kind_summary,    &kind_traffic,
+        &kind_socket,
+        &kind_flow,
+        &kind_expectation,
+        &kind_flow_statistics,
+        &kind_flow_usage,
+        &kind_neighbour,
+        &kind_neighbour_usage,
+        &kind_counter,
+        &kind_group,
+        &kind_route,
+        &kind_interface,
+        &kind_queue,
+        &kind_qdisc,
+        &kind_finding,
+        &kind_drop,
+        &kind_step,
+        &kind_summary,
+        &kind_traffic,
     };
     struct saved_maker *maker;
     struct json_reader *reader;

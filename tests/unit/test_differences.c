@@ -52,6 +52,8 @@ static bool double_has(const struct saved_source *source, const char *column)
     const struct listing_double *listing = (const struct listing_double *)(const void *)source;
     char key[64];
 
+    if (!column)
+        return *listing->rows;
     snprintf(key, sizeof key, "\"%s\":", column);
     return strstr(listing->rows, key);
 }
@@ -110,8 +112,8 @@ static const char *differ(struct setup *setup, const char *old_rows, const char 
 
     if (!setup->kind)
         setup->kind = &kind_socket;
-    old.source = now.source =
-        (struct saved_source){setup->kind, double_read, NULL, double_has, double_destroy};
+    old.source = now.source = (struct saved_source){
+        .kind = setup->kind, .read = double_read, .has = double_has, .destroy = double_destroy};
     old.head = now.head = (struct saved_head){
         .kind = setup->kind, .host = "web1", .version = "", .file = "made", .time = 1};
     old.head.boot_id = setup->old_boot ? setup->old_boot : "";

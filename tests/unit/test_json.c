@@ -19,7 +19,8 @@ static char *put(char *dst, struct text text)
     return dst + text.length;
 }
 
-/* Writes all that the reader yields, one row a line: `line key=type:value ...`, or `line! problem`. */
+/* Writes all that the reader yields, one row a line: `line key=type:value ...`, or `line! problem`.
+ */
 static const char *rows_of(struct json_reader *reader)
 {
     static const char types[] = "0nstf[";
@@ -110,9 +111,9 @@ static void bytes_that_are_not_utf8_stay(void **state)
 
 static void an_escape_that_is_no_character_breaks_the_row(void **state)
 {
-    static const char *const broken[] = {"\\q",      "\\ud800",        "\\udc00",
-                                         "\\u12",    "\\ud800\\u0041", "\\ud800\\ud800",
-                                         "\\u00g0",  "\\ud800x",       "\\uD83D\\uDE0"};
+    static const char *const broken[] = {"\\q",     "\\ud800",        "\\udc00",
+                                         "\\u12",   "\\ud800\\u0041", "\\ud800\\ud800",
+                                         "\\u00g0", "\\ud800x",       "\\uD83D\\uDE0"};
     char text[64];
 
     (void)state;
@@ -134,12 +135,36 @@ static void a_mark_before_the_first_row_is_skipped(void **state)
 static void a_broken_row_costs_only_its_line(void **state)
 {
     static const char *const broken[] = {
-        "{\"a\":01}",   "{\"a\":1.}",  "{\"a\":.5}", "{\"a\":1e}",   "{\"a\":+1}",
-        "{\"a\":nul}",  "{\"a\":True}", "{\"a\":}",   "{\"a\"}",      "{\"a\":1,}",
-        "{,}",          "{\"a\":1 2}", "{\"a\":[1}", "{\"a\":[1,]}", "{\"a\":[,1]}",
-        "{\"a\":{1}}",  "{a:1}",       "{'a':1}",    "{\"a\":\"\t\"}", "hello",
-        "\"a\"",        "12",          "null",       "{\"a\":1]",    "}",
-        "{\"a\":truex}", "{\"a\" 1}",  "{\"a\":--1}", "{\"a\":\"x",   "{\"a\":1,\"b",
+        "{\"a\":01}",
+        "{\"a\":1.}",
+        "{\"a\":.5}",
+        "{\"a\":1e}",
+        "{\"a\":+1}",
+        "{\"a\":nul}",
+        "{\"a\":True}",
+        "{\"a\":}",
+        "{\"a\"}",
+        "{\"a\":1,}",
+        "{,}",
+        "{\"a\":1 2}",
+        "{\"a\":[1}",
+        "{\"a\":[1,]}",
+        "{\"a\":[,1]}",
+        "{\"a\":{1}}",
+        "{a:1}",
+        "{'a':1}",
+        "{\"a\":\"\t\"}",
+        "hello",
+        "\"a\"",
+        "12",
+        "null",
+        "{\"a\":1]",
+        "}",
+        "{\"a\":truex}",
+        "{\"a\" 1}",
+        "{\"a\":--1}",
+        "{\"a\":\"x",
+        "{\"a\":1,\"b",
         "{\"a\":{\"b\":1,}}",
     };
     char text[64];
@@ -177,8 +202,7 @@ static void nul_bytes_are_no_rows(void **state)
     (void)state;
     assert_string_equal(rows_in(lines, sizeof lines - 1),
                         "1 a=n:1\n2! this is not JSON\n3 a=n:2\n");
-    assert_string_equal(rows_in(inside, sizeof inside - 1),
-                        "1! this is not JSON\n2 a=n:2\n");
+    assert_string_equal(rows_in(inside, sizeof inside - 1), "1! this is not JSON\n2 a=n:2\n");
 }
 
 static void duplicate_keys_are_members_each(void **state)
@@ -248,10 +272,10 @@ static void nesting_and_members_have_limits(void **state)
         for (int i = 0; i < count; i++)
             dst += sprintf(dst, "%s\"\":1", i ? "," : "{");
         strcpy(dst, "}\n{\"b\":1}\n");
-        assert_non_null(strstr(rows_in(text, strlen(text)),
-                               count > JSON_MEMBERS_MAX
-                                   ? "1! an object has too many members\n2 b=n:1\n"
-                                   : "2 b=n:1\n"));
+        assert_non_null(
+            strstr(rows_in(text, strlen(text)), count > JSON_MEMBERS_MAX
+                                                    ? "1! an object has too many members\n2 b=n:1\n"
+                                                    : "2 b=n:1\n"));
     }
 }
 
@@ -260,8 +284,7 @@ static void deep_nesting_takes_no_stack(void **state)
     char *opens = repeated("{\"a\":[", 200000);
 
     (void)state;
-    assert_string_equal(rows_in(opens, strlen(opens)),
-                        "1! too many arrays inside of each other\n");
+    assert_string_equal(rows_in(opens, strlen(opens)), "1! too many arrays inside of each other\n");
     free(opens);
 }
 
@@ -325,8 +348,9 @@ static void rows_up_to_the_limit_are_read(void **state)
 /* Each packet is one read. */
 static void rows_are_the_same_if_each_read_has_one_byte(void **state)
 {
-    static const char text[] = "\xef\xbb\xbf[{\"a\":\"x\\u00e9\\\\\\\\y\",\"b\":[1,\"\\\"]\"],\"c\":-1.5e3"
-                               ",\"d\":null},\n{\"a\":tru},\n{\"a\":\"z\"}]\n";
+    static const char text[] =
+        "\xef\xbb\xbf[{\"a\":\"x\\u00e9\\\\\\\\y\",\"b\":[1,\"\\\"]\"],\"c\":-1.5e3"
+        ",\"d\":null},\n{\"a\":tru},\n{\"a\":\"z\"}]\n";
     char *at_once = strdup(rows_in(text, sizeof text - 1));
     struct json_reader *reader;
     int ends[2];

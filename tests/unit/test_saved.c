@@ -12,11 +12,24 @@
 #include "saved_rows.h"
 
 static const struct kind *const all_kinds[] = {
-    &kind_socket,     &kind_flow,      &kind_expectation,     &kind_flow_statistics,
-    &kind_flow_usage, &kind_neighbour, &kind_neighbour_usage, &kind_counter,
-    &kind_group,      &kind_route,     &kind_interface,       &kind_queue,
-    &kind_qdisc,      &kind_finding,   &kind_drop,            &kind_step,
-    &kind_summary,    &kind_traffic,
+    &kind_socket,
+    &kind_flow,
+    &kind_expectation,
+    &kind_flow_statistics,
+    &kind_flow_usage,
+    &kind_neighbour,
+    &kind_neighbour_usage,
+    &kind_counter,
+    &kind_group,
+    &kind_route,
+    &kind_interface,
+    &kind_queue,
+    &kind_qdisc,
+    &kind_finding,
+    &kind_drop,
+    &kind_step,
+    &kind_summary,
+    &kind_traffic,
 };
 
 /* JSON that a column of this type can have. */
@@ -44,8 +57,9 @@ static const char *json_of(const struct field *field)
         [VALUE_FLAGS] = "[\"5\"]",
     };
 
-    return field->type == VALUE_FLAGS && field->flags && field->flags->count > 0 ? "[]"
-                                                                                  : by_type[field->type];
+    return field->type == VALUE_FLAGS && field->flags && field->flags->count > 0
+               ? "[]"
+               : by_type[field->type];
 }
 
 static void columns_are_written_as_they_were_read_in_every_kind(void **state)
@@ -286,6 +300,23 @@ static void a_member_with_another_unit_than_its_column_is_not_set(void **state)
     saved_maker_destroy(maker);
 }
 
+/* Families share bytes of the record: a number must not become a part of a pointer. */
+static void a_row_has_members_of_one_family(void **state)
+{
+    struct record record;
+    struct saved_maker *maker = saved_record(
+        &record, &kind_socket,
+        "{\"path\":\"name\",\"peer_inode\":1,\"ether_protocol\":\"ip\",\"portid\":77,"
+        "\"netlink_protocol\":\"route\",\"cid\":5,\"vsock_port\":6,\"peer_cid\":7,\"peer_port\":8}",
+        NULL);
+    const uint64_t others = SOCKET_ETHER | SOCKET_NETLINK | SOCKET_VSOCK;
+
+    (void)state;
+    assert_true(!(record.has & SOCKET_PATH) || text_is(record.socket.path, "name"));
+    assert_true(__builtin_popcountll(record.has & (SOCKET_PATH | others)) <= 1);
+    saved_maker_destroy(maker);
+}
+
 static const char one_socket[] =
     "{\"protocol\":\"tcp\",\"family\":\"inet\",\"state\":\"ESTABLISHED\","
     "\"local_address\":\"192.0.2.1\",\"local_port\":22,\"remote_address\":\"192.0.2.2\","
@@ -297,10 +328,18 @@ static void views_and_first_processes_are_made_of_other_columns(void **state)
     static const struct {
         const char *column, *expected;
     } cases[] = {
-        {"local", "192.0.2.1:22"}, {"remote", "192.0.2.2:4000"}, {"proto", "tcp"},
-        {"owners", "sshd,sh"},     {"pid", "17"},                {"process", "sshd"},
-        {"user", "-"},             {"listed", "-"},              {"recv", "-"},
-        {"cgroup", "-"},           {"time", "-"},                {"host", "-"},
+        {"local", "192.0.2.1:22"},
+        {"remote", "192.0.2.2:4000"},
+        {"proto", "tcp"},
+        {"owners", "sshd,sh"},
+        {"pid", "17"},
+        {"process", "sshd"},
+        {"user", "-"},
+        {"listed", "-"},
+        {"recv", "-"},
+        {"cgroup", "-"},
+        {"time", "-"},
+        {"host", "-"},
     };
     static const struct context nothing;
     struct record record;
@@ -468,6 +507,7 @@ int main(void)
         cmocka_unit_test(link_layer_addresses_are_bytes_or_ip_addresses),
         cmocka_unit_test(members_are_those_of_their_columns),
         cmocka_unit_test(a_presence_bit_needs_all_of_its_members),
+        cmocka_unit_test(a_row_has_members_of_one_family),
         cmocka_unit_test(a_member_with_another_unit_than_its_column_is_not_set),
         cmocka_unit_test(views_and_first_processes_are_made_of_other_columns),
         cmocka_unit_test(a_single_process_is_an_owner),

@@ -11,8 +11,8 @@
 #include "kit.h"
 
 #define HEAD_OF(kind, more)                                                                        \
-    "{\"fastnet\":\"0.3.0\",\"mark\":\"head\",\"format\":1,\"kind\":\"" kind "\"," more              \
-    "\"arguments\":[\"-r\",\"--save=a \\\"b\\\"\"],\"host\":\"web1\",\"boot_id\":\"b-1\","          \
+    "{\"fastnet\":\"0.3.0\",\"mark\":\"head\",\"format\":1,\"kind\":\"" kind "\"," more            \
+    "\"arguments\":[\"-r\",\"--save=a \\\"b\\\"\"],\"host\":\"web1\",\"boot_id\":\"b-1\","         \
     "\"time\":\"2026-11-29T03:12:00.500000Z\",\"listing\":null}\n"
 #define HEAD        HEAD_OF("routes", "")
 #define ROW(metric) "{\"family\":\"inet\",\"destination\":\"10.0.0.0\",\"metric\":" #metric "}\n"
@@ -48,13 +48,23 @@ static int folder_teardown(void **state)
     return 0;
 }
 
+/* Sets the path of the next file. Returns it. */
+static char *name_next(struct folder *folder, const char *name)
+{
+    char *path = NULL;
+
+    assert_true(asprintf(&path, "%s/%s", folder->path, name) > 0);
+    assert_true(strlen(path) < sizeof folder->names[0]);
+    strcpy(folder->names[folder->count], path);
+    free(path);
+    return folder->names[folder->count];
+}
+
 static void add_bytes(struct folder *folder, const char *name, const char *text, size_t length)
 {
-    char *path = folder->names[folder->count];
-    FILE *file;
+    char *path = name_next(folder, name);
+    FILE *file = fopen(path, "we");
 
-    snprintf(path, sizeof folder->names[0], "%s/%s", folder->path, name);
-    file = fopen(path, "we");
     assert_non_null(file);
     assert_int_equal(fwrite(text, 1, length, file), length);
     assert_int_equal(fclose(file), 0);
@@ -260,7 +270,8 @@ static void a_row_with_columns_of_another_kind_is_not_listed(void **state)
 {
     struct folder *folder = *state;
 
-    add(folder, "a.json", ROW(1) "{\"pid\":1,\"process\":\"a\",\"recv_q\":0,\"metric\":5}\n" ROW(2));
+    add(folder, "a.json",
+        ROW(1) "{\"pid\":1,\"process\":\"a\",\"recv_q\":0,\"metric\":5}\n" ROW(2));
     assert_string_equal(read_all(folder), "1@*0 2@*0 ");
     assert_reported(folder, "line 2: the row has another kind");
 }
@@ -277,8 +288,7 @@ static void a_file_that_is_cut_anywhere_is_incomplete(void **state)
         add_bytes(folder, "a.json", text, length);
         const char *rows = read_these(folder, folder->files, 1, &kind_route);
         assert_true(folder->report.partial);
-        assert_true(!rows ||
-                    strncmp("1@web1*0 2@web1*0 3@web1*0 ", rows, strlen(rows)) == 0);
+        assert_true(!rows || strncmp("1@web1*0 2@web1*0 3@web1*0 ", rows, strlen(rows)) == 0);
     }
 }
 
@@ -341,7 +351,7 @@ static void a_group_stands_for_its_rows(void **state)
 
     add(folder, "a.json",
         HEAD_OF("routes", "\"count_by\":\"metric\",") "{\"metric\":5,\"count\":12}\n"
-        "{\"metric\":6}\n" END(2));
+                                                      "{\"metric\":6}\n" END(2));
     assert_string_equal(read_all(folder), "5@web1*12 ");
     assert_reported(folder, "line 3: the row is not a group");
 }
@@ -382,8 +392,8 @@ static void a_fifo_in_a_directory_does_not_block(void **state)
     const char *directory = folder->path;
 
     add(folder, "a.json", ROW(1));
-    snprintf(folder->names[folder->count], sizeof folder->names[0], "%s/b.json", folder->path);
-    assert_int_equal(mkfifo(folder->names[folder->count++], 0600), 0);
+    assert_int_equal(mkfifo(name_next(folder, "b.json"), 0600), 0);
+    folder->count++;
     assert_string_equal(read_these(folder, &directory, 1, NULL), "1@*0 ");
     assert_reported(folder, "b.json: is not a regular file");
 }

@@ -165,8 +165,7 @@ static void the_filter_of_a_table_keeps_rows_without_the_compared_column(void **
 static void the_filter_of_the_listing_needs_known_values(void **state)
 {
     struct saved_scene *scene = scene_of();
-    const struct predicate where =
-        predicate_number(field_named(&kind_socket, "local_port"), 22);
+    const struct predicate where = predicate_number(field_named(&kind_socket, "local_port"), 22);
     size_t refused = 0;
 
     (void)state;

@@ -17,7 +17,7 @@ enum { NOW = 1795921920 /* 2026-11-29T03:12:00Z */, HOUR = 3600 };
 
 struct recorded {
     char directory[32];
-    struct segments segments;
+    struct record_segments segments;
 };
 
 static int recorded_begin(void **state)
@@ -147,7 +147,7 @@ static void numbers_go_on_where_a_recorder_ended(void **state)
 static void a_second_recorder_is_refused(void **state)
 {
     const struct recorded *recorded = *state;
-    struct segments second = {0};
+    struct record_segments second = {0};
 
     assert_int_equal(segments_open(&second, recorded->directory), -EWOULDBLOCK);
     segments_close(&second);

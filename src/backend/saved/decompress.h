@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads compressed files by zstd(1) and gzip(1). A process that is started before the sandbox starts
- * these programs, because the sandbox forbids to execute files. */
+/* Reads compressed files by zstd(1) and gzip(1). A process that is started before the sandbox
+ * starts these programs, because the sandbox forbids to execute files. */
 #ifndef BACKEND_SAVED_DECOMPRESS_H
 #define BACKEND_SAVED_DECOMPRESS_H
 
@@ -20,8 +20,8 @@ bool decompress_is_needed(const char *name);
 int decompress_begin(struct decompress *decompress);
 void decompress_finish(struct decompress *decompress);
 
-/* Decompresses an open file, which stays open. Returns a descriptor to read from, or -errno. Only one
- * file at a time: call decompress_end() before the next. */
+/* Decompresses an open file, which stays open. Returns a descriptor to read from, or -errno. Only
+ * one file at a time: call decompress_end() before the next. */
 int decompress_open(struct decompress *decompress, const char *name, int file);
 
 /* Waits until the program has ended, after its descriptor was closed. Returns its exit status: 0 if

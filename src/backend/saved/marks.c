@@ -39,8 +39,7 @@ bool mark_is_true(const struct json_row *row, const char *key)
 bool mark_number(const struct json_row *row, const char *key, uint64_t *number)
 {
     const struct json_member *member = mark_member(row, key);
-    const struct text digits =
-        member ? json_value(row, member) : (struct text){.length = 0};
+    const struct text digits = member ? json_value(row, member) : (struct text){.length = 0};
     uint64_t result = 0;
 
     if (!member || member->type != JSON_NUMBER)
@@ -102,12 +101,9 @@ void mark_forget_head(struct mark_head *mark, const char *file)
 {
     free(mark->texts);
     free(mark->arguments);
-    *mark = (struct mark_head){.head = {.host = "",
-                                        .boot_id = "",
-                                        .version = "",
-                                        .count_by = "",
-                                        .sum = "",
-                                        .file = file}};
+    *mark = (struct mark_head){
+        .head = {
+            .host = "", .boot_id = "", .version = "", .count_by = "", .sum = "", .file = file}};
 }
 
 int mark_take_head(struct mark_head *mark, const struct json_row *row, const char *file)

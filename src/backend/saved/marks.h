@@ -9,10 +9,10 @@
 /* A head with the memory of its texts. All zeroes: no head yet. */
 struct mark_head {
     struct saved_head head;
-    uint64_t format;   /* 0: the mark does not say it */
+    uint64_t format;    /* 0: the mark does not say it */
     char kind_name[64]; /* empty: the mark does not say it */
     bool segment;       /* the file is a part of a recording */
-    char *texts;       /* owned */
+    char *texts;        /* owned */
     const char **arguments;
 };
 

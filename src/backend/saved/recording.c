@@ -629,15 +629,14 @@ static void recording_report_unopened(const char *directory, int error, struct r
 static bool recording_has(const struct saved_source *source, const char *column)
 {
     const struct recording *recording = (const struct recording *)(const void *)source;
+    const char *columns = recording->columns;
     const struct field *compared;
 
-    if (!column || !recording->columns)
-        return recording->columns || recording->query.findings;
+    if (!column || !columns || text_among(columns, column))
+        return columns;
     compared = field_compared(source->kind, column, strlen(column));
-    return text_among(recording->columns, column) ||
-           (compared && text_among(recording->columns, compared->name)) ||
-           (compared && compared->type == VALUE_OWNERS &&
-            text_among(recording->columns, "processes"));
+    return compared && (text_among(columns, compared->name) ||
+                        (compared->type == VALUE_OWNERS && text_among(columns, "processes")));
 }
 
 static struct recording *recording_create(const struct recording_query *query)
@@ -653,7 +652,7 @@ static struct recording *recording_create(const struct recording_query *query)
                               .read = recording_read,
                               .head = &recording->shown,
                               .has = recording_has,
-                              .has_all = true,
+                              .all_tables = true,
                               .destroy = recording_destroy};
     mark_forget_head(&recording->head, "");
     recording->shown = recording->head.head;

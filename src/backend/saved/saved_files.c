@@ -48,7 +48,7 @@ struct saved_files {
     struct mark_head mark;
     struct decompress decompress;
     struct saved_maker *maker;
-    struct json_row row; /* read, but not passed on yet */
+    struct json_row row;         /* read, but not passed on yet */
     struct json_member *members; /* a copy of its members, or NULL */
     bool has_row;
 };
@@ -123,8 +123,8 @@ static int files_add(struct saved_files *files, const char *name, struct report 
 
 /* --- One file --------------------------------------------------------------------------------- */
 
-/* Opens a file, as --proc-root does, with the rights of the user. Does not wait for the writer of a FIFO that only a
- * directory lists. */
+/* Opens a file, as --proc-root does, with the rights of the user. Does not wait for the writer of a
+ * FIFO that only a directory lists. */
 static int file_open_named(const struct file_name *file)
 {
     struct stat status;
@@ -287,8 +287,9 @@ static void files_take_end(struct saved_files *files, struct report *report)
         report_loss(report, "%s: line %" PRIu64 ": an end without a head", file->name,
                     files->row.line);
     else if (!file->skipped && !file->problems && (!counted || rows != file->rows))
-        report_loss(report, "%s: line %" PRIu64 ": the listing had %" PRIu64
-                            " rows, and the file has %" PRIu64,
+        report_loss(report,
+                    "%s: line %" PRIu64 ": the listing had %" PRIu64
+                    " rows, and the file has %" PRIu64,
                     file->name, files->row.line, rows, file->rows);
     else if (!file->skipped && !mark_is_true(&files->row, "complete"))
         report_loss(report, "%s: the listing was incomplete when it was saved", file->name);
@@ -364,15 +365,16 @@ static const struct kind *find_kind(const struct saved_files *files, const struc
     if (hint && fits_kind(hint, row))
         return hint;
     report_loss(report,
-                count ? "%s: the columns fit several kinds of rows: %s; name the command that lists "
-                        "them, such as fastnet s --from=FILE"
-                      : "%s: the columns are those of no listing of fastnet%s",
+                count
+                    ? "%s: the columns fit several kinds of rows: %s; name the command that lists "
+                      "them, such as fastnet s --from=FILE"
+                    : "%s: the columns are those of no listing of fastnet%s",
                 files->file.name, names);
     return NULL;
 }
 
-/* Checks that a row has columns of the wanted kind, if it has another number of columns than the row
- * before. Returns false after a report. */
+/* Checks that a row has columns of the wanted kind, if it has another number of columns than the
+ * row before. Returns false after a report. */
 static bool file_fits(struct saved_files *files, struct report *report)
 {
     struct open_file *file = &files->file;

@@ -139,7 +139,8 @@ static void conntrack_sum_up(const void *arg, struct report *report)
     report->partial = true;
 }
 
-static int conntrack_list(struct conntrack *conntrack)
+/* Not inlined, because both frames together would be too large. */
+static __attribute__((noinline)) int conntrack_list(struct conntrack *conntrack)
 {
     struct conntrack_options *options = &conntrack->options;
     const struct conntrack_layout *layout = &options->layout;

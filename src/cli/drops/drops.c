@@ -112,8 +112,9 @@ static int drops_list_rows(const struct drops_command *command)
     const struct maker maker = {drops_begin, drops_list, command->drops};
     const struct listing_table table = {.table = &table_drops};
     const struct common *common = &command->common;
-    const char *const table_columns = "drops drops_per_second reason function protocol local remote "
-                                      "interface owners";
+    const char *const table_columns =
+        "drops drops_per_second reason function protocol local remote "
+        "interface owners";
     const char *columns = common_is_metrics(common) ? "reason function drops drops_per_second"
                           : common->format != FORMAT_PLAIN ? NULL
                                                            : table_columns;

@@ -118,7 +118,8 @@ int netstat_routes(const struct netstat_options *options)
     struct common common = options->common;
     int status = routes_choose_tables(&routes);
 
-    if (!status && !options->cache && !common.from && take_destination(&common.filters, &key.route.destination))
+    if (!status && !options->cache && !common.from &&
+        take_destination(&common.filters, &key.route.destination))
         status = choose_taken(&routes, &common, key.route.destination.family);
     /* columns show all routes that packets can take, the layout those in the kernel's files */
     const struct predicate part = predicate_number(&field_route_part, ROUTE_NULL);

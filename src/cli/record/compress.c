@@ -16,7 +16,7 @@
 
 #define TEMPORARY ".fastnet-compressed"
 
-/* Only directories that an ordinary user cannot write to, whatever PATH says. */
+/* Only directories that an ordinary user cannot write to; PATH is not used. */
 static const struct {
     const char *program;
     enum recording_form form;
@@ -45,7 +45,7 @@ static void compress_execute(const char *program, int from, int to)
 }
 
 /* Opens the raw segment, if it is a regular file of this user. */
-static int compress_open(const struct segments *segments, const char *name)
+static int compress_open(const struct record_segments *segments, const char *name)
 {
     const int fd = openat(segments->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     struct stat file;
@@ -55,9 +55,9 @@ static int compress_open(const struct segments *segments, const char *name)
                : -1;
 }
 
-/* Runs the program, and replaces the raw segment by what it wrote. */
-static bool compress_replace(const struct segments *segments, const char *program, const char *raw,
-                             const char *compressed)
+/* Runs the program, and replaces the raw segment by its output. */
+static bool compress_replace(const struct record_segments *segments, const char *program,
+                             const char *raw, const char *compressed)
 {
     const int from = compress_open(segments, raw);
     const int to = openat(segments->directory, TEMPORARY,
@@ -77,7 +77,7 @@ static bool compress_replace(const struct segments *segments, const char *progra
     return unlinkat(segments->directory, raw, 0) == 0;
 }
 
-pid_t compress_start(const struct segments *segments, const struct recording_segment *raw)
+pid_t compress_start(const struct record_segments *segments, const struct recording_segment *raw)
 {
     struct recording_segment segment = *raw;
     char name[RECORDING_NAME], compressed[RECORDING_NAME];

@@ -8,7 +8,7 @@
 /* Starts a child that compresses the segment, and then replaces its file. If the child ends early,
  * the file stays as it was. Returns the child; 0: no program is installed, or no child could be
  * started. */
-pid_t compress_start(const struct segments *segments, const struct recording_segment *raw);
+pid_t compress_start(const struct record_segments *segments, const struct recording_segment *raw);
 
 /* True if it is the name of a file that such a child was writing. */
 bool compress_is_temporary(const char *name);

@@ -56,7 +56,7 @@ void findings_start(struct findings *findings, const struct record_command *comm
 }
 
 /* Ends the child. Returns true if the doctor could read all. */
-static bool findings_end(struct findings *findings)
+static bool findings_reap(struct findings *findings)
 {
     int status = 0;
     pid_t ended;
@@ -105,9 +105,9 @@ void findings_read(struct findings *findings, struct segment *segment)
     if (!fits)
         kill(findings->child, SIGKILL);
     if (larger)
-        findings_put(findings, findings_end(findings) && got == 0, segment);
+        findings_put(findings, findings_reap(findings) && got == 0, segment);
     else
-        (void)findings_end(findings);
+        (void)findings_reap(findings);
     findings->length = 0;
 }
 
@@ -115,7 +115,7 @@ void findings_finish(struct findings *findings)
 {
     if (findings->child) {
         kill(findings->child, SIGKILL);
-        (void)findings_end(findings);
+        (void)findings_reap(findings);
     }
     free(findings->rows);
 }

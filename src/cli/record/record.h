@@ -21,7 +21,7 @@ struct record_command {
     bool no_remote, no_doctor, no_bytes, list;
     unsigned interval_ms;
     struct listing_table tables[WHICH_TABLES];
-    struct segments segments;
+    struct record_segments segments;
 };
 
 /* Records until the user stops it. Returns the exit status. For listing_command.run_endless; its

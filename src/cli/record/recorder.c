@@ -40,7 +40,7 @@ struct record_columns {
 };
 
 /* A socket that the last ticks had, in 32 bytes. */
-struct known_socket {
+struct recorded_socket {
     uint64_t cookie;
     uint64_t began;         /* CLOCK_MONOTONIC, ns, as noted; 0: unknown */
     uint32_t netns;         /* inodes of network namespaces have 32 bits */
@@ -62,7 +62,7 @@ struct recorder {
     struct record_command *command;
     struct listing_command *listing;
     struct live *live;
-    struct context context; /* of a row: its time is that of the row */
+    struct context context; /* the context of the row that is written, with the row's time */
     struct record_columns all, moving, fixed;
     struct record_output outputs[2], *now, *next; /* next: gets a frame, or NULL */
     struct hash_table known;
@@ -113,7 +113,7 @@ static void recorder_write(struct recorder *recorder, struct record_output *outp
 
 /* Sets event and age of a copy. The age is computed again, because the live store counts from the
  * first sample that had the row. */
-static void recorder_copy(const struct recorder *recorder, const struct known_socket *known,
+static void recorder_copy(const struct recorder *recorder, const struct recorded_socket *known,
                           const struct record *record, uint8_t event, struct record *copy)
 {
     const struct lasting *lasting = record->kind->lasting;
@@ -128,26 +128,27 @@ static void recorder_copy(const struct recorder *recorder, const struct known_so
     }
 }
 
-static uint64_t hash_of_socket(const struct known_socket *known)
+static uint64_t hash_of_socket(const struct recorded_socket *known)
 {
     return hash_word(known->netns, known->cookie);
 }
 
-static bool is_known_socket(const void *element, const void *key)
+static bool is_recorded_socket(const void *element, const void *key)
 {
-    const struct known_socket *one = element, *other = key;
+    const struct recorded_socket *one = element, *other = key;
 
     return one->cookie == other->cookie && one->netns == other->netns;
 }
 
 /* Finds the socket, or adds it. Returns NULL if memory is short. */
-static struct known_socket *recorder_find(struct recorder *recorder, const struct record *record)
+static struct recorded_socket *recorder_find(struct recorder *recorder, const struct record *record)
 {
     const struct netns *netns = recorder->sink.context->netns.netns;
-    const struct known_socket key = {.cookie = record->identity,
-                                     .netns = (uint32_t)(netns ? netns->id : recorder->own)};
+    const struct recorded_socket key = {.cookie = record->identity,
+                                        .netns = (uint32_t)(netns ? netns->id : recorder->own)};
     const uint64_t hash = hash_of_socket(&key);
-    struct known_socket *known = hash_table_find(&recorder->known, hash, is_known_socket, &key);
+    struct recorded_socket *known =
+        hash_table_find(&recorder->known, hash, is_recorded_socket, &key);
 
     if (!known && (known = hash_table_add(&recorder->known, hash, sizeof *known))) {
         *known = key;
@@ -157,7 +158,7 @@ static struct known_socket *recorder_find(struct recorder *recorder, const struc
 }
 
 /* The moment at which the row began: as noted, or as its age says. */
-static uint64_t recorder_begin(const struct recorder *recorder, const struct known_socket *known,
+static uint64_t recorder_begin(const struct recorder *recorder, const struct recorded_socket *known,
                                const struct record *record)
 {
     struct age age = {.ms = 0};
@@ -170,7 +171,7 @@ static uint64_t recorder_begin(const struct recorder *recorder, const struct kno
 }
 
 /* True for sockets in TIME_WAIT: the connection has ended, and no row is written. */
-static bool is_over(const struct record *record)
+static bool recorder_is_over(const struct record *record)
 {
     const struct lasting *lasting = record->kind->lasting;
 
@@ -178,7 +179,7 @@ static bool is_over(const struct record *record)
 }
 
 /* Writes a row of a sample: whole if it is new, or if more than its moving columns changed. */
-static void recorder_take_sample(struct recorder *recorder, struct known_socket *known,
+static void recorder_take_sample(struct recorder *recorder, struct recorded_socket *known,
                                  const struct record *record)
 {
     const bool is_new = !known->shown || known->gone;
@@ -189,7 +190,7 @@ static void recorder_take_sample(struct recorder *recorder, struct known_socket 
     struct record copy;
 
     known->missed = 0;
-    if (known->ended || is_over(record))
+    if (known->ended || recorder_is_over(record))
         return;
     if (!recorder->first && (whole || moving != known->moving)) {
         recorder_copy(recorder, known, record, is_new ? LIVE_OPENED : LIVE_CHANGED, &copy);
@@ -210,7 +211,7 @@ static void recorder_take_sample(struct recorder *recorder, struct known_socket 
 
 /* Writes that a socket is not seen any more. */
 static void recorder_put_lost(const struct recorder *recorder, struct segment *segment,
-                              const struct known_socket *known)
+                              const struct recorded_socket *known)
 {
     char time[TEXT_TIME_MAX + 1], line[256];
 
@@ -225,7 +226,7 @@ static void recorder_put_lost(const struct recorder *recorder, struct segment *s
 
 /* Writes a row that ended, with the time that was noted for its end, if any. If a frame is being
  * written, the frame may have the row already. */
-static void recorder_take_end(struct recorder *recorder, const struct known_socket *known,
+static void recorder_take_end(struct recorder *recorder, const struct recorded_socket *known,
                               const struct record *record)
 {
     struct record_output *output = recorder->now ? recorder->now : recorder->next;
@@ -255,7 +256,7 @@ static void recorder_take(struct sink *sink, const struct record *record)
     const struct lasting *lasting = record->kind->lasting;
     const uint8_t event =
         record->has & lasting->has_event ? *((const uint8_t *)record + lasting->event) : 0;
-    struct known_socket *known;
+    struct recorded_socket *known;
 
     if (event == LIVE_LOST) {
         recorder->lost++;
@@ -279,8 +280,8 @@ static int recorder_shrink(struct recorder *recorder)
     struct hash_table kept = {.count = 0};
 
     for (size_t i = 0; i < recorder->known.count; i++) {
-        const struct known_socket *known = hash_table_at(&recorder->known, i);
-        struct known_socket *copy =
+        const struct recorded_socket *known = hash_table_at(&recorder->known, i);
+        struct recorded_socket *copy =
             known->gone ? NULL : hash_table_add(&kept, hash_of_socket(known), sizeof *copy);
         if (copy) {
             *copy = *known;
@@ -301,7 +302,7 @@ static int recorder_forget(struct recorder *recorder)
     size_t gone = 0;
 
     for (size_t i = 0; i < recorder->known.count; i++) {
-        struct known_socket *known = hash_table_at(&recorder->known, i);
+        struct recorded_socket *known = hash_table_at(&recorder->known, i);
         const bool lasts = known->shown && !known->ended;
         if (!known->gone && known->missed > lasts) {
             if (lasts)
@@ -474,7 +475,7 @@ static int recorder_wait(struct recorder *recorder, uint64_t until)
 
 static void recorder_print_report(struct recorder *recorder)
 {
-    struct segments *segments = &recorder->command->segments;
+    struct record_segments *segments = &recorder->command->segments;
 
     if (segments->dropped)
         report_note(&recorder->report, "the disk is full: removed the oldest segment");

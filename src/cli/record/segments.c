@@ -17,15 +17,15 @@
 
 /* --- The directory ---------------------------------------------------------------------------- */
 
-/* What a walk over the directory finds. */
+/* The results of a walk over the directory. */
 struct segments_found {
     struct recording_segment oldest; /* number 0: no segment, except the newest */
-    uint64_t modified;               /* of the oldest, seconds since 1970 */
+    uint64_t modified;               /* when the oldest was last written, seconds since 1970 */
     struct recording_segment raw;    /* the oldest that is not compressed, after `compressed` */
     uint64_t last, bytes;
 };
 
-static void segments_take(const struct segments *segments, const char *name,
+static void segments_take(const struct record_segments *segments, const char *name,
                           struct segments_found *found)
 {
     struct recording_segment segment;
@@ -51,7 +51,7 @@ static void segments_take(const struct segments *segments, const char *name,
 
 /* Returns a zeroed result if the directory cannot be read. remove: removes what a compressor left
  * that was ended. */
-static struct segments_found segments_find(const struct segments *segments, bool remove)
+static struct segments_found segments_find(const struct record_segments *segments, bool remove)
 {
     struct segments_found found = {.last = 0};
     const int fd = openat(segments->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -69,7 +69,7 @@ static struct segments_found segments_find(const struct segments *segments, bool
     return found;
 }
 
-int segments_open(struct segments *segments, const char *directory)
+int segments_open(struct record_segments *segments, const char *directory)
 {
     segments->lock = segments->directory = -1;
     if (mkdir(directory, 0700) < 0 && errno != EEXIST)
@@ -86,13 +86,13 @@ int segments_open(struct segments *segments, const char *directory)
 }
 
 /* Waits for the child that compresses. */
-static void segments_reap(struct segments *segments, int options)
+static void segments_reap(struct record_segments *segments, int options)
 {
     if (segments->compressor && waitpid(segments->compressor, NULL, options) != 0)
         segments->compressor = 0;
 }
 
-void segments_close(struct segments *segments)
+void segments_close(struct record_segments *segments)
 {
     if (segments->compressor)
         kill(segments->compressor, SIGKILL);
@@ -104,7 +104,8 @@ void segments_close(struct segments *segments)
 }
 
 /* Removes a segment, in each form. */
-static void segments_remove(const struct segments *segments, struct recording_segment segment)
+static void segments_remove(const struct record_segments *segments,
+                            struct recording_segment segment)
 {
     char name[RECORDING_NAME];
 
@@ -114,7 +115,7 @@ static void segments_remove(const struct segments *segments, struct recording_se
     }
 }
 
-void segments_tidy(struct segments *segments, uint64_t now)
+void segments_tidy(struct record_segments *segments, uint64_t now)
 {
     struct segments_found found = segments_find(segments, false);
 
@@ -140,13 +141,13 @@ void segments_tidy(struct segments *segments, uint64_t now)
 /* Bytes that wait for a commit; bytes of memory that stay after it. */
 enum { SEGMENT_KEPT_MAX = 256 * 1024, SEGMENT_KEPT_USUAL = 64 * 1024 };
 
-static bool is_full(int error)
+static bool segment_is_full_disk(int error)
 {
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
 /* Makes room on a full disk. Returns false if only the newest segment is left. */
-static bool segments_drop_oldest(struct segments *segments)
+static bool segments_drop_oldest(struct record_segments *segments)
 {
     const struct segments_found found = segments_find(segments, false);
 
@@ -167,7 +168,7 @@ static int segment_write(struct segment *segment)
             done += (size_t)written;
         else if (written == 0)
             return -EIO;
-        else if (is_full(errno) && !dropped && segments_drop_oldest(segment->segments))
+        else if (segment_is_full_disk(errno) && !dropped && segments_drop_oldest(segment->segments))
             dropped = true;
         else if (errno != EINTR)
             return -errno;
@@ -201,7 +202,7 @@ static int segment_keep(void *arg, const char *data, size_t size)
     return 0;
 }
 
-int segment_create(struct segment *segment, struct segments *segments, uint64_t now)
+int segment_create(struct segment *segment, struct record_segments *segments, uint64_t now)
 {
     char name[RECORDING_NAME];
     int error;
@@ -216,7 +217,7 @@ int segment_create(struct segment *segment, struct segments *segments, uint64_t 
     recording_segment_put(name, &segment->name);
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND;
     segment->fd = openat(segments->directory, name, flags, 0600);
-    if (segment->fd < 0 && is_full(errno) && segments_drop_oldest(segments))
+    if (segment->fd < 0 && segment_is_full_disk(errno) && segments_drop_oldest(segments))
         segment->fd = openat(segments->directory, name, flags, 0600);
     if (segment->fd < 0)
         return -errno;

@@ -13,7 +13,7 @@
 #include "fastnet/writer.h"
 
 /* The directory. */
-struct segments {
+struct record_segments {
     int directory, lock;               /* descriptors */
     uint64_t keep_bytes, keep_seconds; /* what to keep; UINT64_MAX: no limit */
     uint64_t last;                     /* number of the newest segment */
@@ -23,19 +23,19 @@ struct segments {
 };
 
 /* Opens the directory, and makes it, with mode 0700, if it is missing. Returns 0, or -errno;
- * -EWOULDBLOCK: another recorder has it. */
-int segments_open(struct segments *segments, const char *directory);
+ * -EWOULDBLOCK: another recorder uses the directory. */
+int segments_open(struct record_segments *segments, const char *directory);
 /* Ends the child. Accepts a struct whose segments_open() failed. */
-void segments_close(struct segments *segments);
+void segments_close(struct record_segments *segments);
 
 /* Removes segments that are too old, or too large together; the newest stays. Then compresses the
  * oldest segment that is complete and not compressed yet. now: ns since 1970. */
-void segments_tidy(struct segments *segments, uint64_t now);
+void segments_tidy(struct record_segments *segments, uint64_t now);
 
 /* A segment that is being written. All of it goes through `writer`, is kept, and is written by
  * segment_commit(). */
 struct segment {
-    struct segments *segments;
+    struct record_segments *segments;
     struct writer writer;
     int fd; /* -1: closed */
     struct recording_segment name;
@@ -46,7 +46,7 @@ struct segment {
 };
 
 /* Creates the file of a new segment, with mode 0600. Returns 0 or -errno. */
-int segment_create(struct segment *segment, struct segments *segments, uint64_t now);
+int segment_create(struct segment *segment, struct record_segments *segments, uint64_t now);
 /* Writes all that was kept, by one write(2) unless it is large. If the disk is full, removes the
  * oldest segment and tries again, once. After a failure, the file ends at the last commit. Returns
  * 0 or -errno. */

@@ -127,7 +127,8 @@ static int traffic_list_rows(struct traffic_command *command)
     const struct listing_table table = {.table = &table_traffic, .if_missing = MISSING_ENDS};
     const bool plain = command->common.format == FORMAT_PLAIN;
 
-    if (plain && !command->common.from && !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
+    if (plain && !command->common.from &&
+        !rights_have(1U << RIGHT_PACKETS)) /* no table will follow the heading */
         command->common.no_header = true;
     command->listing = (struct listing_command){
         .common = &command->common,

@@ -76,8 +76,8 @@ static void put_counter(struct statistics_sink *statistics, const struct record 
 }
 
 /* True if the counter is the first of its protocol. */
-static bool is_first_counter(struct statistics_sink *statistics, const struct counter_record *counter,
-                             bool is_saved)
+static bool is_first_counter(struct statistics_sink *statistics,
+                             const struct counter_record *counter, bool is_saved)
 {
     if (!is_saved)
         return counter->first;

@@ -230,9 +230,9 @@ static const char *unix_state(const struct record *record, uint64_t flags)
 /* The flags of a unix socket: in a saved row they are in a column, without the bits below. */
 static uint64_t unix_flags_of(const struct record *record, const struct context *context)
 {
-    const struct value flags = record->saved
-                                   ? field_value(field_named(record->kind, "flags"), record, context)
-                                   : (struct value){.type = VALUE_UNKNOWN};
+    const struct value flags =
+        record->saved ? field_value(field_named(record->kind, "flags"), record, context)
+                      : (struct value){.type = VALUE_UNKNOWN};
 
     return flags.type == VALUE_FLAGS ? flags.flags.bits[0] * UNIX_ACCEPTCON : record->socket.flags;
 }

@@ -116,9 +116,9 @@ static char *socket_view_put_end(char *dst, const struct value *view, const stru
     const struct value interface = interface_named(view->view.context, index);
     char digits[TEXT_U64_MAX];
     const struct text scope =
-        interface.type == VALUE_NAME ? value_text(&interface, digits)
-                                     : as_text(scoped ? saved_string(view->view.record, "interface")
-                                                      : NULL);
+        interface.type == VALUE_NAME
+            ? value_text(&interface, digits)
+            : as_text(scoped ? saved_string(view->view.record, "interface") : NULL);
 
     return text_address_port(dst, &end->address, scope, end->port);
 }
