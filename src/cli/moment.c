@@ -127,8 +127,10 @@ static bool moment_take_date(const char *typed, uint64_t now, uint64_t *moment,
     struct tm local;
 
     snprintf(text, sizeof text, "%s", typed);
-    if (time && *time == ' ') /* RFC 3339 permits a space, too */
+    if (time) /* RFC 3339 permits a space, and small letters, too */
         text[time - typed] = 'T';
+    if (text[strcspn(text, "z")])
+        text[strcspn(text, "z")] = 'Z';
     if (!strchr(typed, '-') || !form_time(text, moment))
         return false;
     const time_t utc = (time_t)(*moment / CLOCK_SECOND);

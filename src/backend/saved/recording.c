@@ -18,11 +18,11 @@
 /* Bytes of rows between two marks; more rows are not from fastnet. */
 #define PENDING_MAX ((size_t)1 << 30)
 
-enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40 };
+enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40, NETNS_ID = 24 };
 
-/* Seconds after the moment or span in which ticks may have rows of connections that existed then. The
- * kernel reports the end of a connection when its process closes the socket, perhaps long after a
- * reset. */
+/* Seconds after the moment or span in which ticks may have rows of connections that existed then.
+ * The kernel reports the end of a connection when its process closes the socket, perhaps long after
+ * a reset. */
 enum { NOTED_LATE = 60 };
 
 /* A mark of a frame, of a tick or of findings. */
@@ -44,6 +44,7 @@ struct recording {
     uint64_t interval;       /* between two ticks, ns */
     char *columns;         /* names of the columns of the first row, separated by spaces; or NULL */
     char boot_id[BOOT_ID]; /* that the last head had */
+    char netns[NETNS_ID];  /* id of the recorder's network namespace; empty: unknown */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -74,12 +75,27 @@ static bool is_span(const struct recording *recording)
     return recording->query.span.from != recording->query.span.to;
 }
 
+/* True if the row is of a network namespace that is asked for. */
+static bool is_in_netns(const struct recording *recording, const struct saved_row *row)
+{
+    const struct recording_query *query = &recording->query;
+    const struct text id = recorded_text(&recording->rows, row, RECORDED_NETNS_ID);
+
+    if (query->netns)
+        return text_is(id, query->netns) ||
+               text_is(recorded_text(&recording->rows, row, RECORDED_NETNS), query->netns);
+    return query->all_netns || query->findings || !*recording->netns ||
+           text_is(id, recording->netns);
+}
+
 /* A recorded_fn. */
 static int recording_pass(const struct saved_row *row, void *arg)
 {
     struct recording *recording = arg;
     struct record record;
 
+    if (!is_in_netns(recording, row))
+        return 0;
     record_begin(&record, recording->source.kind,
                  recording->source.kind->size - offsetof(struct record, socket));
     saved_restore(&record, row);
@@ -192,7 +208,7 @@ static int tick_apply(struct recording *recording, const struct saved_row *row, 
             return recorded_rows_take_owner(rows, row);
         if (event == EVENT_CLOSED && recorded_birth(rows, row, when) &&
             recorded_birth(rows, row, when) <= to)
-            return recorded_rows_put(rows, row, when, true);
+            return recorded_rows_put_open(rows, row, when);
         return 0;
     default:
         return 0;
@@ -283,9 +299,9 @@ static int recording_take_mark(struct recording *recording, const struct segment
     const struct recording_span *span = &recording->query.span;
     int error = 0;
 
-    recording->done = mark->time > span->to &&
-                      (recording->query.findings ||
-                       mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
+    recording->done =
+        mark->time > span->to &&
+        (recording->query.findings || mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
     if (recording->over)
         return tick ? apply_tick(recording, mark->time) : 0;
     begin_span(recording, mark->time);
@@ -324,6 +340,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     struct report *report = recording->engine_query->report;
     struct mark_head *head = &recording->head;
     const char *name = reader->segment->name;
+    uint64_t netns;
     int error = mark_take_head(head, row, name);
 
     if (error)
@@ -337,6 +354,9 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         return -EBADMSG;
     }
     recording->interval = recording_interval(row);
+    *recording->netns = '\0';
+    if (mark_number(row, "netns_id", &netns))
+        snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
         recording->reboot = true; /* cookies begin at 1 again */
         error =
@@ -391,8 +411,8 @@ static int take_row(struct recording *recording, const struct json_row *row)
     return made ? pending_add(recording, made) : -ENOMEM;
 }
 
-/* Reads a segment, up to the last mark that may have rows of the span. Returns 0 or an error that ends the
- * listing. */
+/* Reads a segment, up to the last mark that may have rows of the span. Returns 0 or an error that
+ * ends the listing. */
 static int read_segment(struct recording *recording, size_t i)
 {
     struct report *report = recording->engine_query->report;
@@ -657,27 +677,74 @@ static struct recording *recording_create(const struct recording_query *query)
     return recording;
 }
 
-/* Remembers the columns of a row. */
-static int recording_keep_columns(struct recording *recording, const struct json_row *row)
+static bool is_of_container(const struct field *field)
 {
+    return field && field->lookups & NEED_CONTAINERS;
+}
+
+static void recording_add_column(struct recording *recording, struct text name)
+{
+    char *end = recording->columns + strlen(recording->columns);
+
+    memcpy(end, name.data, name.length);
+    memcpy(end + name.length, " ", 2);
+}
+
+/* Remembers the columns of the first row, except the names of containers and pods. */
+static int recording_take_columns(struct recording *recording, const struct json_row *row)
+{
+    const struct field *field;
     size_t size = 1;
-    char *end;
 
     for (size_t i = 0; i < row->count; i++)
         size += row->members[i].key_length + 1;
-    end = recording->columns = malloc(size);
-    for (size_t i = 0; i < row->count && end; i++) {
+    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++)
+        size += is_of_container(field) ? strlen(field->name) + 1 : 0;
+    recording->columns = calloc(1, size);
+    for (size_t i = 0; i < row->count && recording->columns; i++) {
         const struct text key = json_key(row, &row->members[i]);
-        end = (char *)memcpy(end, key.data, key.length) + key.length;
-        *end++ = ' ';
+        if (!is_of_container(field_find(&kind_socket, key.data, key.length)))
+            recording_add_column(recording, key);
     }
-    if (end)
-        *end = '\0';
-    return end ? 0 : -ENOMEM;
+    return recording->columns ? 0 : -ENOMEM;
+}
+
+/* Remembers the names of containers and pods, if the row has them: a machine without containers has
+ * no such columns. */
+static void recording_take_container(struct recording *recording, const struct json_row *row)
+{
+    const struct field *field;
+
+    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++) {
+        const struct json_member *member =
+            is_of_container(field) ? mark_member(row, field->name) : NULL;
+        if (member && member->type != JSON_NULL && !text_among(recording->columns, field->name))
+            recording_add_column(recording, as_text(field->name));
+    }
+}
+
+/* Remembers the columns of the rows up to the moment, or to the end of the segment. */
+static int recording_read_columns(struct recording *recording, struct segment_reader *reader)
+{
+    struct report ignored = {.partial = false};
+    struct json_row row;
+    uint64_t time;
+    int error = 0;
+
+    while (!error && segment_reader_next(reader, &row, &ignored)) {
+        if (mark_is(&row) && mark_time(&row, &time) && time > recording->query.span.to)
+            break;
+        if (mark_is(&row) || row_is_finding(&row))
+            continue;
+        error = recording->columns ? 0 : recording_take_columns(recording, &row);
+        if (!error)
+            recording_take_container(recording, &row);
+    }
+    return error;
 }
 
 /* Reads the head of the segment that read() begins with, so that the caller knows the host, and the
- * first row, so that it knows the columns. */
+ * rows, so that it knows the columns. */
 static int recording_read_head(struct recording *recording)
 {
     const struct recording_span *span = &recording->query.span;
@@ -692,9 +759,8 @@ static int recording_read_head(struct recording *recording)
     if (segment_reader_open(&reader, &recording->segments, i - 1, &ignored) == 0) {
         if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
             error = mark_take_head(&recording->head, &row, reader.segment->name);
-        if (!error && !recording->query.findings && segment_reader_next(&reader, &row, &ignored) &&
-            !mark_is(&row))
-            error = recording_keep_columns(recording, &row);
+        if (!error && !recording->query.findings)
+            error = recording_read_columns(recording, &reader);
         segment_reader_close(&reader, false, &ignored);
     }
     if (!error)
