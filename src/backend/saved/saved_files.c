@@ -93,7 +93,7 @@ static int files_add_directory(struct saved_files *files, const char *name)
     const struct dirent *entry;
     int error = directory ? 0 : -errno;
 
-    while (!error && (entry = readdir(directory)))
+    while (directory && !error && (entry = readdir(directory)))
         if (is_listed_name(entry->d_name))
             error = files_add_name(files, name, entry->d_name);
     if (directory)
