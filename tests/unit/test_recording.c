@@ -158,10 +158,10 @@ static const char *read_query(struct reel *reel, const struct recording_query *q
     reel->report = (struct report){.partial = false};
     source = recording_open(query, &reel->report);
     reel->result = source ? source->read(source, &engine, collect, reel) : -1;
-    if (source)
+    if (source) {
         snprintf(reel->host, sizeof reel->host, "%s", source->head->host);
-    if (source)
         source->destroy(source);
+    }
     return reel->shown;
 }
 
