@@ -38,7 +38,7 @@ static int moment_find(const struct tm *local, time_t found[2])
     int count = 0;
 
     for (int day = 1; day >= -1; day -= 2) {
-        const time_t near = utc - day * DAY_SECONDS;
+        const time_t near = utc - (time_t)day * DAY_SECONDS;
         struct tm there;
         if (!localtime_r(&near, &there))
             continue;

@@ -25,6 +25,7 @@ struct reel {
     unsigned number, rows;
     /* Results: a line for each row, sorted by nothing; and the reports. */
     char shown[SHOWN], columns[128];
+    char host[64]; /* of the head after a listing */
     struct report report;
     int result;
 };
@@ -157,8 +158,10 @@ static const char *read_query(struct reel *reel, const struct recording_query *q
     reel->report = (struct report){.partial = false};
     source = recording_open(query, &reel->report);
     reel->result = source ? source->read(source, &engine, collect, reel) : -1;
-    if (source)
+    if (source) {
+        snprintf(reel->host, sizeof reel->host, "%s", source->head->host);
         source->destroy(source);
+    }
     return reel->shown;
 }
 
@@ -742,11 +745,13 @@ static void a_segment_of_another_kind_or_version_is_refused(void **state)
     assert_non_null(strstr(reel->report.lines[0], "rows of kind 'flows' are no recording"));
     segment(reel, 1);
     rewind(reel->file);
-    fputs("{\"fastnet\":\"9.0.0\",\"mark\":\"head\",\"format\":2,\"kind\":\"sockets\"}\n",
+    fputs("{\"fastnet\":\"9.0.0\",\"mark\":\"head\",\"format\":2,\"kind\":\"sockets\","
+          "\"host\":\"web2\"}\n",
           reel->file);
     mark(reel, "frame", 1);
     assert_string_equal(listed(reel, 1), "");
     assert_non_null(strstr(reel->report.lines[0], "made by a newer fastnet, 9.0.0"));
+    assert_string_equal(reel->host, ""); /* of the segment that was read last */
     segment(reel, 2);
     rewind(reel->file);
     fputs("{\"cookie\":1}\n", reel->file);

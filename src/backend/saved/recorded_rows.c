@@ -73,8 +73,8 @@ static struct saved_cell recorded_cell(const struct saved_row *row, size_t i)
 
 static struct text cell_text(const struct saved_row *row, struct saved_cell cell)
 {
-    return (struct text){cell.type == SAVED_NULL ? NULL : (const char *)row + cell.offset,
-                         cell.length};
+    return cell.type == SAVED_NULL ? (struct text){"", 0}
+                                   : (struct text){(const char *)row + cell.offset, cell.length};
 }
 
 struct text recorded_text(const struct recorded_rows *rows, const struct saved_row *row,
@@ -295,7 +295,7 @@ static bool same_identity(const void *element, const void *key)
 {
     const struct recorded_slot *slot = element;
     const struct identity *identity = key;
-    bool same = slot->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).data;
+    bool same = slot->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).length;
 
     for (size_t i = RECORDED_KEY; i < RECORDED_COLUMNS && same; i++)
         same = text_equal(recorded_text(identity->rows, slot->row->row, (enum recorded_column)i),

@@ -343,6 +343,9 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     uint64_t netns;
     int error = mark_take_head(head, row, name);
 
+    recording_show_head(recording); /* the texts of the head before it are freed */
+    recording->made = recording->shown;
+    recording->made.time = 0; /* a row without a time has no time of its own */
     if (error)
         return error;
     if (head->format > SAVED_FORMAT) {
@@ -363,9 +366,6 @@ static int take_head(struct recording *recording, const struct segment_reader *r
             recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
-    recording_show_head(recording);
-    recording->made = recording->shown;
-    recording->made.time = 0; /* a row without a time has no time of its own */
     saved_maker_set_head(recording->maker, &recording->made);
     return error;
 }
