@@ -15,6 +15,7 @@ enum { RESTORED_MAX = 128, KINDS_MAX = 32, ENDS = 2 };
 struct restored {
     const struct field *field;
     uint16_t number; /* field_index() */
+    uint16_t twin;   /* 1 + the index of an earlier field with the same member; 0: none */
     bool plain; /* the value is the member; otherwise the value is computed again and compared */
     bool basic; /* its member has no presence bit */
     uint64_t others[RESTORED_MAX / 64]; /* bits of fields whose members share bytes with its own */
@@ -62,14 +63,14 @@ static bool collect_words(struct saved_words *words, const struct field *field)
     const uint64_t most = field->member == MEMBER_UINT8 ? UINT8_MAX : UINT16_MAX;
     size_t capacity = 0;
 
-    for (uint64_t number = 0; number <= most; number++) {
-        const char *name = field->word(number);
+    for (uint64_t code = 0; code <= most; code++) {
+        const char *word = field->word(code);
         struct saved_word *added =
-            name ? ARRAY_ADD(words->list, words->count, capacity) : words->list;
-        if (name && !added)
+            word ? ARRAY_ADD(words->list, words->count, capacity) : words->list;
+        if (word && !added)
             return false;
-        if (name)
-            *added = (struct saved_word){name, number};
+        if (word)
+            *added = (struct saved_word){word, code};
     }
     if (words->count)
         qsort(words->list, words->count, sizeof *words->list, compare_words);
@@ -92,11 +93,11 @@ static struct saved_words *words_of(const struct field *field)
 bool saved_word_number(const struct field *field, struct text name, uint64_t *number)
 {
     struct saved_words *words = words_of(field);
-    size_t first = 0, after = words ? words->count : 0;
 
-    if (!after)
+    if (!words || !words->count)
         return false;
     if (!text_is(name, words->list[words->last].name)) {
+        size_t first = 0, after = words->count;
         while (first < after) {
             const size_t middle = (first + after) / 2;
             const char *word = words->list[middle].name;
@@ -138,10 +139,18 @@ static size_t member_size(const struct field *field)
                                              : field->member;
 }
 
+/* The family of an address is a part of it, and can be a field of its own. */
+static bool is_family_of(const struct field *one, const struct field *other)
+{
+    return other->member == MEMBER_ADDRESS && one->member == MEMBER_UINT8 &&
+           one->offset == other->offset + offsetof(struct address, family);
+}
+
 /* Families of sockets share bytes of the record: a row can have the members of only one. */
 static bool shares_bytes(const struct field *one, const struct field *other)
 {
     return (one->offset != other->offset || one->member != other->member) &&
+           !is_family_of(one, other) && !is_family_of(other, one) &&
            one->offset < other->offset + member_size(other) &&
            other->offset < one->offset + member_size(one);
 }
@@ -152,6 +161,9 @@ static void note_shared_bytes(struct restoring *restoring)
         for (size_t j = 0; j < restoring->count; j++)
             if (shares_bytes(restoring->fields[i].field, restoring->fields[j].field))
                 restoring->fields[i].others[j / 64] |= UINT64_C(1) << j % 64;
+            else if (j < i &&
+                     restoring->fields[i].field->offset == restoring->fields[j].field->offset)
+                restoring->fields[i].twin = (uint16_t)(j + 1);
 }
 
 static void note_owner_field(struct restoring *restoring, const struct field *field)
@@ -185,11 +197,12 @@ static struct restoring *restoring_of(const struct kind *kind)
         note_owner_field(restoring, field);
         if (is_restorable(field) && restoring->count < RESTORED_MAX)
             restoring->fields[restoring->count++] =
-                (struct restored){field,
-                                  (uint16_t)i,
-                                  field->plain || field->value == number_member,
-                                  field->plain && !field->fields,
-                                  {0}};
+                (struct restored){
+                    .field = field,
+                    .number = (uint16_t)i,
+                    .plain = field->plain || field->value == number_member,
+                    .basic = field->plain && !field->fields,
+                };
     }
     note_shared_bytes(restoring);
     restorings[restoring_count++] = restoring;
@@ -242,7 +255,7 @@ static bool number_of_value(const struct field *field, const struct value *value
 static bool set_member(struct record *record, const struct field *field, const struct value *value)
 {
     char *member = (char *)record + field->offset;
-    uint64_t number;
+    uint64_t bits;
 
     if (field->member == MEMBER_ADDRESS) {
         if (value->type != VALUE_ADDRESS)
@@ -256,9 +269,9 @@ static bool set_member(struct record *record, const struct field *field, const s
         memcpy(member, &value->text, sizeof value->text);
         return true;
     }
-    if (!number_of_value(field, value, &number))
+    if (!number_of_value(field, value, &bits))
         return false;
-    bytes_set(member, field->member, number);
+    bytes_set(member, field->member, bits);
     return true;
 }
 
@@ -326,6 +339,9 @@ static void restore_field(struct record *record, const struct restoring *restori
         cell ? saved_decode(row, cell, field) : (struct value){.type = VALUE_UNKNOWN};
     bool is_set = value.type != VALUE_UNKNOWN;
 
+    if (!cell && restored->twin &&
+        bits->set[(restored->twin - 1) / 64] >> (restored->twin - 1) % 64 & 1)
+        return;
     for (size_t word = 0; word < COUNT(bits->set); word++)
         is_set &= !(restored->others[word] & bits->set[word]);
     if (is_set)
@@ -349,10 +365,13 @@ void saved_restore(struct record *record, const struct saved_row *row)
 
     record_begin(record, kind, kind->size - offsetof(struct record, socket));
     record->saved = row;
-    for (int plain = 1; plain >= 0 && restoring; plain--) /* computed values need plain members */
+    for (int plain = 1; plain >= 0 && restoring; plain--) { /* computed values need plain members */
         for (size_t i = 0; i < restoring->count; i++)
             if (restoring->fields[i].plain == (bool)plain)
                 restore_field(record, restoring, i, &bits);
+        if (plain && kind->complete)
+            bits.known |= kind->complete(record);
+    }
     record->has = without_foreign(record, bits.known & ~bits.missing);
     if (row->columns->head && row->columns->head->counted)
         restore_count(record);
@@ -363,9 +382,9 @@ bool saved_has_number(const struct record *record, const struct field *field)
     const struct saved_cell *cell = saved_cell_of(record, field);
     const struct value value =
         cell ? saved_decode(record->saved, cell, field) : (struct value){.type = VALUE_UNKNOWN};
-    uint64_t number;
+    uint64_t bits;
 
-    return number_of_value(field, &value, &number) && number == field_number(field, record);
+    return number_of_value(field, &value, &bits) && bits == field_number(field, record);
 }
 
 bool saved_has_basics(const struct record *record)

@@ -397,6 +397,19 @@ static void columns_of_the_listing_are_those_of_the_row_or_the_head(void **state
     }
 }
 
+static void an_address_is_restored_with_its_family(void **state)
+{
+    static const struct address expected = IPV4(10, 7, 0, 0);
+    struct record record;
+    struct saved_maker *maker =
+        saved_record(&record, &kind_route,
+                     "{\"family\":\"inet\",\"destination\":\"10.7.0.0\",\"prefix\":16}", NULL);
+
+    (void)state;
+    assert_memory_equal(&record.route.destination, &expected, sizeof expected);
+    saved_maker_destroy(maker);
+}
+
 static void the_last_of_duplicate_keys_counts(void **state)
 {
     assert_value("recv_q", "1,\"recv_q\":2", "2");
@@ -512,6 +525,7 @@ int main(void)
         cmocka_unit_test(views_and_first_processes_are_made_of_other_columns),
         cmocka_unit_test(a_single_process_is_an_owner),
         cmocka_unit_test(columns_of_the_listing_are_those_of_the_row_or_the_head),
+        cmocka_unit_test(an_address_is_restored_with_its_family),
         cmocka_unit_test(the_last_of_duplicate_keys_counts),
         cmocka_unit_test(a_group_stands_for_its_rows),
         cmocka_unit_test(filters_compare_columns_that_were_saved),

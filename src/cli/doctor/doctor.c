@@ -308,10 +308,14 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
     return status_of(command, summary, command_run(&listing));
 }
 
-/* Lists saved findings as a table. */
 static int list_saved(const struct doctor_command *command)
 {
     const struct listing_table table = {.table = &table_findings};
+    const struct findings_layout layout = {
+        .colour = command_colour(&command->common),
+        .verbose = command->verbose,
+        .width = command_width(&command->common),
+    };
     struct listing_command listing = {
         .common = &command->common,
         .kind = &kind_finding,
@@ -319,6 +323,8 @@ static int list_saved(const struct doctor_command *command)
         .shorten = "summary subject",
         .drop = "subject",
         .listing = {.tables = &table, .table_count = 1, .compare = by_severity},
+        .layout_ops = &sink_findings,
+        .layout = &layout,
     };
 
     return command_run(&listing);

@@ -13,7 +13,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/rights.h"
 
-enum { OPTION_KEEP = 256 };
+enum { OPTION_KEEP = 256, OPTION_RECORD };
 enum { KEEP_SECONDS = 7 * 24 * 3600 };
 #define KEEP_BYTES (UINT64_C(1) << 30)
 
@@ -38,6 +38,8 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "no-doctor", KEEP, "do not record findings once a minute", SETS(no_doctor)),
     LONG(THIS_ROW, "no-bytes", KEEP, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
+    LONG(OPTION_RECORD, "record", KEEP, "the directory, as with --at (" RECORDING_DIRECTORY ")",
+         TAKES("DIR")),
     LONG(THIS_ROW, "list", KEEP, "list from when to when there are records, with gaps", SETS(list)),
     ABOUT_OPTIONS(OTHER),
     MISTAKEN_OPTIONS,

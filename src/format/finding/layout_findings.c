@@ -128,11 +128,11 @@ static void findings_end(struct sink *sink)
 {
     const struct findings_sink *findings = (struct findings_sink *)sink;
     const struct findings_layout *layout = &findings->layout;
-    const bool found = layout->counts[SEVERITY_FAULT] || layout->counts[SEVERITY_WARNING];
     char *dst;
 
     if (!layout->header)
         return;
+    const bool found = layout->counts[SEVERITY_FAULT] || layout->counts[SEVERITY_WARNING];
     dst = writer_reserve(sink->writer, LINE_MAX_BYTES);
     if (found)
         dst = put_counts(dst, layout->counts);

@@ -9,15 +9,21 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/owners.h"
 #include "format/socket/layout_ss.h"
+#include "model/socket/view_fields.h"
 
 static char *put_recv_q(char *dst, struct ss_row *row)
 {
     return put_signed(dst, row->record->socket.recv_q);
 }
 
+/* A listener's send_q is its backlog, but its column send_q is always 0. */
 static char *put_send_q(char *dst, struct ss_row *row)
 {
-    return put_signed(dst, row->record->socket.send_q);
+    const struct socket_record *sock = &row->record->socket;
+
+    if (!row->record->saved || !socket_listens(sock))
+        return put_signed(dst, sock->send_q);
+    return ss_has(row, SOCKET_BACKLOG) ? put_signed(dst, sock->backlog) : PUT(dst, "-");
 }
 
 static const struct {
@@ -391,7 +397,6 @@ static bool move_rows(struct ss_sink *ss, struct ss_sink *to)
 static bool can_keep_row(struct ss_sink *ss, const struct record *record)
 {
     struct owners *owners = ss->sink.context->owners;
-    struct cgroups *cgroups = ss->sink.context->cgroups;
     const struct owner *first;
     const char *path;
     size_t bound = ROW_BOUND;
@@ -404,8 +409,7 @@ static bool can_keep_row(struct ss_sink *ss, const struct record *record)
     }
     if (owners)
         bound += OWNER_BOUND * owners_find(owners, record->socket.inode, &first);
-    path = cgroups && record->has & SOCKET_CGROUP ? cgroups_path(cgroups, record->socket.cgroup)
-                                                  : NULL;
+    path = record->has & SOCKET_CGROUP ? ss_cgroup_path(ss->sink.context, record) : NULL;
     bound += path ? LIST_FACTOR * strlen(path) : 0;
     if (ss->layout.storages && record->has & SOCKET_STORAGES)
         bound += ss_storages_bound(&ss->layout, record->socket.storages);

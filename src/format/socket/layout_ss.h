@@ -132,6 +132,8 @@ ss_part ss_put_inet, ss_put_unix, ss_put_netlink, ss_put_packet, ss_put_xdp, ss_
 
 /* --- Parts of the details --------------------------------------------------------------------- */
 
+/* The path of a socket's cgroup; NULL: unknown. */
+const char *ss_cgroup_path(const struct context *context, const struct record *record);
 /* -e: fields that most families have. */
 ss_part ss_put_extended;
 /* -m: memory of the socket. */

@@ -38,6 +38,8 @@ static char *ss_columns_put_device(char *dst, const struct ss_row *row, uint32_t
 
 static bool is_bound_to_device(const struct ss_row *row)
 {
+    if (row->record->saved)
+        return saved_string(row->record, "interface");
     return ss_has(row, SOCKET_INTERFACE) && row->record->socket.interface;
 }
 

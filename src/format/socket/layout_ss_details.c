@@ -10,6 +10,7 @@
 #include "fastnet/cgroups.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/owners.h"
+#include "fastnet/saved.h"
 #include "format/socket/layout_ss.h"
 #include "model/socket/owner_fields.h"
 #include "text/escape.h"
@@ -105,11 +106,17 @@ static char *put_path(char *dst, struct ss_row *row, const char *path)
     }
 }
 
+const char *ss_cgroup_path(const struct context *context, const struct record *record)
+{
+    return context->cgroups ? cgroups_path(context->cgroups, record->socket.cgroup)
+                            : saved_string(record, "cgroup");
+}
+
 static char *put_cgroup(char *dst, struct ss_row *row)
 {
     struct cgroups *cgroups = row->context->cgroups;
     const uint64_t id = row->record->socket.cgroup;
-    const char *path = cgroups ? cgroups_path(cgroups, id) : NULL;
+    const char *path = ss_cgroup_path(row->context, row->record);
 
     if (!path && cgroups && cgroups_failed(cgroups_summary(cgroups)))
         return dst; /* reading cgroups failed: the path may exist */

@@ -30,7 +30,7 @@ static const struct field fields[] = {
              "the kernel's name of the reason (NO_SOCKET, ...) or of a counter", .key = true,
              MEMBER(drop.reason), .word = drop_reason_word),
     COMPUTED(meaning, VALUE_TEXT, text_unless_empty, 0, "what the reason means, in a sentence",
-             MEMBER(drop.meaning)),
+             MEMBER(drop.meaning), .spaced = true),
     BOOLEAN(harmless, drop.harmless, 0, "whether the drop of these packets does no harm"),
     TEXT(function, drop.function, DROP_FUNCTION, "function of the kernel that dropped the packets",
          .key = true, .any_case = true),

@@ -79,7 +79,8 @@ struct value info_member(const struct cell *cell)
 
 struct value text_member(const struct cell *cell)
 {
-    return (struct value){.type = cell->field->type, .text = member_text(cell)};
+    return (struct value){
+        .type = cell->field->type, .spaced = cell->field->spaced, .text = member_text(cell)};
 }
 
 struct value text_unless_empty(const struct cell *cell)

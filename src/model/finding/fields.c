@@ -24,13 +24,13 @@ static const struct field fields[] = {
           "by how much the rule's counter grew between the two readings"),
     WORD(scope, finding.machine, machine_scope_name, 0,
          "what the finding is about: this network namespace or the whole machine"),
-    TEXT(summary, finding.summary, 0, "finding, in a sentence", .moving = true),
+    TEXT(summary, finding.summary, 0, "finding, in a sentence", .moving = true, .spaced = true),
     TEXT(evidence, finding.evidence, 0, "numbers, counters and rows that show the problem",
-         .moving = true),
-    TEXT(advice, finding.advice, 0, "advice: what to do", .moving = true),
-    TEXT(command, finding.command, 0, "a command line that shows more", .moving = true),
+         .moving = true, .spaced = true),
+    TEXT(advice, finding.advice, 0, "advice: what to do", .moving = true, .spaced = true),
+    TEXT(command, finding.command, 0, "a command line that shows more", .moving = true, .spaced = true),
     TEXT(source, finding.source, 0, "tables, files and counters that the finding comes from",
-         .moving = true),
+         .moving = true, .spaced = true),
     /* `command` has another meaning in this table */
     FIELDS_OF_PROFILE(FINDING_PROCESS, process_command, 0),
 };

@@ -3,11 +3,13 @@
 #include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/differences.h"
 #include "fastnet/flow_names.h"
 #include "fastnet/labels.h"
 #include "fastnet/namespace.h"
+#include "fastnet/saved.h"
 #include "fastnet/senders.h"
 #include "model/fields/fields.h"
 #include "model/flow/view_fields.h"
@@ -310,6 +312,26 @@ static const struct matching matching = {
     .shown = "protocol state from to mark zone",
 };
 
+/* Both directions have one protocol. Ports that were not saved stay unknown by their columns. */
+static uint64_t flow_complete(struct record *record)
+{
+    struct flow_record *flow = &record->flow;
+    const uint8_t protocol = flow->way[WAY_ORIG].tuple.protocol;
+    const char *state = saved_string(record, "state");
+    struct text name;
+
+    for (size_t way = 0; way < FLOW_WAYS; way++) {
+        flow->way[way].tuple.protocol = protocol;
+        flow->way[way].tuple.has_ports = true;
+    }
+    for (uint8_t i = 0; state && (name = flow_state_name(protocol, i)).data; i++)
+        if (text_is(name, state)) {
+            flow->state = i;
+            return FLOW_STATE;
+        }
+    return 0;
+}
+
 const struct kind kind_flow = {
     .name = "flows",
     .count_by = "protocol,state",
@@ -324,6 +346,7 @@ const struct kind kind_flow = {
     .inode = offsetof(struct record, flow.inodes[WAY_ORIG]),
     .other_inode = offsetof(struct record, flow.inodes[WAY_REPLY]),
     .matching = &matching,
+    .complete = flow_complete,
 };
 
 /* --- Expectations ----------------------------------------------------------------------------- */
@@ -369,6 +392,18 @@ static const struct matching expectation_matching = {
         "master_dst master_sport master_dport zone class",
 };
 
+static uint64_t expectation_complete(struct record *record)
+{
+    struct expectation_record *expectation = &record->expectation;
+    struct flow_tuple *tuples[] = {&expectation->orig, &expectation->mask, &expectation->master};
+
+    for (size_t i = 0; i < COUNT(tuples); i++) {
+        tuples[i]->protocol = expectation->orig.protocol;
+        tuples[i]->has_ports = true;
+    }
+    return 0;
+}
+
 const struct kind kind_expectation = {
     .name = "expectations",
     .count_by = "helper",
@@ -379,4 +414,5 @@ const struct kind kind_expectation = {
     BORROWED(expectation_borrowed),
     EVENTS(expectation.received, FLOW_EVENT),
     .matching = &expectation_matching,
+    .complete = expectation_complete,
 };

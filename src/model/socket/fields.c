@@ -809,7 +809,7 @@ static const struct field fields[] = {
              "for an ended socket: the kernel's name of the reason for its reset",
              .word = reset_reason_word, .lookups = NEED_CONNECTS),
     COMPUTED(reset_meaning, VALUE_TEXT, origin_reset_meaning, SOCKET_ORIGIN,
-             "what reset_reason means, in a sentence", .lookups = NEED_CONNECTS),
+             "what reset_reason means, in a sentence", .lookups = NEED_CONNECTS, .spaced = true),
     COMPUTED(connect_time, VALUE_FINE, origin_connect_time, SOCKET_ORIGIN,
              "for an ended socket: seconds from its connect(2) until it was established",
              .unit = UNIT_SECONDS, .lookups = NEED_CONNECTS),
