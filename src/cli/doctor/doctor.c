@@ -308,10 +308,15 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
     return status_of(command, summary, command_run(&listing));
 }
 
-/* Lists saved findings as a table. */
+/* Lists saved findings: those of a moment as the doctor does, those of files as a table. */
 static int list_saved(const struct doctor_command *command)
 {
     const struct listing_table table = {.table = &table_findings};
+    static const uint64_t none[SEVERITIES];
+    const struct findings_layout layout = {.colour = command_colour(&command->common),
+                                           .counts = none,
+                                           .verbose = command->verbose,
+                                           .width = command_width(&command->common)};
     struct listing_command listing = {
         .common = &command->common,
         .kind = &kind_finding,
@@ -319,6 +324,8 @@ static int list_saved(const struct doctor_command *command)
         .shorten = "summary subject",
         .drop = "subject",
         .listing = {.tables = &table, .table_count = 1, .compare = by_severity},
+        .layout_ops = command->common.at ? &sink_findings : NULL,
+        .layout = &layout,
     };
 
     return command_run(&listing);
