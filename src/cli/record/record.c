@@ -49,7 +49,7 @@ static const struct operands operands[] = {{NULL, "", NULL}};
 
 static const struct example examples[] = {
     {"", "record into " RECORDING_DIRECTORY},
-    {"--keep=30d --keep=4G", "keep a month, but at most 4 GiB"},
+    {"--keep=30d --keep=4G", "keep a month, 4 GiB at most"},
     {"--no-remote", "without addresses of peers"},
     {"--list", "what was recorded"},
     {"--process=nginx /srv/record", "sockets of a process"},
