@@ -409,9 +409,9 @@ int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *r
 
     for (size_t i = 0; made && i < row->count; i++)
         if (i == cell && text_is(recorded_text(rows, row, RECORDED_STATE), "CLOSE"))
-            scratch_put(made, i, SAVED_STRING,
-                        as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).data ? attempt
-                                                                                       : state));
+            scratch_put(
+                made, i, SAVED_STRING,
+                as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).data ? attempt : state));
         else
             scratch_copy(made, i, row);
     return made ? recorded_rows_put(rows, scratch_end(made), time, true) : -ENOMEM;
