@@ -359,6 +359,7 @@ static void recorder_mark(const struct recorder *recorder, struct record_output 
                               .more = more};
 
     mark_put(segment, &mark);
+    segment->marked = segment->rows;
 }
 
 /* Makes `next` the segment that ticks are written to. */
