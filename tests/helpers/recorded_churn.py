@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Processes that open and close TCP connections at random, and listings of moments between.
+
+recorded_churn.py DIR MOMENTS FASTNET OPTION...
+
+Prints "listening", and reads a line from stdin when `fastnet record` writes into DIR. Then several
+processes open and close connections between each other. At random moments all of them stop, so that
+no connection changes during a listing. Then `FASTNET s -t OPTION...` lists the connections. This
+happens MOMENTS times. When the recorder has noted the last moment, prints "ready"; and when a line
+on stdin says that the recorder has ended, compares each listing with that of --at, except
+connections whose end BPF did not note. Prints a line for each connection that differs, and at the
+end how many moments and connections there were.
+"""
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+
+WORKERS = 5
+KEPT = 12  # connections that a process holds at most
+STEPS = 60  # between two moments, at most
+TICKS = 2  # ticks of the recorder between two moments, at most
+
+
+class Worker:
+    """A process with a listener, which connects to the listeners of all others."""
+
+    def __init__(self, number, listener, addresses):
+        self.number = number
+        self.listener = listener
+        self.addresses = addresses
+        self.ends = []  # connections that this process opened or accepted
+        self.random = random.Random(number)
+
+    def accept(self):
+        while True:
+            try:
+                self.ends.append(self.listener.accept()[0])
+            except BlockingIOError:
+                return
+
+    def connect(self):
+        end = socket.create_connection(self.random.choice(self.addresses))
+        try:
+            end.send(b"x" * self.random.randrange(1, 2000))
+        except ConnectionError:  # the other end has reset it
+            pass
+        return end
+
+    def close(self):
+        end = self.ends.pop(self.random.randrange(len(self.ends)))
+        if self.random.random() < 0.2:  # a reset
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        end.close()
+
+    def close_ended(self):
+        """Reads, and closes connections that the other end has closed. Returns how many."""
+        kept = []
+        for end in self.ends:
+            try:
+                while end.recv(65536, socket.MSG_DONTWAIT):
+                    pass
+            except BlockingIOError:
+                kept.append(end)
+                continue
+            except ConnectionError:
+                pass
+            end.close()
+        closed = len(self.ends) - len(kept)
+        self.ends = kept
+        return closed
+
+    def brief(self):
+        """A process that opens a connection, and ends."""
+        pid = os.fork()
+        if not pid:
+            name(f"brief{self.number}")
+            self.connect().close()
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    def step(self):
+        chance = self.random.random()
+        self.accept()
+        if chance < 0.05:
+            self.brief()
+        elif chance < 0.3:
+            self.connect().close()
+        elif chance < 0.65 and len(self.ends) < KEPT:
+            self.ends.append(self.connect())
+        elif self.ends:
+            self.close()
+
+    def settle(self):
+        before = len(self.ends)
+        self.accept()
+        return (len(self.ends) - before) + self.close_ended()
+
+    def serve(self, commands, answers):
+        for line in commands:
+            word, count = line.split()
+            changes = 0
+            if word == "churn":
+                for _ in range(int(count)):
+                    self.step()
+            else:
+                changes = self.settle()
+            print(changes, len(self.ends), file=answers, flush=True)
+
+
+def name(text):
+    with open("/proc/self/comm", "w") as file:
+        file.write(text)
+
+
+def start(number, listeners, addresses, workers):
+    """Starts a process. Returns the pipes to it and from it."""
+    commands, answers = os.pipe(), os.pipe()
+    pid = os.fork()
+    if not pid:
+        os.close(commands[1])
+        os.close(answers[0])
+        name(f"churn{number}")
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for pipe in (pipe for worker in workers for pipe in worker):
+            pipe.close()  # so that each process ends with this program
+        for other in listeners:
+            if other is not listeners[number]:
+                other.close()
+        Worker(number, listeners[number], addresses).serve(os.fdopen(commands[0]),
+                                                           os.fdopen(answers[1], "w"))
+        os._exit(0)
+    os.close(commands[0])
+    os.close(answers[1])
+    return os.fdopen(commands[1], "w"), os.fdopen(answers[0])
+
+
+def ask(workers, words):
+    """Sends words to all processes, which work at the same time. Returns how many connections they
+    have accepted or closed, and how many ends of connections they have."""
+    for commands, _ in workers:
+        print(words, file=commands, flush=True)
+    said = [answers.readline().split() for _, answers in workers]
+    return [sum(int(numbers[i]) for numbers in said) for i in range(2)]
+
+
+def is_quiet(workers):
+    """Whether nothing happens any more: the kernel has only connections that processes have, and
+    others in TIME_WAIT."""
+    states = []
+    changes, ends = ask(workers, "settle 0")
+    for path in "/proc/net/tcp", "/proc/net/tcp6":
+        with open(path) as file:
+            states += [line.split()[3] for line in file][1:]
+    return not changes and states.count("01") == ends and not set(states) - {"01", "06", "0A"}
+
+
+def ticks(directory):
+    """The number of ticks that were recorded."""
+    count = 0
+    for entry in os.scandir(directory):
+        if entry.name.endswith(".ndjson"):
+            with open(entry.path, "rb") as file:
+                count += file.read().count(b'"mark":"tick"')
+    return count
+
+
+def churn(workers, directory, chance):
+    until = ticks(directory) + chance.randrange(TICKS + 1)
+    ask(workers, f"churn {chance.randrange(1, STEPS)}")
+    while ticks(directory) < until:
+        ask(workers, "churn 5")
+    ask(workers, f"churn {chance.randrange(1, STEPS)}")
+    while not is_quiet(workers):
+        pass
+
+
+def not_noted(directory):
+    """The local and remote ports of connections whose end BPF did not note; and how many ended."""
+    ports, found, ended = {}, set(), 0
+    for entry in os.scandir(directory):
+        if not entry.name.endswith(".ndjson"):
+            continue
+        with open(entry.path) as file:
+            for row in map(json.loads, file):
+                if "local_port" in row:
+                    ports[row["cookie"]] = row["local_port"], row["remote_port"]
+                if row.get("event") in ("closed", "lost"):
+                    ended += 1
+                    if not row.get("ended"):
+                        found.add(ports.get(row["cookie"]))
+    return found, ended
+
+
+def listing(command):
+    columns = ("local_address", "local_port", "remote_address", "remote_port", "pid", "process")
+    done = subprocess.run([*command, "--json", "--columns=time,state," + ",".join(columns)],
+                          stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        print(f"status {done.returncode}: {done.stderr}")
+    rows = [row for row in json.loads(done.stdout) if row["state"] not in ("TIME_WAIT", "LISTEN")]
+    time = rows[0]["time"] if rows else None
+    return time, {tuple(row[column] for column in columns) for row in rows}
+
+
+def main():
+    directory, moments, *command = sys.argv[1:]
+    chance = random.Random(1)
+    listeners = []
+    for number in range(WORKERS):
+        listener = socket.socket(socket.AF_INET6 if number % 2 else socket.AF_INET)
+        listener.bind(("::1" if number % 2 else "127.0.0.1", 0))
+        listener.listen(512)
+        listener.setblocking(False)
+        listeners.append(listener)
+    addresses = [listener.getsockname()[:2] for listener in listeners]
+    workers = []
+    for number in range(WORKERS):
+        workers.append(start(number, listeners, addresses, workers))
+    for listener in listeners:
+        listener.close()
+    print("listening", flush=True)
+    sys.stdin.readline()
+    seen = []
+    for _ in range(int(moments)):
+        churn(workers, directory, chance)
+        seen.append(listing(command))
+    churn(workers, directory, chance)
+    for commands, _ in workers:
+        commands.close()
+    print("ready", flush=True)
+    sys.stdin.readline()
+    unknown, ended = not_noted(directory)
+    if len(unknown) > ended / 10:
+        print(f"the ends of {len(unknown)} of {ended} connections were not noted")
+    for time, live in seen:
+        _, then = listing([*command, f"--at={time}", f"--record={directory}"])
+        live, then = ({row for row in rows if (row[1], row[3]) not in unknown}
+                      for rows in (live, then))
+        for row in sorted(live - then, key=str)[:3]:
+            print(f"{time}: not in the recording: {row}")
+        for row in sorted(then - live, key=str)[:3]:
+            print(f"{time}: only in the recording: {row}")
+    print("moments", len(seen), "connections", sum(len(live) for _, live in seen), "of", ended,
+          "not noted", len(unknown))
+
+
+main()
