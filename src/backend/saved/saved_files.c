@@ -507,6 +507,9 @@ static int files_step(struct saved_files *files, struct report *report)
     } else if (result <= 0) {
         if (result < 0)
             report_loss(report, "%s: %s", file->name, strerror(-result));
+        else if (json_reader_is_empty(file->reader))
+            report_loss(report, "%s: is empty, so rows may be missing (a saved listing has a head)",
+                        file->name);
         file_end(files, report);
     } else if (mark_is(&files->row)) {
         return files_take_mark(files, report) < 0 ? -ENOMEM : 1;
