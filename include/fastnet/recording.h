@@ -10,7 +10,8 @@
  * A segment begins with a frame, so that each can be read alone. Its lines are rows and marks:
  *
  *     {"fastnet":"0.3.0","mark":"head","format":1,"kind":"sockets","arguments":["record"],
- *      "host":"web1","boot_id":"...","time":T,"listing":null,"segment":42,"interval":10,"uptime":U}
+ *      "host":"web1","boot_id":"...","time":T,"listing":null,"segment":42,"interval":10,"uptime":U,
+ *      "netns_id":N}
  *     rows of a frame: all sockets, event null; if a socket ended meanwhile, a second row says so
  *     {"fastnet":"0.3.0","mark":"frame","time":T,"uptime":U,"rows":N,"complete":true}
  *     rows of a tick: sockets that were opened, changed, closed or lost since the mark before
@@ -27,7 +28,7 @@
  * without BPF. continues: the next segment begins with the moment at which this segment ends;
  * otherwise the recorder was stopped. A segment without an end was cut off. Times are UTC with
  * microseconds; uptime has the seconds of CLOCK_BOOTTIME with microseconds, which the user cannot
- * set.
+ * set. netns_id is that of the recorder's own network namespace.
  *
  * A mark is written after its rows, by the same write(2) (a large tick and a frame take several):
  * rows without a mark after them are what a crash left, and are ignored. The first column of a
@@ -81,6 +82,8 @@ struct recording_query {
     const char *directory;
     struct recording_span span;
     bool ended, findings;
+    bool all_netns;    /* false: only sockets of the recorder's own network namespace */
+    const char *netns; /* name or id of another network namespace, or NULL */
 };
 struct saved_source *recording_open(const struct recording_query *query, struct report *report);
 

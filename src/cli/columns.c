@@ -371,12 +371,12 @@ static int show_aggregate(struct listing_command *command, struct aggregate aggr
     struct counting *counting = command->counting;
     const size_t at = listing->count_by_count + listing->sum_count +
                       (listing->percent ? 1 + listing->sum_count : 0) + listing->aggregate_count;
-    char *name = counting->aggregates[listing->aggregate_count];
     const bool counts = aggregate.function == AGGREGATE_UNKNOWN;
 
     if (listing->aggregate_count == AGGREGATES_MAX)
         return common_misuse(command->common, "--avg, --quantile ...: more than %d columns",
                              AGGREGATES_MAX);
+    char *name = counting->aggregates[listing->aggregate_count];
     name_aggregate(&aggregate, median, name);
     if (columns_is_counted(command, name))
         return common_misuse(command->common, "column named twice: '%s'", name);

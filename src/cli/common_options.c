@@ -641,8 +641,6 @@ static int enter_netns(struct common *common)
     bool opened;
     int error;
 
-    if (common->all_netns && common->netns)
-        return common_misuse(common, "--all-netns and --netns cannot be combined");
     if ((common->all_netns || common->netns) && common->proc_root)
         return common_misuse(common, "%s: cannot be combined with --proc-root",
                              common->netns ? "--netns" : "--all-netns");
@@ -699,7 +697,7 @@ static void common_imply_netns(struct common *common)
 
     if (!grammar->containers_anywhere || common->all_netns || common->netns || common->proc_root ||
         common->delta || !mentions_container(&common->filters) ||
-        !rights_have(RIGHTS_OF_NAMESPACES))
+        (!recorded_is_wanted(common) && !rights_have(RIGHTS_OF_NAMESPACES)))
         return;
     /* an error is reported later */
     if (!filters_resolve(&common->filters, &where, grammar->kind, &typed) && typed)
@@ -727,14 +725,15 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     status = common_take_words(&parsing, argv);
     if (status)
         return status;
+    if (common->all_netns && common->netns)
+        return common_misuse(common, "--all-netns and --netns cannot be combined");
     status = saved_check(common);
     if (!status)
         status = recorded_check(common);
     if (status)
         return status;
-    if (common_is_saved(common)) /* nothing of this machine is listed */
-        return PARSED;
-    common_imply_netns(common);
-    status = enter_netns(common);
+    if (!common->from)
+        common_imply_netns(common);
+    status = common_is_saved(common) ? 0 : enter_netns(common); /* saved: not of this machine */
     return status ? status : PARSED;
 }

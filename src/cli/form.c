@@ -244,8 +244,8 @@ bool form_time(const char *text, uint64_t *nanoseconds)
         end = strptime(text, forms[i], &time);
         end = end && is_day(&time) ? end : NULL;
         seconds = end ? (uint64_t)timegm(&time) : 0;
-        if (end && *end == '.')
-            end = form_millionths(end - 1, &second, &millionths);
+        if (end && *end == '.' && (end = form_millionths(end - 1, &second, &millionths)))
+            end += strspn(end, "0123456789"); /* nanoseconds, as date(1) writes them */
         if (end && take_zone(end, &distance))
             end = "";
     }

@@ -38,7 +38,7 @@ static int moment_find(const struct tm *local, time_t found[2])
     int count = 0;
 
     for (int day = 1; day >= -1; day -= 2) {
-        const time_t near = utc - day * DAY_SECONDS;
+        const time_t near = utc - (time_t)day * DAY_SECONDS;
         struct tm there;
         if (!localtime_r(&near, &there))
             continue;
@@ -127,8 +127,10 @@ static bool moment_take_date(const char *typed, uint64_t now, uint64_t *moment,
     struct tm local;
 
     snprintf(text, sizeof text, "%s", typed);
-    if (time && *time == ' ') /* RFC 3339 permits a space, too */
+    if (time) /* RFC 3339 permits a space, and small letters, too */
         text[time - typed] = 'T';
+    if (text[strcspn(text, "z")])
+        text[strcspn(text, "z")] = 'Z';
     if (!strchr(typed, '-') || !form_time(text, moment))
         return false;
     const time_t utc = (time_t)(*moment / CLOCK_SECOND);
@@ -160,7 +162,6 @@ bool moment_parse(const char *typed, uint64_t now, uint64_t *moment, char messag
     const time_t second = (time_t)(now / CLOCK_SECOND);
     uint64_t found = UINT64_MAX;
     time_t seconds;
-    char local[CLOCK_LOCAL_SIZE];
 
     *message = '\0';
     if (strlen(typed) < MOMENT_MAX && moment_take_day(typed, second, &seconds, message))
@@ -169,9 +170,11 @@ bool moment_parse(const char *typed, uint64_t now, uint64_t *moment, char messag
                                              !moment_take_distance(typed, now, &found)))
         message_format(message, "expected a time, such as " MOMENT_FORMS ", not '%s'",
                        TYPED_SHORT(typed));
-    if (!*message && found > now)
+    if (!*message && found > now) {
+        char local[CLOCK_LOCAL_SIZE];
         message_format(message, "'%s' is in the future: %s", TYPED_SHORT(typed),
                        clock_local(local, found));
+    }
     if (*message)
         return false;
     *moment = found;
@@ -182,7 +185,7 @@ bool moment_parse_span(const char *typed, uint64_t now, uint64_t span[2],
                        char message[MESSAGE_TEXT_MAX])
 {
     const char *comma = strchr(typed, ',');
-    char from[MOMENT_MAX], local[2][CLOCK_LOCAL_SIZE];
+    char from[MOMENT_MAX];
 
     if (!comma || (size_t)(comma - typed) >= sizeof from) {
         message_format(message,
@@ -195,8 +198,10 @@ bool moment_parse_span(const char *typed, uint64_t now, uint64_t span[2],
     if (!moment_parse(from, now, &span[0], message) ||
         !moment_parse(comma + 1 + strspn(comma + 1, " "), now, &span[1], message))
         return false;
-    if (span[0] >= span[1])
+    if (span[0] >= span[1]) {
+        char local[2][CLOCK_LOCAL_SIZE];
         message_format(message, "FROM, %s, is not before TO, %s", clock_local(local[0], span[0]),
                        clock_local(local[1], span[1]));
+    }
     return span[0] < span[1];
 }

@@ -35,8 +35,6 @@ int recorded_check(const struct common *common)
                            : common->exact                   ? "--exact"
                            : common->explain                 ? "--explain"
                            : common->proc_root               ? "--proc-root"
-                           : common->netns                   ? "--netns"
-                           : common->all_netns               ? "--all-netns"
                            : common->backend != BACKEND_AUTO ? "--backend"
                            : common->owners != OWNERS_AUTO   ? "--owners"
                                                              : NULL;
@@ -46,6 +44,9 @@ int recorded_check(const struct common *common)
     if (conflict)
         return common_misuse(common, "%s lists a recording, so it cannot be combined with %s",
                              option, conflict);
+    if (common->netns && strchr(common->netns, '/'))
+        return common_misuse(common, "--netns: with %s, needs a name or an inode, not '%s'", option,
+                             TYPED(common->netns));
     if (common->record && !*common->record)
         return common_misuse(common, "--record: needs the name of a directory");
     return 0;
@@ -58,7 +59,9 @@ int recorded_open(const struct common *common, const struct kind *kind,
     struct recording_query query = {.directory =
                                         common->record ? common->record : RECORDING_DIRECTORY,
                                     .ended = common->grammar->ended,
-                                    .findings = kind == &kind_finding};
+                                    .findings = kind == &kind_finding,
+                                    .all_netns = common->all_netns,
+                                    .netns = common->netns};
     struct report report = {.partial = false};
     char message[MESSAGE_TEXT_MAX];
     uint64_t span[2];

@@ -374,7 +374,8 @@ static int run_listing(struct listing_command *command)
 static __attribute__((noinline)) int run_saved(struct listing_command *command)
 {
     struct report problems = {.partial = false};
-    struct common common = *command->common;
+    const struct common *typed = command->common;
+    struct common common = *typed;
     int status;
 
     command->common = &common;
@@ -383,6 +384,8 @@ static __attribute__((noinline)) int run_saved(struct listing_command *command)
     if (!status)
         status = run_listing(command);
     saved_finish(command);
+    command->common = typed;
+    command->problems = NULL;
     return status;
 }
 

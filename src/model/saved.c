@@ -18,9 +18,9 @@
 const struct saved_cell *saved_cell_of(const struct record *record, const struct field *field)
 {
     const struct saved_row *row = record->saved;
-    const size_t number =
+    const size_t index =
         field == &field_count ? SAVED_COUNT_NUMBER : field_index(record->kind, field);
-    const size_t place = number < SAVED_COLUMNS_MAX ? row->columns->place[number] : 0;
+    const size_t place = index < SAVED_COLUMNS_MAX ? row->columns->place[index] : 0;
 
     return place && place <= row->count ? &row->cells[place - 1] : NULL;
 }
@@ -63,8 +63,8 @@ static bool parse_number(struct text text, int decimals, uint64_t *number, bool 
 {
     enum { EXPONENT_MAX = 1000 };
     const char *at = text.data, *const end = text.data + text.length;
-    int shift = decimals, exponent = 0;
-    bool in_fraction = false, below;
+    int shift = decimals;
+    bool in_fraction = false;
 
     *negative = at < end && *at == '-';
     *number = 0;
@@ -77,8 +77,9 @@ static bool parse_number(struct text text, int decimals, uint64_t *number, bool 
             shift -= in_fraction;
     }
     if (at < end && (*at | 0x20) == 'e') {
+        int exponent = 0;
         at++;
-        below = at < end && *at == '-';
+        const bool below = at < end && *at == '-';
         for (at += at < end && (*at == '-' || *at == '+'); at < end && saved_is_digit(*at); at++)
             exponent = exponent < EXPONENT_MAX ? 10 * exponent + (*at - '0') : EXPONENT_MAX;
         shift += below ? -exponent : exponent;
@@ -98,15 +99,15 @@ static struct value decode_number(const struct field *field, struct text text)
 {
     const int decimals = field->type == VALUE_DECIMAL ? 3 : field->type == VALUE_FINE ? 6 : 0;
     bool negative;
-    uint64_t number;
+    uint64_t magnitude;
 
-    if (!parse_number(text, decimals, &number, &negative))
+    if (!parse_number(text, decimals, &magnitude, &negative))
         return unknown;
     if (field->type == VALUE_SIGNED)
-        return integer(number, negative);
-    if ((negative && number) || number > largest(field))
+        return integer(magnitude, negative);
+    if ((negative && magnitude) || magnitude > largest(field))
         return unknown;
-    return (struct value){.type = field->type, .number = number};
+    return (struct value){.type = field->type, .number = magnitude};
 }
 
 /* --- Times ------------------------------------------------------------------------------------ */
@@ -310,7 +311,7 @@ static bool decode_owner(struct text rest, struct owner *owner, struct owner_pro
                          char **names)
 {
     struct json_element member;
-    uint64_t number;
+    uint64_t id;
 
     *process = (struct owner_process){.unnamed = true, .name = ""};
     *owner = (struct owner){.process = process, .fd = -1};
@@ -322,12 +323,12 @@ static bool decode_owner(struct text rest, struct owner *owner, struct owner_pro
             if (!process->name)
                 return false;
         } else if (is_pid || text_is(member.key, "tid") || text_is(member.key, "fd")) {
-            if (!is_null && !take_number(&member, INT32_MAX, &number))
+            if (!is_null && !take_number(&member, INT32_MAX, &id))
                 return false;
             if (is_pid)
-                process->pid = is_null ? 0 : (pid_t)number;
+                process->pid = is_null ? 0 : (pid_t)id;
             else if (!is_null)
-                *(text_is(member.key, "tid") ? &owner->tid : &owner->fd) = (int)number;
+                *(text_is(member.key, "tid") ? &owner->tid : &owner->fd) = (int)id;
         }
     }
     return true;
@@ -512,20 +513,20 @@ static bool decode_process(struct saved_list *list, const struct value *pid,
     const size_t length = process->type == VALUE_TEXT ? process->text.length : 0;
     struct owner_process *only;
     struct owner *owner;
-    char *name;
+    char *copy;
 
     if (!list_begin(list, sizeof *owner + sizeof *only + length + 1, 3))
         return false;
     owner = list_take(list, sizeof *owner);
     only = list_take(list, sizeof *only);
-    name = list_take(list, length + 1);
+    copy = list_take(list, length + 1);
     if (length)
-        memcpy(name, process->text.data, length);
-    name[length] = '\0';
+        memcpy(copy, process->text.data, length);
+    copy[length] = '\0';
     *only = (struct owner_process){
         .pid = pid->type == VALUE_NUMBER && pid->number <= INT32_MAX ? (pid_t)pid->number : 0,
         .unnamed = !length,
-        .name = name};
+        .name = copy};
     *owner = (struct owner){.process = only, .fd = -1};
     list->value = (struct value){.type = VALUE_OWNERS, .owners = {owner, 1}};
     return true;
@@ -542,14 +543,14 @@ struct value saved_owners(const struct record *record, size_t end)
 
     if (all && all->type != SAVED_NULL)
         return saved_decode(record->saved, all, fields->all);
-    const struct value number = pid ? saved_decode(record->saved, pid, fields->pid) : unknown,
-                       name = process ? saved_decode(record->saved, process, fields->process)
-                                      : unknown;
-    if (number.type == VALUE_UNKNOWN && name.type == VALUE_UNKNOWN)
+    const struct value of_pid = pid ? saved_decode(record->saved, pid, fields->pid) : unknown,
+                       of_process = process ? saved_decode(record->saved, process, fields->process)
+                                            : unknown;
+    if (of_pid.type == VALUE_UNKNOWN && of_process.type == VALUE_UNKNOWN)
         return unknown;
     list = list_of_cell(record->saved, pid ? pid : process);
     if (list->value.type == VALUE_UNKNOWN)
-        (void)decode_process(list, &number, &name);
+        (void)decode_process(list, &of_pid, &of_process);
     return list->value;
 }
 
@@ -658,6 +659,7 @@ static char *write_saved_view(char *dst, const struct value *view, bool human)
     const struct value again = human ? cell.field->value(&cell) : unknown;
 
     if (again.type == VALUE_VIEW)
+        /* cppcheck-suppress returnDanglingLifetime ; the end of what is written to dst */
         return again.view.write(dst, &again, human);
     const struct text text = saved ? saved_text(cell.record->saved, saved) : (struct text){"", 0};
     return escape_text(dst, text.data, text.length, " ");

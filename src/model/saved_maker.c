@@ -48,11 +48,11 @@ static size_t add_column(struct saved_maker *maker, struct text key)
     maker->keys[column] = (struct text){copy, key.length};
     columns->fields[column] = field_of_key(columns, key);
     if (columns->fields[column]) {
-        const size_t number = columns->fields[column] == &field_count
-                                  ? SAVED_COUNT_NUMBER
-                                  : field_index(columns->kind, columns->fields[column]);
-        if (number < SAVED_COLUMNS_MAX)
-            columns->place[number] = (uint16_t)(column + 1);
+        const size_t index = columns->fields[column] == &field_count
+                                 ? SAVED_COUNT_NUMBER
+                                 : field_index(columns->kind, columns->fields[column]);
+        if (index < SAVED_COLUMNS_MAX)
+            columns->place[index] = (uint16_t)(column + 1);
     }
     columns->count++;
     return column;

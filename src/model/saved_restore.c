@@ -63,14 +63,14 @@ static bool collect_words(struct saved_words *words, const struct field *field)
     const uint64_t most = field->member == MEMBER_UINT8 ? UINT8_MAX : UINT16_MAX;
     size_t capacity = 0;
 
-    for (uint64_t number = 0; number <= most; number++) {
-        const char *name = field->word(number);
+    for (uint64_t code = 0; code <= most; code++) {
+        const char *word = field->word(code);
         struct saved_word *added =
-            name ? ARRAY_ADD(words->list, words->count, capacity) : words->list;
-        if (name && !added)
+            word ? ARRAY_ADD(words->list, words->count, capacity) : words->list;
+        if (word && !added)
             return false;
-        if (name)
-            *added = (struct saved_word){name, number};
+        if (word)
+            *added = (struct saved_word){word, code};
     }
     if (words->count)
         qsort(words->list, words->count, sizeof *words->list, compare_words);
@@ -93,11 +93,11 @@ static struct saved_words *words_of(const struct field *field)
 bool saved_word_number(const struct field *field, struct text name, uint64_t *number)
 {
     struct saved_words *words = words_of(field);
-    size_t first = 0, after = words ? words->count : 0;
 
-    if (!after)
+    if (!words || !words->count)
         return false;
     if (!text_is(name, words->list[words->last].name)) {
+        size_t first = 0, after = words->count;
         while (first < after) {
             const size_t middle = (first + after) / 2;
             const char *word = words->list[middle].name;
@@ -254,7 +254,7 @@ static bool number_of_value(const struct field *field, const struct value *value
 static bool set_member(struct record *record, const struct field *field, const struct value *value)
 {
     char *member = (char *)record + field->offset;
-    uint64_t number;
+    uint64_t bits;
 
     if (field->member == MEMBER_ADDRESS) {
         if (value->type != VALUE_ADDRESS)
@@ -268,9 +268,9 @@ static bool set_member(struct record *record, const struct field *field, const s
         memcpy(member, &value->text, sizeof value->text);
         return true;
     }
-    if (!number_of_value(field, value, &number))
+    if (!number_of_value(field, value, &bits))
         return false;
-    bytes_set(member, field->member, number);
+    bytes_set(member, field->member, bits);
     return true;
 }
 
@@ -381,9 +381,9 @@ bool saved_has_number(const struct record *record, const struct field *field)
     const struct saved_cell *cell = saved_cell_of(record, field);
     const struct value value =
         cell ? saved_decode(record->saved, cell, field) : (struct value){.type = VALUE_UNKNOWN};
-    uint64_t number;
+    uint64_t bits;
 
-    return number_of_value(field, &value, &number) && number == field_number(field, record);
+    return number_of_value(field, &value, &bits) && bits == field_number(field, record);
 }
 
 bool saved_has_basics(const struct record *record)

@@ -582,8 +582,10 @@ static int json_fill(struct json_reader *reader)
         reader->buffer = larger;
         reader->capacity *= 2;
     }
-    const ssize_t got = TEMP_FAILURE_RETRY(
-        read(reader->fd, reader->buffer + reader->end, reader->capacity - reader->end));
+    ssize_t got;
+    do
+        got = read(reader->fd, reader->buffer + reader->end, reader->capacity - reader->end);
+    while (got < 0 && errno == EINTR);
     const int error = got < 0 ? -errno : 0;
     reader->ended = got <= 0;
     reader->end += got > 0 ? (size_t)got : 0;

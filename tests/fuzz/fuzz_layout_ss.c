@@ -130,6 +130,7 @@ static void make_record(struct made *made, struct bytes *bytes)
     memset(&made->record, bytes_u8(bytes), sizeof made->record);
     made->record.kind = &kind_socket;
     made->record.before = NULL;
+    made->record.saved = NULL;
     made->record.has = socket_fields_with(bytes_u64(bytes) & ~foreign_texts(family));
     made->record.identity = bytes_u64(bytes);
     bytes_take(bytes, sock, offsetof(struct socket_record, local));

@@ -191,7 +191,7 @@ private_names()
 # of UDP are not counted.
 forgive() # FILE
 {
-    sed -i -E -e '/^[a-z]+: [0-9]+ network namespaces took [0-9.]+ s: /d' \
+    sed -i -E -e '/^[a-z]+: [0-9]+ network namespaces took [0-9.]+ s, because /d' \
         -e '/^\(Not all processes could be identified,/,/ you would have to be root to see it all\.\)$/d' \
         -e '/^[a-z]+: no byte counts for [a-z, ]+: /d' \
         -e '/^[a-z]+: some owners are unknown, so rows may be missing$/d' \

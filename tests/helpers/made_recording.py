@@ -9,10 +9,14 @@ import json
 import sys
 
 COLUMNS = (
-    "event time netns_id cookie protocol family state local_address local_port remote_address "
+    "event time netns_id cookie netns protocol family state local_address local_port remote_address "
     "remote_port recv_q send_q backlog uid inode pid process processes unit bytes_sent "
-    "bytes_received bytes_retrans total_retrans rtt drops age age_at_least"
+    "bytes_received bytes_retrans total_retrans rtt drops age age_at_least connect_error "
+    "container_name pod_name"
 ).split()
+
+
+OWN_NETNS, OTHER_NETNS = 4026531840, 4026532999
 
 
 def when(text):
@@ -25,7 +29,7 @@ class Segment:
         self.file = open(f"{directory}/{name}", "w", encoding="utf-8")
         self.rows = 0
         self.mark("head", time, format=1, kind="sockets", arguments=["record"], host="web1",
-                  boot_id=boot, listing=None, segment=number, interval=10)
+                  boot_id=boot, listing=None, segment=number, interval=10, netns_id=OWN_NETNS)
 
     def write(self, row):
         self.file.write(json.dumps(row, separators=(",", ":")) + "\n")
@@ -43,7 +47,7 @@ class Segment:
         self.part(cookie, event, time, **({name: None for name in COLUMNS[4:]} | columns))
 
     def part(self, cookie, event, time, **columns):
-        self.write({"event": event, "time": when(time) if time else None, "netns_id": 4026531840,
+        self.write({"event": event, "time": when(time) if time else None, "netns_id": OWN_NETNS,
                     "cookie": cookie} | columns)
         self.rows += 1
 
@@ -75,6 +79,8 @@ def main(directory):
               {"protocol": "udp", "drops": 0})
     first.row(5, protocol="unix", family="unix", state="LISTEN", inode=99, recv_q=0, send_q=5,
               pid=1, process="systemd", processes=[{"pid": 1, "fd": 9, "name": "systemd"}])
+    first.row(7, **tcp("ESTABLISHED", WEB, (CLIENT, 1007), "envoy", 70, netns="pod",
+                       netns_id=OTHER_NETNS))
     first.end("frame", "03:00:00")
     first.part(3, "changed", "03:00:10", bytes_sent=6000, send_q=0)
     first.row(6, "opened", "03:00:04", **tcp("ESTABLISHED", (CLIENT, 1006), WEB, "curl", 66,
@@ -93,10 +99,16 @@ def main(directory):
     first.end("tick", "03:00:20", lost=0, unseen=0)
     for time in ("03:00:30", "03:00:40", "03:00:50"):
         first.end("tick", time, lost=0, unseen=0)
+    first.row(8, "closed", "03:00:58", **tcp("CLOSE", (CLIENT, 1008), WEB, "wget", 67,
+                                             age=6.0, age_at_least=False))
+    first.row(9, "closed", "03:00:58", **tcp("CLOSE", (CLIENT, 1009), WEB, "wget", 67, age=6.0,
+                                             age_at_least=False, connect_error="refused"))
     first.end("tick", "03:01:00", lost=2, unseen=0)
-    first.mark("end", "03:01:00", rows=8, complete=True, continues=False)
+    first.mark("end", "03:01:00", rows=11, complete=True, continues=False)
     second = Segment(directory, 2, "05:00:00", "boot-2")
     second.row(3, **tcp("LISTEN", WEB, ("0.0.0.0", 0), "apache2", 30, backlog=128))
+    second.row(4, **tcp("LISTEN", WEB, ("0.0.0.0", 0), "envoy", 70, container_name="web",
+                        pod_name="shop/web-0"))
     second.end("frame", "05:00:00")
     second.end("tick", "05:00:10", lost=0, unseen=0)
     second.end("tick", "05:00:20", lost=0, unseen=0)

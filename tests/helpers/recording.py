@@ -44,7 +44,7 @@ def read(path):
 
 
 def groups(data):
-    """(mark, rows before it). Rows without a mark are left out."""
+    """(mark, its rows). Rows without a mark are left out. Rows of sockets may come before findings."""
     rows = []
     for line in data.splitlines(keepends=True):
         if not line.endswith(b"\n"):
@@ -53,8 +53,9 @@ def groups(data):
         if next(iter(row)) != "fastnet":
             rows.append(row)
             continue
-        yield row, rows
-        rows = []
+        first = "severity" if row["mark"] == "findings" else "event"
+        yield row, [row for row in rows if next(iter(row)) == first]
+        rows = [row for row in rows if next(iter(row)) != first]
 
 
 def check(directory):

@@ -106,7 +106,8 @@ static const char *differ(struct setup *setup, const char *old_rows, const char 
     static struct found found;
     static struct report report;
     const struct query query = {.report = &report};
-    struct listing_double old = {.rows = old_rows}, now = {.rows = new_rows};
+    struct listing_double old = {.rows = old_rows, .next_host = setup->next_host},
+                          now = {.rows = new_rows, .next_host = setup->next_host};
     struct difference_options options = {
         .old = &old.source, .now = &now.source, .named = setup->named};
 
@@ -122,7 +123,6 @@ static const char *differ(struct setup *setup, const char *old_rows, const char 
     now.source.head = &now.head;
     old.incomplete = setup->old_incomplete;
     now.incomplete = setup->new_incomplete;
-    old.next_host = now.next_host = setup->next_host;
     found = (struct found){.shown = setup->shown ? setup->shown : "local_port"};
     report = (struct report){.partial = false};
     struct differences *differences = differences_create(&options);

@@ -24,13 +24,14 @@ int getnameinfo(const struct sockaddr *address, socklen_t length, char *host, so
     return 0;
 }
 
-/* No byte is 0, so that a number that is read too wide is another number. */
+/* No byte of the members is 0, so that a number that is read too wide is another number. */
 static struct record full_record(void)
 {
     struct record record;
 
     memset(&record, 0xa5, sizeof record);
     record.has = UINT64_MAX;
+    record.saved = NULL; /* the members are read, and not the columns of a saved row */
     return record;
 }
 
@@ -206,6 +207,7 @@ static void numbers_reach_to_their_end(void **state)
 
     (void)state;
     memset(&record, 0xff, sizeof record);
+    record.saved = NULL;
     assert_number(&of_8, &record, UINT8_MAX);
     assert_number(&of_16, &record, UINT16_MAX);
     assert_number(&of_32, &record, UINT32_MAX);

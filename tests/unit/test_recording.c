@@ -25,6 +25,7 @@ struct reel {
     unsigned number, rows;
     /* Results: a line for each row, sorted by nothing; and the reports. */
     char shown[SHOWN], columns[128];
+    char host[64]; /* of the head after a listing */
     struct report report;
     int result;
 };
@@ -157,8 +158,10 @@ static const char *read_query(struct reel *reel, const struct recording_query *q
     reel->report = (struct report){.partial = false};
     source = recording_open(query, &reel->report);
     reel->result = source ? source->read(source, &engine, collect, reel) : -1;
-    if (source)
+    if (source) {
+        snprintf(reel->host, sizeof reel->host, "%s", source->head->host);
         source->destroy(source);
+    }
     return reel->shown;
 }
 
@@ -292,6 +295,47 @@ static void a_connection_shorter_than_a_tick_is_seen(void **state)
     assert_string_equal(listed(reel, 4.9), "9;");
     assert_string_equal(listed(reel, 5), "");
     assert_string_equal(listed(reel, 10), "");
+}
+
+/* After a reset the kernel reports the end only when the process closes its socket. */
+static void an_end_that_was_noted_after_the_next_tick_is_found(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    mark(reel, "frame", 0);
+    mark(reel, "tick", 10);
+    mark(reel, "tick", 20);
+    row(reel, "closed", 5, 9, ",\"age\":2.000");
+    mark(reel, "tick", 30);
+    mark(reel, "tick", 90);
+    row(reel, "closed", 6, 8, ",\"age\":2.000");
+    mark(reel, "tick", 100);
+    assert_string_equal(listed(reel, 4), "9;");
+    assert_string_equal(ended(reel, 0, 6), "9;");
+    assert_string_equal(listed(reel, 5), "");
+}
+
+/* A sample can find a connection before its process has accepted it. */
+static void a_process_that_was_found_later_is_shown(void **state)
+{
+    struct reel *reel = *state;
+    const char *none = ",\"pid\":null,\"process\":null,\"recv_q\":1",
+               *nginx = ",\"pid\":7,\"process\":\"nginx\",\"recv_q\":2",
+               *curl = ",\"pid\":8,\"process\":\"curl\",\"age\":9.000";
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, none);
+    row(reel, "", NO_TIME, 2, none);
+    row(reel, "", NO_TIME, 3, nginx);
+    mark(reel, "frame", 0);
+    row(reel, "changed", 10, 1, nginx);
+    row(reel, "closed", 6, 2, nginx);
+    row(reel, "closed", 7, 3, curl);
+    mark(reel, "tick", 10);
+    strcpy(reel->columns, "cookie pid process recv_q");
+    assert_string_equal(listed(reel, 5), "1 7 nginx 1;2 7 nginx 1;3 7 nginx 2;");
+    assert_string_equal(listed(reel, 10), "1 7 nginx 2;");
 }
 
 static void a_changed_row_keeps_its_other_columns(void **state)
@@ -701,11 +745,13 @@ static void a_segment_of_another_kind_or_version_is_refused(void **state)
     assert_non_null(strstr(reel->report.lines[0], "rows of kind 'flows' are no recording"));
     segment(reel, 1);
     rewind(reel->file);
-    fputs("{\"fastnet\":\"9.0.0\",\"mark\":\"head\",\"format\":2,\"kind\":\"sockets\"}\n",
+    fputs("{\"fastnet\":\"9.0.0\",\"mark\":\"head\",\"format\":2,\"kind\":\"sockets\","
+          "\"host\":\"web2\"}\n",
           reel->file);
     mark(reel, "frame", 1);
     assert_string_equal(listed(reel, 1), "");
     assert_non_null(strstr(reel->report.lines[0], "made by a newer fastnet, 9.0.0"));
+    assert_string_equal(reel->host, ""); /* of the segment that was read last */
     segment(reel, 2);
     rewind(reel->file);
     fputs("{\"cookie\":1}\n", reel->file);
@@ -864,6 +910,8 @@ int main(void)
         WITH_REEL(ages_are_those_of_the_moment),
         WITH_REEL(rows_have_the_time_of_the_moment_and_no_event),
         WITH_REEL(a_connection_shorter_than_a_tick_is_seen),
+        WITH_REEL(an_end_that_was_noted_after_the_next_tick_is_found),
+        WITH_REEL(a_process_that_was_found_later_is_shown),
         WITH_REEL(a_changed_row_keeps_its_other_columns),
         WITH_REEL(a_lost_row_is_gone),
         WITH_REEL(a_cookie_is_unique_only_in_its_network_namespace),

@@ -39,7 +39,7 @@ bool decompress_is_needed(const char *name)
 /* Room for one descriptor in a message (cmsg(3)). */
 union descriptor_message {
     struct cmsghdr header;
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(sizeof(int))]; /* cppcheck-suppress unusedStructMember ; is the size */
 };
 
 /* Sends a byte with a descriptor. Returns 0 or -errno. */

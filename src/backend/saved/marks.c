@@ -108,7 +108,7 @@ void mark_forget_head(struct mark_head *mark, const char *file)
 
 int mark_take_head(struct mark_head *mark, const struct json_row *row, const char *file)
 {
-    size_t size = 0;
+    size_t size = 1;
     struct saved_head *head = &mark->head;
 
     mark_forget_head(mark, file);

@@ -44,7 +44,10 @@ void recorded_rows_init(struct recorded_rows *rows, const struct kind *kind,
     static const char *const names[] = {[RECORDED_EVENT] = "event",
                                         [RECORDED_TIME] = "time",
                                         [RECORDED_AGE] = "age",
-                                        [RECORDED_AT_LEAST] = "age_at_least"};
+                                        [RECORDED_NETNS] = "netns",
+                                        [RECORDED_NETNS_ID] = "netns_id",
+                                        [RECORDED_STATE] = "state",
+                                        [RECORDED_CONNECT_ERROR] = "connect_error"};
 
     *rows = (struct recorded_rows){.frame = 0};
     for (size_t i = 0; i < RECORDED_COLUMNS; i++)
@@ -70,8 +73,8 @@ static struct saved_cell recorded_cell(const struct saved_row *row, size_t i)
 
 static struct text cell_text(const struct saved_row *row, struct saved_cell cell)
 {
-    return (struct text){cell.type == SAVED_NULL ? NULL : (const char *)row + cell.offset,
-                         cell.length};
+    return cell.type == SAVED_NULL ? (struct text){"", 0}
+                                   : (struct text){(const char *)row + cell.offset, cell.length};
 }
 
 struct text recorded_text(const struct recorded_rows *rows, const struct saved_row *row,
@@ -193,6 +196,16 @@ static struct saved_row *row_changed(struct recorded_rows *rows, const struct sa
     return made ? scratch_end(made) : NULL;
 }
 
+/* True if the column is about processes, `row` does not know it, and `later` does. */
+static bool is_owner_known_later(const struct saved_row *row, const struct saved_row *later,
+                                 size_t i)
+{
+    const struct field *field = later->columns->fields[i];
+
+    return field && field->lookups & (NEED_ANY_OWNERS | NEED_CGROUPS) &&
+           recorded_cell(row, i).type == SAVED_NULL && recorded_cell(later, i).type != SAVED_NULL;
+}
+
 /* --- Rows as they were ------------------------------------------------------------------------ */
 
 /* Writes the growth of a counter. Returns an empty text if the column is not a counter that grew:
@@ -282,7 +295,7 @@ static bool same_identity(const void *element, const void *key)
 {
     const struct recorded_slot *slot = element;
     const struct identity *identity = key;
-    bool same = slot->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).data;
+    bool same = slot->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).length;
 
     for (size_t i = RECORDED_KEY; i < RECORDED_COLUMNS && same; i++)
         same = text_equal(recorded_text(identity->rows, slot->row->row, (enum recorded_column)i),
@@ -395,6 +408,42 @@ int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, u
         slot->row->birth = recorded_birth(rows, row, time);
     const struct saved_row *by = whole ? row : row_changed(rows, slot->row->row, row);
     return by ? recorded_replace(rows, slot->row, by) : -ENOMEM;
+}
+
+int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row *row)
+{
+    struct recorded_slot *slot = recorded_find(rows, row);
+    const struct saved_row *before = slot ? slot->row->row : NULL;
+    struct saved_row *made;
+    size_t i = 0;
+
+    while (before && i < row->count && !is_owner_known_later(before, row, i))
+        i++;
+    if (!before || i == row->count)
+        return 0;
+    const size_t count = before->count > row->count ? before->count : row->count;
+    made = scratch_begin(rows, row->columns, count, (size_t)before->size + row->size);
+    for (i = 0; made && i < count; i++)
+        scratch_copy(made, i,
+                     i < row->count && is_owner_known_later(before, row, i) ? row : before);
+    return made ? recorded_replace(rows, slot->row, scratch_end(made)) : -ENOMEM;
+}
+
+int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *row, uint64_t time)
+{
+    static const char state[] = "ESTABLISHED", attempt[] = "SYN_SENT";
+    const size_t cell = cell_of(rows, row->columns, RECORDED_STATE);
+    struct saved_row *made =
+        scratch_begin(rows, row->columns, row->count, row->size + sizeof state);
+
+    for (size_t i = 0; made && i < row->count; i++)
+        if (i == cell && text_is(recorded_text(rows, row, RECORDED_STATE), "CLOSE"))
+            scratch_put(
+                made, i, SAVED_STRING,
+                as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).data ? attempt : state));
+        else
+            scratch_copy(made, i, row);
+    return made ? recorded_rows_put(rows, scratch_end(made), time, true) : -ENOMEM;
 }
 
 int recorded_rows_remove(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,

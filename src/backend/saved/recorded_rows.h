@@ -12,8 +12,11 @@ enum recorded_column {
     RECORDED_EVENT,
     RECORDED_TIME,
     RECORDED_AGE,
-    RECORDED_AT_LEAST, /* age_at_least */
-    RECORDED_KEY,      /* first of RECORDED_KEYS */
+    RECORDED_NETNS,
+    RECORDED_NETNS_ID,
+    RECORDED_STATE,
+    RECORDED_CONNECT_ERROR,
+    RECORDED_KEY, /* first of RECORDED_KEYS */
     RECORDED_KEYS = 4,
     RECORDED_COLUMNS = RECORDED_KEY + RECORDED_KEYS,
 };
@@ -53,6 +56,13 @@ uint64_t recorded_birth(const struct recorded_rows *rows, const struct saved_row
  * `row` has all columns. Returns 0 or -ENOMEM. */
 int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                       bool whole);
+/* If no process is known for the row with the identity of `row`, takes the processes that `row`
+ * has: a sample found the connection before its process accepted it, or when the process had closed
+ * it. Returns 0 or -ENOMEM. */
+int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row *row);
+/* Adds a connection whose only row is that of its end. Its state is set to that of an open
+ * connection, or of a connection that was never made. Returns 0 or -ENOMEM. */
+int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *row, uint64_t time);
 /* True if there is a row with the identity of `row`. */
 bool recorded_rows_have(const struct recorded_rows *rows, const struct saved_row *row);
 /* Removes a row; passes it to `fn` (or NULL) as it was at `time`. Returns 0 or what fn returns. */

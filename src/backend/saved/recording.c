@@ -18,7 +18,12 @@
 /* Bytes of rows between two marks; more rows are not from fastnet. */
 #define PENDING_MAX ((size_t)1 << 30)
 
-enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40 };
+enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40, NETNS_ID = 24 };
+
+/* Seconds after the moment or span in which ticks may have rows of connections that existed then.
+ * The kernel reports the end of a connection when its process closes the socket, perhaps long after
+ * a reset. */
+enum { NOTED_LATE = 60 };
 
 /* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
@@ -39,6 +44,7 @@ struct recording {
     uint64_t interval;       /* between two ticks, ns */
     char *columns;         /* names of the columns of the first row, separated by spaces; or NULL */
     char boot_id[BOOT_ID]; /* that the last head had */
+    char netns[NETNS_ID];  /* id of the recorder's network namespace; empty: unknown */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -48,6 +54,7 @@ struct recording {
 
     uint64_t last;             /* time of the last mark that was applied; 0: none */
     bool over;                 /* a mark after the span was read */
+    bool done;                 /* later marks have no rows of the span */
     bool in_span;              /* the state at the begin of the span was reached */
     uint64_t lost, unseen;     /* sums within the span */
     uint64_t gap_from, gap_to; /* the first gap */
@@ -68,12 +75,27 @@ static bool is_span(const struct recording *recording)
     return recording->query.span.from != recording->query.span.to;
 }
 
+/* True if the row is of a network namespace that is asked for. */
+static bool is_in_netns(const struct recording *recording, const struct saved_row *row)
+{
+    const struct recording_query *query = &recording->query;
+    const struct text id = recorded_text(&recording->rows, row, RECORDED_NETNS_ID);
+
+    if (query->netns)
+        return text_is(id, query->netns) ||
+               text_is(recorded_text(&recording->rows, row, RECORDED_NETNS), query->netns);
+    return query->all_netns || query->findings || !*recording->netns ||
+           text_is(id, recording->netns);
+}
+
 /* A recorded_fn. */
 static int recording_pass(const struct saved_row *row, void *arg)
 {
     struct recording *recording = arg;
     struct record record;
 
+    if (!is_in_netns(recording, row))
+        return 0;
     record_begin(&record, recording->source.kind,
                  recording->source.kind->size - offsetof(struct record, socket));
     saved_restore(&record, row);
@@ -172,15 +194,21 @@ static int tick_apply(struct recording *recording, const struct saved_row *row, 
     case EVENT_OPENED:
         return when <= to && !recording->query.ended ? recorded_rows_put(rows, row, time, true) : 0;
     case EVENT_CHANGED:
-        return time <= to && !recording->query.ended ? recorded_rows_put(rows, row, time, false)
-                                                     : 0;
+        if (recording->query.ended)
+            return 0;
+        return time <= to ? recorded_rows_put(rows, row, time, false)
+                          : recorded_rows_take_owner(rows, row);
     case EVENT_CLOSED:
     case EVENT_LOST:
         if (when <= to)
             return tick_close(recording, row, when, event == EVENT_CLOSED);
-        if (event == EVENT_CLOSED && !recording->query.ended && !recorded_rows_have(rows, row) &&
-            recorded_birth(rows, row, when) && recorded_birth(rows, row, when) <= to)
-            return recorded_rows_put(rows, row, when, true);
+        if (recording->query.ended)
+            return 0;
+        if (recorded_rows_have(rows, row))
+            return recorded_rows_take_owner(rows, row);
+        if (event == EVENT_CLOSED && recorded_birth(rows, row, when) &&
+            recorded_birth(rows, row, when) <= to)
+            return recorded_rows_put_open(rows, row, when);
         return 0;
     default:
         return 0;
@@ -271,6 +299,11 @@ static int recording_take_mark(struct recording *recording, const struct segment
     const struct recording_span *span = &recording->query.span;
     int error = 0;
 
+    recording->done =
+        mark->time > span->to &&
+        (recording->query.findings || mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
+    if (recording->over)
+        return tick ? apply_tick(recording, mark->time) : 0;
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
     if (tick && !recording->last) /* its frame is missing */
@@ -307,8 +340,12 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     struct report *report = recording->engine_query->report;
     struct mark_head *head = &recording->head;
     const char *name = reader->segment->name;
+    uint64_t netns;
     int error = mark_take_head(head, row, name);
 
+    recording_show_head(recording); /* the texts of the head before it are freed */
+    recording->made = recording->shown;
+    recording->made.time = 0; /* a row without a time has no time of its own */
     if (error)
         return error;
     if (head->format > SAVED_FORMAT) {
@@ -320,15 +357,15 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         return -EBADMSG;
     }
     recording->interval = recording_interval(row);
+    *recording->netns = '\0';
+    if (mark_number(row, "netns_id", &netns))
+        snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
         recording->reboot = true; /* cookies begin at 1 again */
         error =
             recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
-    recording_show_head(recording);
-    recording->made = recording->shown;
-    recording->made.time = 0; /* a row without a time has no time of its own */
     saved_maker_set_head(recording->maker, &recording->made);
     return error;
 }
@@ -374,8 +411,8 @@ static int take_row(struct recording *recording, const struct json_row *row)
     return made ? pending_add(recording, made) : -ENOMEM;
 }
 
-/* Reads a segment, up to the first mark after the span. Returns 0 or an error that ends the
- * listing. */
+/* Reads a segment, up to the last mark that may have rows of the span. Returns 0 or an error that
+ * ends the listing. */
 static int read_segment(struct recording *recording, size_t i)
 {
     struct report *report = recording->engine_query->report;
@@ -387,8 +424,8 @@ static int read_segment(struct recording *recording, size_t i)
     if (error)
         return error == -ENOMEM ? error : 0;
     pending_drop(recording);
-    recording->over = false;
-    while (!error && !recording->over && segment_reader_next(&reader, &row, report)) {
+    recording->over = recording->done = false;
+    while (!error && !recording->done && segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
             error = take_head(recording, &reader, &row);
         else if (!has_head)
@@ -401,7 +438,7 @@ static int read_segment(struct recording *recording, size_t i)
         has_head = true;
     }
     pending_drop(recording);
-    segment_reader_close(&reader, !error && !recording->over, report);
+    segment_reader_close(&reader, !error && !recording->done, report);
     return error == -EBADMSG ? 0 : error;
 }
 
@@ -449,21 +486,22 @@ static void report_moment(const struct recording *recording, struct report *repo
 
 static void report_span(const struct recording *recording, struct report *report)
 {
-    char local[2][CLOCK_LOCAL_SIZE], age[32];
+    const char *reboot = recording->reboot ? "; the machine was started again in between" : "";
 
-    if (recording->gaps == 1)
+    if (recording->gaps == 1) {
+        char local[2][CLOCK_LOCAL_SIZE];
         report_loss(report, "nothing was recorded from %s to %s%s",
                     clock_local(local[0], recording->gap_from),
-                    clock_local(local[1], recording->gap_to),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else if (recording->gaps)
+                    clock_local(local[1], recording->gap_to), reboot);
+    } else if (recording->gaps) {
+        char together[32];
         report_loss(report,
                     "nothing was recorded in %" PRIu64 " parts of this time, together %s%s (see "
                     "fastnet record --list)",
-                    recording->gaps, duration(recording->gaps_time, age),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else if (recording->reboot)
+                    recording->gaps, duration(recording->gaps_time, together), reboot);
+    } else if (recording->reboot) {
         report_note(report, "the machine was started again in this time");
+    }
 }
 
 static void report_nothing(const struct recording *recording, struct report *report)
@@ -639,27 +677,74 @@ static struct recording *recording_create(const struct recording_query *query)
     return recording;
 }
 
-/* Remembers the columns of a row. */
-static int recording_keep_columns(struct recording *recording, const struct json_row *row)
+static bool is_of_container(const struct field *field)
 {
+    return field && field->lookups & NEED_CONTAINERS;
+}
+
+static void recording_add_column(struct recording *recording, struct text name)
+{
+    char *end = recording->columns + strlen(recording->columns);
+
+    memcpy(end, name.data, name.length);
+    memcpy(end + name.length, " ", 2);
+}
+
+/* Remembers the columns of the first row, except the names of containers and pods. */
+static int recording_take_columns(struct recording *recording, const struct json_row *row)
+{
+    const struct field *field;
     size_t size = 1;
-    char *end;
 
     for (size_t i = 0; i < row->count; i++)
         size += row->members[i].key_length + 1;
-    end = recording->columns = malloc(size);
-    for (size_t i = 0; i < row->count && end; i++) {
+    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++)
+        size += is_of_container(field) ? strlen(field->name) + 1 : 0;
+    recording->columns = calloc(1, size);
+    for (size_t i = 0; i < row->count && recording->columns; i++) {
         const struct text key = json_key(row, &row->members[i]);
-        end = (char *)memcpy(end, key.data, key.length) + key.length;
-        *end++ = ' ';
+        if (!is_of_container(field_find(&kind_socket, key.data, key.length)))
+            recording_add_column(recording, key);
     }
-    if (end)
-        *end = '\0';
-    return end ? 0 : -ENOMEM;
+    return recording->columns ? 0 : -ENOMEM;
+}
+
+/* Remembers the names of containers and pods, if the row has them: a machine without containers has
+ * no such columns. */
+static void recording_take_container(struct recording *recording, const struct json_row *row)
+{
+    const struct field *field;
+
+    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++) {
+        const struct json_member *member =
+            is_of_container(field) ? mark_member(row, field->name) : NULL;
+        if (member && member->type != JSON_NULL && !text_among(recording->columns, field->name))
+            recording_add_column(recording, as_text(field->name));
+    }
+}
+
+/* Remembers the columns of the rows up to the moment, or to the end of the segment. */
+static int recording_read_columns(struct recording *recording, struct segment_reader *reader)
+{
+    struct report ignored = {.partial = false};
+    struct json_row row;
+    uint64_t time;
+    int error = 0;
+
+    while (!error && segment_reader_next(reader, &row, &ignored)) {
+        if (mark_is(&row) && mark_time(&row, &time) && time > recording->query.span.to)
+            break;
+        if (mark_is(&row) || row_is_finding(&row))
+            continue;
+        error = recording->columns ? 0 : recording_take_columns(recording, &row);
+        if (!error)
+            recording_take_container(recording, &row);
+    }
+    return error;
 }
 
 /* Reads the head of the segment that read() begins with, so that the caller knows the host, and the
- * first row, so that it knows the columns. */
+ * rows, so that it knows the columns. */
 static int recording_read_head(struct recording *recording)
 {
     const struct recording_span *span = &recording->query.span;
@@ -674,9 +759,8 @@ static int recording_read_head(struct recording *recording)
     if (segment_reader_open(&reader, &recording->segments, i - 1, &ignored) == 0) {
         if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
             error = mark_take_head(&recording->head, &row, reader.segment->name);
-        if (!error && !recording->query.findings && segment_reader_next(&reader, &row, &ignored) &&
-            !mark_is(&row))
-            error = recording_keep_columns(recording, &row);
+        if (!error && !recording->query.findings)
+            error = recording_read_columns(recording, &reader);
         segment_reader_close(&reader, false, &ignored);
     }
     if (!error)

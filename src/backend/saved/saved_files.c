@@ -93,12 +93,12 @@ static int files_add_directory(struct saved_files *files, const char *name)
     const struct dirent *entry;
     int error = directory ? 0 : -errno;
 
-    while (!error && (entry = readdir(directory)))
+    while (directory && !error && (entry = readdir(directory)))
         if (is_listed_name(entry->d_name))
             error = files_add_name(files, name, entry->d_name);
     if (directory)
         closedir(directory);
-    if (error)
+    if (error || files->name_count == first)
         return error;
     qsort(files->names + first, files->name_count - first, sizeof *files->names, compare_names);
     return (int)(files->name_count - first);

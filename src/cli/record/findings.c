@@ -85,6 +85,7 @@ static void findings_put(struct findings *findings, bool complete, struct segmen
                               .more = ""};
     writer_put(&segment->writer, findings->rows, length);
     segment->rows += rows;
+    segment->marked += rows; /* rows of sockets before them belong to the next tick */
     mark_put(segment, &mark);
 }
 

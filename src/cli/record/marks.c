@@ -8,6 +8,7 @@
 
 #include "cli/record/record.h"
 #include "fastnet/clock.h"
+#include "fastnet/namespace.h"
 #include "text/escape.h"
 
 enum { MARK_MAX = 512 };
@@ -84,8 +85,11 @@ void mark_put_head(struct segment *segment, const struct record_command *command
     mark_put_text(writer, host);
     mark_put_boot(writer);
     mark_put_time(writer, segment->name.time);
-    snprintf(line, sizeof line, ",\"listing\":null,\"segment\":%" PRIu64 ",\"interval\":%u.%03u}\n",
-             segment->name.number, command->interval_ms / 1000, command->interval_ms % 1000);
+    snprintf(line, sizeof line,
+             ",\"listing\":null,\"segment\":%" PRIu64 ",\"interval\":%u.%03u,\"netns_id\":%" PRIu64
+             "}\n",
+             segment->name.number, command->interval_ms / 1000, command->interval_ms % 1000,
+             namespace_own_id());
     writer_puts(writer, line);
 }
 
@@ -100,5 +104,4 @@ void mark_put(struct segment *segment, const struct mark *mark)
     snprintf(line, sizeof line, ",\"rows\":%" PRIu64 ",\"complete\":%s%s}\n", mark->rows,
              mark->complete ? "true" : "false", mark->more);
     writer_puts(writer, line);
-    segment->marked = segment->rows;
 }

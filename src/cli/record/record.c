@@ -13,7 +13,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/rights.h"
 
-enum { OPTION_KEEP = 256 };
+enum { OPTION_KEEP = 256, OPTION_RECORD };
 enum { KEEP_SECONDS = 7 * 24 * 3600 };
 #define KEEP_BYTES (UINT64_C(1) << 30)
 
@@ -38,7 +38,8 @@ static const struct option options_table[] = {
     LONG(THIS_ROW, "no-doctor", KEEP, "do not record findings once a minute", SETS(no_doctor)),
     LONG(THIS_ROW, "no-bytes", KEEP, "do not count bytes of UDP, raw and unix sockets",
          SETS(no_bytes)),
-    LONG(THIS_ROW, "list", KEEP, "list from when to when there are records, with gaps", SETS(list)),
+    LONG(OPTION_RECORD, "record", KEEP, "write here; default " RECORDING_DIRECTORY, TAKES("DIR")),
+    LONG(THIS_ROW, "list", KEEP, "list what was recorded, with gaps", SETS(list)),
     ABOUT_OPTIONS(OTHER),
     MISTAKEN_OPTIONS,
 };
@@ -47,7 +48,7 @@ static const struct operands operands[] = {{NULL, "", NULL}};
 
 static const struct example examples[] = {
     {"", "record into " RECORDING_DIRECTORY},
-    {"--keep=30d --keep=4G", "keep a month, but at most 4 GiB"},
+    {"--keep=30d --keep=4G", "keep a month, 4 GiB at most"},
     {"--no-remote", "without addresses of peers"},
     {"--list", "what was recorded"},
     {"--process=nginx /srv/record", "sockets of a process"},
@@ -77,7 +78,7 @@ const struct grammar record_grammar = {
     .operands = operands,
     .usage = "[OPTION]... [DIR]",
     .about = "Records all sockets every 10 seconds into files in DIR (" RECORDING_DIRECTORY
-             "), and connections\nbetween two samples, too. fastnet s --at=03:12 lists them.",
+             "),\nand connections between two samples. fastnet s --at=03:12 lists them.",
     .important = "c keep no-remote no-doctor list where process t u x",
     .examples = examples,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state, sock_send_length",

@@ -33,9 +33,9 @@ int recorder_run(struct listing_command *command, struct engine *engine, struct 
 #define RECORD_COLUMNS                                                                             \
     "event time netns_id cookie netns protocol family state local_address "                        \
     "local_port " RECORD_COLUMNS_OF_PEER " interface recv_q send_q backlog uid inode pid process " \
-    "processes owner_by unit cgroup container pod type path peer_inode bytes_sent bytes_received " \
-    "bytes_retrans total_retrans rtt drops age age_at_least ended ended_by reset_reason "          \
-    "connect_time connect_error"
+    "processes owner_by unit cgroup container container_name pod pod_name type path peer_inode "   \
+    "bytes_sent bytes_received bytes_retrans total_retrans rtt drops age age_at_least ended "      \
+    "ended_by reset_reason connect_time connect_error"
 
 /* --- Marks (marks.c) -------------------------------------------------------------------------- */
 

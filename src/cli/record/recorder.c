@@ -255,7 +255,7 @@ static void recorder_take(struct sink *sink, const struct record *record)
     struct recorder *recorder = (struct recorder *)(void *)sink;
     const struct lasting *lasting = record->kind->lasting;
     const uint8_t event =
-        record->has & lasting->has_event ? *((const uint8_t *)record + lasting->event) : 0;
+        (record->has & lasting->has_event) ? *((const uint8_t *)record + lasting->event) : 0;
     struct recorded_socket *known;
 
     if (event == LIVE_LOST) {
@@ -359,6 +359,7 @@ static void recorder_mark(const struct recorder *recorder, struct record_output 
                               .more = more};
 
     mark_put(segment, &mark);
+    segment->marked = segment->rows;
 }
 
 /* Makes `next` the segment that ticks are written to. */
@@ -386,10 +387,10 @@ static int recorder_change_segment(struct recorder *recorder)
 static int recorder_end_tick(struct recorder *recorder, bool last)
 {
     struct record_output *now = recorder->now;
-    char more[128];
     int error = 0;
 
     if (now) {
+        char more[128];
         snprintf(more, sizeof more, ",\"lost\":%" PRIu64 ",\"unseen\":%" PRIu64, recorder->lost,
                  unseen_take(&recorder->unseen, recorder->opened));
         recorder_mark(recorder, now, "tick", more);
@@ -573,8 +574,7 @@ int recorder_run(struct listing_command *command, struct engine *engine, struct 
 {
     struct recorder *recorder = calloc(1, sizeof *recorder);
     struct listing *listing = &command->listing;
-    char counted[COUNTS_TEXT];
-    int status, error = 0;
+    int status;
 
     if (!recorder)
         return no_memory_status(command->common->program);
@@ -591,8 +591,9 @@ int recorder_run(struct listing_command *command, struct engine *engine, struct 
     listing->events = NULL; /* each sample ends by itself */
     listing->limit = 0;
     if (!status) {
+        char counted[COUNTS_TEXT];
         counts_begin(listing, counted, &recorder->report);
-        error = recorder_begin_live(recorder, engine, sink->writer);
+        int error = recorder_begin_live(recorder, engine, sink->writer);
         error = error ? error : recorder_loop(recorder);
         recorder_print_report(recorder);
         status = recorder_status(recorder, error);
