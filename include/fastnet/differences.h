@@ -67,6 +67,7 @@ bool difference_compares(const struct field *field);
 
 struct difference_options {
     struct saved_source *old, *now; /* both of one kind; differences_destroy() closes them */
+    bool incomplete[2];             /* rows of the old, or of the new listing are missing already */
     const char *named; /* columns to compare in any case, as --columns has them; or NULL */
     /* Refuses a head whose question is not that of the first old head. Returns the message, or
      * NULL. May be NULL. */

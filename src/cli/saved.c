@@ -116,6 +116,7 @@ static void saved_put_command(const struct common *common, const struct saved_co
 /* The source that saved_run() opened, until saved_begin() takes it: stdin can be read only once,
  * and there is only one command line. */
 static struct saved_source *opened;
+static struct report opened_report; /* problems before its first row */
 
 /* Reports that the files cannot be listed. */
 static int refuse_files(const struct common *common, struct report *report)
@@ -130,7 +131,10 @@ static struct saved_source *saved_open(const struct common *common, const struct
     struct saved_source *source = opened;
 
     opened = NULL;
-    return source ? source : saved_files_open(common->from, common->from_count, kind, report);
+    if (!source)
+        return saved_files_open(common->from, common->from_count, kind, report);
+    *report = opened_report;
+    return source;
 }
 
 static int refuse_kind(const struct common *common, const struct kind *kind,
@@ -148,15 +152,13 @@ static int refuse_kind(const struct common *common, const struct kind *kind,
 
 int saved_run(const struct common *common, int argc, char *const argv[])
 {
-    struct report report = {.partial = false};
     const struct saved_command *command;
     char *words[1 + COMMAND_WORDS + WORDS_MAX + 1];
     size_t count = 0;
 
-    opened = saved_open(common, NULL, &report);
+    opened = saved_open(common, NULL, &opened_report);
     if (!opened)
-        return refuse_files(common, &report);
-    report_print(&report, stderr, common->program);
+        return refuse_files(common, &opened_report);
     command = command_of(opened->kind);
     if (!command)
         return refuse_kind(common, opened->kind, &kind_socket);
@@ -242,8 +244,8 @@ bool saved_has(const struct listing_command *command, const struct field *field)
     if (!source->has(source,
                      NULL)) /* no row: the columns are those of a machine without containers */
         return !(field->lookups & NEED_CONTAINERS);
-    if (field->type != VALUE_VIEW || field->lookups)
-        return false;
+    if (field->type != VALUE_VIEW || field->lookups & ~(NEED_INTERFACES | NEED_OWNERS))
+        return false; /* these two are columns, too */
     compared = field_compared(command->kind, field->name, strlen(field->name));
     return compared && source->has(source, compared->name);
 }

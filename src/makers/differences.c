@@ -582,7 +582,8 @@ static int side_read(struct differences *differences, size_t of, const struct qu
     own.saved = side->source;
     own.where = NULL;
     error = side->source->read(side->source, &own, fn, differences);
-    differences->summary.incomplete[of] = side->report.partial || error < 0;
+    differences->summary.incomplete[of] =
+        differences->options.incomplete[of] || side->report.partial || error < 0;
     for (size_t i = 0; i < side->report.count; i++)
         report_note(query->report, "%s", side->report.lines[i]);
     if (error < 0 && error != -ECANCELED && error != -ENOMEM)

@@ -564,9 +564,8 @@ static struct value decode_string(const struct saved_row *row, const struct save
     switch (field->type) {
     case VALUE_TEXT:
     case VALUE_SOCKET_NAME:
-        return (struct value){.type = field->type,
-                              .spaced = field->spaced || field->each_owner,
-                              .text = text};
+        return (struct value){
+            .type = field->type, .spaced = field->spaced || field->each_owner, .text = text};
     case VALUE_VIEW:
         return (struct value){.type = VALUE_TEXT, .spaced = true, .text = text};
     case VALUE_NAME:

@@ -196,13 +196,12 @@ static struct restoring *restoring_of(const struct kind *kind)
         const struct field *field = &kind->fields[i];
         note_owner_field(restoring, field);
         if (is_restorable(field) && restoring->count < RESTORED_MAX)
-            restoring->fields[restoring->count++] =
-                (struct restored){
-                    .field = field,
-                    .number = (uint16_t)i,
-                    .plain = field->plain || field->value == number_member,
-                    .basic = field->plain && !field->fields,
-                };
+            restoring->fields[restoring->count++] = (struct restored){
+                .field = field,
+                .number = (uint16_t)i,
+                .plain = field->plain || field->value == number_member,
+                .basic = field->plain && !field->fields,
+            };
     }
     note_shared_bytes(restoring);
     restorings[restoring_count++] = restoring;

@@ -38,6 +38,7 @@ struct json_reader {
     size_t capacity;       /* without the padding */
     size_t row, at, end;   /* in the buffer: start of the row, place of the scan, end of the data */
     const char *allowed;   /* the bytes that may follow between rows */
+    bool begun;            /* a byte came that is no white space */
     bool in_array;         /* rows are elements of an array */
     bool in_row, skipping; /* skipping: searches a line that begins a row */
     bool line_begins;      /* while skipping */
@@ -86,6 +87,11 @@ void json_reader_destroy(struct json_reader *reader)
         return;
     free(reader->buffer);
     free(reader);
+}
+
+bool json_reader_is_empty(const struct json_reader *reader)
+{
+    return !reader->begun;
 }
 
 const char *json_reader_problem(const struct json_reader *reader, uint64_t *line)
@@ -521,6 +527,7 @@ static int find_row(struct json_reader *reader)
             reader->marked++;
             continue;
         }
+        reader->begun = true;
         if (!byte || !strchr(reader->allowed, byte)) {
             reader->row_line = reader->line;
             reader->indent = reader->column;

@@ -66,6 +66,9 @@ int json_reader_next(struct json_reader *reader, struct json_row *row);
  * json_reader_next(). */
 const char *json_reader_problem(const struct json_reader *reader, uint64_t *line);
 
+/* True if nothing but white space was read so far. */
+bool json_reader_is_empty(const struct json_reader *reader);
+
 /* The elements of a JSON_NESTED value, one after another. *rest: the value at first. Sets *element
  * to the next element, whose strings still have their escapes (json_unescape()), and, in an object,
  * *key to its key as JSON has it. Returns false after the last element. */

@@ -223,15 +223,6 @@ static void report_broken(struct open_file *file, struct report *report)
 
 /* --- Marks ------------------------------------------------------------------------------------ */
 
-static const struct kind *kind_named(const char *name)
-{
-    const struct kind *kind = NULL;
-
-    for (size_t i = 0; (kind = kind_at(i)) && strcmp(kind->name, name) != 0; i++)
-        continue;
-    return kind;
-}
-
 /* Reports why rows after a head are not wanted. Returns true if they are wanted. */
 static bool head_is_wanted(const struct saved_files *files, const struct kind *kind,
                            struct report *report)
@@ -265,7 +256,7 @@ static int files_take_head(struct saved_files *files, struct report *report)
     report_unended(file, report);
     if (mark_take_head(&files->mark, &files->row, file->name) < 0)
         return -ENOMEM;
-    const struct kind *kind = kind_named(files->mark.kind_name);
+    const struct kind *kind = kind_by_name(as_text(files->mark.kind_name));
     file->headed = true;
     file->rows = 0;
     file->skipped = !head_is_wanted(files, kind, report);
@@ -507,6 +498,9 @@ static int files_step(struct saved_files *files, struct report *report)
     } else if (result <= 0) {
         if (result < 0)
             report_loss(report, "%s: %s", file->name, strerror(-result));
+        else if (json_reader_is_empty(file->reader))
+            report_loss(report, "%s: is empty, so rows may be missing (a saved listing has a head)",
+                        file->name);
         file_end(files, report);
     } else if (mark_is(&files->row)) {
         return files_take_mark(files, report) < 0 ? -ENOMEM : 1;

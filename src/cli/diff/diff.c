@@ -25,6 +25,7 @@ struct diff_command {
     const char *files[LISTINGS];
     size_t count;
     struct saved_source *sources[LISTINGS];
+    bool incomplete[LISTINGS];                  /* rows may be missing before the first row */
     struct question questions[LISTINGS], other; /* other: of a further head */
     struct now_listing now;
     struct differences *differences;
@@ -119,6 +120,7 @@ static int diff_open(struct diff_command *command, size_t which, const char *fil
     const struct saved_head *head = source ? source->head : NULL;
 
     report_print(&report, stderr, command->common.program);
+    command->incomplete[which] = report.partial;
     if (!source)
         return STATUS_REFUSED;
     command->sources[which] = source;
@@ -167,7 +169,8 @@ static int diff_open_both(struct diff_command *command)
         return status;
     if (command->sources[OLD]->kind != command->sources[NOW]->kind)
         return common_misuse_bare(common, "%s has %s, but %s has %s", TYPED(command->files[OLD]),
-                                  command->sources[OLD]->kind->name, TYPED(command->files[NOW]),
+                                  command->sources[OLD]->kind->name,
+                                  TYPED(command->count == LISTINGS ? command->files[NOW] : "now"),
                                   command->sources[NOW]->kind->name);
     if (command->questions[OLD].lister && command->questions[NOW].lister &&
         !question_is_same(&command->questions[OLD], &command->questions[NOW]))
@@ -288,6 +291,7 @@ static int diff_compare(struct diff_command *command)
     const struct difference_options options = {
         .old = command->sources[OLD],
         .now = command->sources[NOW],
+        .incomplete = {command->incomplete[OLD], command->incomplete[NOW]},
         .named = command->common.columns,
         .refuses = diff_refuses,
         .arg = command,
