@@ -308,7 +308,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
     return status_of(command, summary, command_run(&listing));
 }
 
-/* Lists saved findings: those of a moment as the doctor does, those of files as a table. */
+/* Lists saved findings. Findings of --at have the layout of the doctor, other findings are a table. */
 static int list_saved(const struct doctor_command *command)
 {
     const struct listing_table table = {.table = &table_findings};
