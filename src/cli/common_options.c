@@ -734,6 +734,7 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
         return status;
     if (!common->from)
         common_imply_netns(common);
-    status = common_is_saved(common) ? 0 : enter_netns(common); /* saved: not of this machine */
+    if (!common_is_saved(common)) /* saved rows are not in a network namespace of this machine */
+        status = enter_netns(common);
     return status ? status : PARSED;
 }
