@@ -196,13 +196,12 @@ static struct restoring *restoring_of(const struct kind *kind)
         const struct field *field = &kind->fields[i];
         note_owner_field(restoring, field);
         if (is_restorable(field) && restoring->count < RESTORED_MAX)
-            restoring->fields[restoring->count++] =
-                (struct restored){
-                    .field = field,
-                    .number = (uint16_t)i,
-                    .plain = field->plain || field->value == number_member,
-                    .basic = field->plain && !field->fields,
-                };
+            restoring->fields[restoring->count++] = (struct restored){
+                .field = field,
+                .number = (uint16_t)i,
+                .plain = field->plain || field->value == number_member,
+                .basic = field->plain && !field->fields,
+            };
     }
     note_shared_bytes(restoring);
     restorings[restoring_count++] = restoring;
@@ -320,7 +319,7 @@ static uint64_t without_foreign(const struct record *record, uint64_t has)
     return has;
 }
 
-/* What is known of a record that is restored. */
+/* Which members of a restored record are known. */
 struct restored_bits {
     uint64_t known, missing;         /* presence bits of members that are known, or not */
     uint64_t set[RESTORED_MAX / 64]; /* fields whose members are set */
