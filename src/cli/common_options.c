@@ -127,7 +127,8 @@ static void put_commands(const struct common *common, FILE *stream)
 {
     const struct grammar *const *words = common->words;
 
-    for (fputs("Commands:\n", stream); *words; words++) {
+    for (fputs("Commands: (without a command, fastnet lists sockets as netstat does)\n", stream);
+         *words; words++) {
         char names[PAGE_NAME];
         snprintf(names, sizeof names, "%s%s%s", (*words)->alias ? (*words)->alias : "",
                  (*words)->alias ? ", " : "", (*words)->name);
@@ -158,16 +159,19 @@ static void put_short_help(const struct common *common, FILE *stream)
 {
     char command[COMMON_COMMAND], page[PAGE_NAME];
 
-    common_put_usage(common, stream);
     if (common->words) { /* commands and options do not both fit a screen */
+        fprintf(stream, "Usage: %s [COMMAND] [OPTION]...\n", common_command(common, command));
         put_commands(common, stream);
     } else {
+        common_put_usage(common, stream);
         fputs("\n", stream);
         options_help_some(common->grammar->tables, common->grammar->important, stream);
     }
     put_examples(common, EXAMPLES_SHORT, stream);
-    fprintf(stream, "\nAll options: %s --help. More: man %s%s.\n", common_command(common, command),
-            page_of(common->grammar, page), common->words ? ", fastnet help WORD" : "");
+    fprintf(stream, "%sAll options: %s --help. More: man %s%s.\n",
+            common->words ? "" : "\n", /* a screen of 24 lines, with the prompt */
+            common_command(common, command), page_of(common->grammar, page),
+            common->words ? ", fastnet help WORD" : "");
 }
 
 static void common_put_help(const struct common *common, FILE *stream)
