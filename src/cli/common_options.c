@@ -147,7 +147,8 @@ static void put_examples(const struct common *common, size_t most, FILE *stream)
     const struct example *example = common->grammar->examples;
     char command[COMMON_COMMAND], line[80];
 
-    fputs("\nExamples:\n", stream);
+    /* 14 commands, four examples and the prompt fill a screen. */
+    fprintf(stream, "%sExamples:\n", common->words && most == EXAMPLES_SHORT ? "" : "\n");
     for (size_t i = 0; i < most && example[i].words; i++) {
         snprintf(line, sizeof line, "  %s%s%s", common_command(common, command),
                  *example[i].words ? " " : "", example[i].words);
@@ -168,10 +169,8 @@ static void put_short_help(const struct common *common, FILE *stream)
         options_help_some(common->grammar->tables, common->grammar->important, stream);
     }
     put_examples(common, EXAMPLES_SHORT, stream);
-    fprintf(stream, "%sAll options: %s --help. More: man %s%s.\n",
-            common->words ? "" : "\n", /* a screen of 24 lines, with the prompt */
-            common_command(common, command), page_of(common->grammar, page),
-            common->words ? ", fastnet help WORD" : "");
+    fprintf(stream, "\nAll options: %s --help. More: man %s%s.\n", common_command(common, command),
+            page_of(common->grammar, page), common->words ? ", fastnet help WORD" : "");
 }
 
 static void common_put_help(const struct common *common, FILE *stream)

@@ -40,7 +40,7 @@ static const struct option options_table[] = {
          SETS(no_bytes)),
     LONG(OPTION_RECORD, "record", KEEP, "the directory, as with --at (" RECORDING_DIRECTORY ")",
          TAKES("DIR")),
-    LONG(THIS_ROW, "list", KEEP, "list from when to when there are records, with gaps", SETS(list)),
+    LONG(THIS_ROW, "list", KEEP, "list from when to when rows are kept", SETS(list)),
     ABOUT_OPTIONS(OTHER),
     MISTAKEN_OPTIONS,
 };
@@ -49,7 +49,7 @@ static const struct operands operands[] = {{NULL, "", NULL}};
 
 static const struct example examples[] = {
     {"", "record into " RECORDING_DIRECTORY},
-    {"--keep=30d --keep=4G", "keep a month, but at most 4 GiB"},
+    {"--keep=30d --keep=4G", "a month, but at most 4 GiB"},
     {"--no-remote", "without addresses of peers"},
     {"--list", "what was recorded"},
     {"--process=nginx /srv/record", "sockets of a process"},
@@ -78,8 +78,8 @@ const struct grammar record_grammar = {
     .kind = &kind_socket,
     .operands = operands,
     .usage = "[OPTION]... [DIR]",
-    .about = "Records all sockets every 10 seconds into files in DIR (" RECORDING_DIRECTORY
-             "),\nand connections between two samples, too. fastnet s --at=03:12 lists them.",
+    .about = "Keeps sockets in files in DIR (" RECORDING_DIRECTORY
+             "); s --at=03:12 lists them.",
     .important = "c keep no-remote no-doctor list where process t u x",
     .examples = examples,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state, sock_send_length",
