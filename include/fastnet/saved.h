@@ -70,7 +70,7 @@ struct saved_row {
     const struct saved_columns *columns;
     uint32_t size;             /* bytes of the whole row, a multiple of 8 */
     uint32_t count;            /* cells; columns->count may have grown since */
-    uint64_t number;           /* no other row of this process has it; 0: none */
+    uint64_t number;           /* no other row of this process has this number; 0: unknown */
     struct saved_cell cells[]; /* then the bytes; a NUL follows those of each cell */
 };
 

@@ -127,7 +127,8 @@ static void put_commands(const struct common *common, FILE *stream)
 {
     const struct grammar *const *words = common->words;
 
-    for (fputs("Commands:\n", stream); *words; words++) {
+    for (fputs("Commands: (without a command, fastnet lists sockets as netstat does)\n", stream);
+         *words; words++) {
         char names[PAGE_NAME];
         snprintf(names, sizeof names, "%s%s%s", (*words)->alias ? (*words)->alias : "",
                  (*words)->alias ? ", " : "", (*words)->name);
@@ -146,7 +147,8 @@ static void put_examples(const struct common *common, size_t most, FILE *stream)
     const struct example *example = common->grammar->examples;
     char command[COMMON_COMMAND], line[80];
 
-    fputs("\nExamples:\n", stream);
+    /* 14 commands, four examples and the prompt fill a screen. */
+    fprintf(stream, "%sExamples:\n", common->words && most == EXAMPLES_SHORT ? "" : "\n");
     for (size_t i = 0; i < most && example[i].words; i++) {
         snprintf(line, sizeof line, "  %s%s%s", common_command(common, command),
                  *example[i].words ? " " : "", example[i].words);
@@ -158,10 +160,11 @@ static void put_short_help(const struct common *common, FILE *stream)
 {
     char command[COMMON_COMMAND], page[PAGE_NAME];
 
-    common_put_usage(common, stream);
     if (common->words) { /* commands and options do not both fit a screen */
+        fprintf(stream, "Usage: %s [COMMAND] [OPTION]...\n", common_command(common, command));
         put_commands(common, stream);
     } else {
+        common_put_usage(common, stream);
         fputs("\n", stream);
         options_help_some(common->grammar->tables, common->grammar->important, stream);
     }

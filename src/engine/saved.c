@@ -31,8 +31,8 @@ static bool is_unlisted(const struct saved_run *saved, const struct record *reco
 }
 
 /* Returns the first table to which the row may belong, or NULL. */
-static const struct listing_table *table_of(const struct saved_run *saved,
-                                            const struct record *record)
+static const struct listing_table *saved_table_of(const struct saved_run *saved,
+                                                  const struct record *record)
 {
     const struct listing *listing = saved->run->listing;
     const struct needs known = {.fields = UINT64_MAX};
@@ -58,7 +58,7 @@ static int saved_take(const struct record *record, void *arg)
 {
     struct saved_run *saved = arg;
     struct run *run = saved->run;
-    const struct listing_table *table = table_of(saved, record);
+    const struct listing_table *table = saved_table_of(saved, record);
 
     if (!table)
         saved->unchosen +=

@@ -57,7 +57,7 @@ struct compared_side {
     struct compared_rows rows;
     uint64_t hosts[HEADS_MAX], boots[HEADS_MAX]; /* hashes of its heads */
     size_t heads;
-    uint64_t time, listing; /* of the last head */
+    uint64_t time, listing; /* the numbers in the last head */
 };
 
 /* Columns of differences, made from the columns of a listing. */
@@ -99,7 +99,7 @@ static bool list_has(const struct field_list *list, size_t number)
     return has;
 }
 
-static void list_add(struct field_list *list, size_t number)
+static void differences_add(struct field_list *list, size_t number)
 {
     if (list->count < COUNT(list->numbers) && !list_has(list, number))
         list->numbers[list->count++] = (uint16_t)number;
@@ -125,7 +125,7 @@ static void list_add_names(struct field_list *list, const struct differences *di
 
     for (size_t i = 0; names && (field = field_at(differences->of, i)); i++)
         if (text_among(names, field->name) && both_have(differences, field->name))
-            list_add(list, i);
+            differences_add(list, i);
 }
 
 /* Adds the fields of `from`, without those of `without` (may be NULL). */
@@ -134,7 +134,7 @@ static void list_add_list(struct field_list *list, const struct field_list *from
 {
     for (size_t i = 0; i < from->count; i++)
         if (!without || !list_has(without, from->numbers[i]))
-            list_add(list, from->numbers[i]);
+            differences_add(list, from->numbers[i]);
 }
 
 /* Fills the lists of fields. */
@@ -158,11 +158,11 @@ static void differences_choose_fields(struct differences *differences)
         const bool chosen = text_has_word(named, field->name);
         if ((own && !matching->place && field->key) ||
             (field->of_netns && field->type == VALUE_NAME))
-            list_add(&differences->place, i);
+            differences_add(&differences->place, i);
         if (chosen || (own && difference_compares(field) && !list_has(&differences->object, i)))
-            list_add(&differences->compared, i);
+            differences_add(&differences->compared, i);
         if (chosen || (list_has(&differences->compared, i) && !list_has(&differences->named, i)))
-            list_add(&differences->compared_of_client, i);
+            differences_add(&differences->compared_of_client, i);
     }
     list_add_list(&differences->place_of_client, &differences->place, &differences->named);
     list_add_names(&differences->place_of_client, differences, matching->client);
@@ -315,8 +315,8 @@ static uint64_t key_of_place(const struct differences *differences, const struct
 }
 
 /* The key by which the row is found; 0: it cannot be found so. */
-static uint64_t key_of(const struct differences *differences, enum find by,
-                       const struct compared_row *row)
+static uint64_t difference_key(const struct differences *differences, enum find by,
+                               const struct compared_row *row)
 {
     if (by == FIND_OBJECT)
         return row->object;
@@ -333,7 +333,7 @@ static int found_build(struct differences *differences, enum find by)
     differences->found_built[by] = true;
     for (size_t i = rows->count; i-- > 0;) {
         struct compared_row *row = &rows->rows[i];
-        const uint64_t key = key_of(differences, by, row);
+        const uint64_t key = difference_key(differences, by, row);
         if (row->matched || !key)
             continue;
         struct rows_of_key *of = hash_table_find_number(&differences->found[by], key, key);
@@ -352,7 +352,7 @@ static int found_build(struct differences *differences, enum find by)
 static int found_take(struct differences *differences, enum find by, const struct compared_row *row,
                       struct compared_row **old)
 {
-    const uint64_t key = key_of(differences, by, row);
+    const uint64_t key = difference_key(differences, by, row);
     const int error = differences->found_built[by] ? 0 : found_build(differences, by);
     struct rows_of_key *of =
         key && !error ? hash_table_find_number(&differences->found[by], key, key) : NULL;

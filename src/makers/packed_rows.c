@@ -91,8 +91,8 @@ static struct saved_row *row_begin(struct row_builder *builder, const struct sav
 }
 
 /* Writes a cell, with a NUL after it. Returns the offset of the next cell's bytes. */
-static uint32_t row_put(struct saved_row *row, size_t i, uint32_t type, struct text text,
-                        uint32_t offset)
+static uint32_t packed_row_put(struct saved_row *row, size_t i, uint32_t type, struct text text,
+                               uint32_t offset)
 {
     char *const to = (char *)row + offset;
 
@@ -117,7 +117,7 @@ const struct saved_row *packed_row_unpack(const struct packed_row *packed,
         bytes = packed_take_length(bytes, &type, &length);
     for (size_t i = 0; row && i < packed->count; i++, bytes += length) {
         from = packed_take_length(from, &type, &length);
-        offset = row_put(row, i, type, (struct text){(const char *)bytes, length}, offset);
+        offset = packed_row_put(row, i, type, (struct text){(const char *)bytes, length}, offset);
     }
     return row;
 }
@@ -136,9 +136,9 @@ const struct saved_row *row_build(struct row_builder *builder, const struct save
         size += row->cells[i].length + 1;
     built = row_begin(builder, columns, count + row->count, size);
     for (size_t i = 0; built && i < count; i++)
-        offset = row_put(built, i, first[i].type, first[i].text, offset);
+        offset = packed_row_put(built, i, first[i].type, first[i].text, offset);
     for (size_t i = 0; built && i < row->count; i++)
-        offset = row_put(
+        offset = packed_row_put(
             built, count + i, row->cells[i].type,
             (struct text){(const char *)row + row->cells[i].offset, row->cells[i].length}, offset);
     return built;

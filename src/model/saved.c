@@ -59,7 +59,7 @@ static bool shift_decimal(uint64_t *number, int shift)
 
 /* Reads a number of JSON, times 10^decimals. Returns false if that is no whole number, or too
  * large. */
-static bool parse_number(struct text text, int decimals, uint64_t *number, bool *negative)
+static bool saved_parse_number(struct text text, int decimals, uint64_t *number, bool *negative)
 {
     enum { EXPONENT_MAX = 1000 };
     const char *at = text.data, *const end = text.data + text.length;
@@ -101,7 +101,7 @@ static struct value decode_number(const struct field *field, struct text text)
     bool negative;
     uint64_t magnitude;
 
-    if (!parse_number(text, decimals, &magnitude, &negative))
+    if (!saved_parse_number(text, decimals, &magnitude, &negative))
         return unknown;
     if (field->type == VALUE_SIGNED)
         return integer(magnitude, negative);
@@ -126,7 +126,7 @@ static bool take_digits(struct text *text, size_t count, unsigned *number)
     return true;
 }
 
-static bool take_byte(struct text *text, const char *any)
+static bool saved_take_byte(struct text *text, const char *any)
 {
     if (!text->length || !*text->data || !strchr(any, *text->data))
         return false;
@@ -150,10 +150,10 @@ static bool take_offset(struct text *text, int64_t *seconds)
     unsigned hour, minute;
 
     *seconds = 0;
-    if (take_byte(text, "Zz"))
+    if (saved_take_byte(text, "Zz"))
         return !text->length;
-    if (!take_byte(text, "+-") || !take_digits(text, 2, &hour) || !take_byte(text, ":") ||
-        !take_digits(text, 2, &minute) || hour > 23 || minute > 59)
+    if (!saved_take_byte(text, "+-") || !take_digits(text, 2, &hour) ||
+        !saved_take_byte(text, ":") || !take_digits(text, 2, &minute) || hour > 23 || minute > 59)
         return false;
     *seconds = (is_west ? -60 : 60) * (int64_t)(60 * hour + minute);
     return !text->length;
@@ -165,14 +165,15 @@ bool saved_time(struct text text, uint64_t *nanoseconds)
     uint64_t fraction = 0, place = CLOCK_SECOND;
     int64_t offset;
 
-    if (!take_digits(&text, 4, &year) || !take_byte(&text, "-") || !take_digits(&text, 2, &month) ||
-        !take_byte(&text, "-") || !take_digits(&text, 2, &day) || !take_byte(&text, "Tt ") ||
-        !take_digits(&text, 2, &hour) || !take_byte(&text, ":") ||
-        !take_digits(&text, 2, &minute) || !take_byte(&text, ":") ||
+    if (!take_digits(&text, 4, &year) || !saved_take_byte(&text, "-") ||
+        !take_digits(&text, 2, &month) || !saved_take_byte(&text, "-") ||
+        !take_digits(&text, 2, &day) || !saved_take_byte(&text, "Tt ") ||
+        !take_digits(&text, 2, &hour) || !saved_take_byte(&text, ":") ||
+        !take_digits(&text, 2, &minute) || !saved_take_byte(&text, ":") ||
         !take_digits(&text, 2, &second) || !month || month > 12 || !day || day > 31 || hour > 23 ||
         minute > 59 || second > 60)
         return false;
-    if (take_byte(&text, "."))
+    if (saved_take_byte(&text, "."))
         while (take_digits(&text, 1, &digit))
             fraction += (place /= 10) * digit;
     if (!take_offset(&text, &offset))
@@ -196,7 +197,7 @@ static struct value decode_time(struct text text)
 
 /* Reads an IP address without its prefix. The prefix is at most that of the family; NO_PREFIX: the
  * text has none. */
-static bool parse_network(struct text text, struct network *network)
+static bool saved_parse_network(struct text text, struct network *network)
 {
     char copy[TEXT_NETWORK_MAX + 1];
     struct network parsed = {.prefix = NO_PREFIX};
@@ -211,7 +212,7 @@ static bool parse_network(struct text text, struct network *network)
     if (slash) {
         *slash++ = '\0';
         if (!saved_is_digit(*slash) || strspn(slash, "0123456789") != strlen(slash) ||
-            !parse_number(as_text(slash), 0, &prefix, &negative))
+            !saved_parse_number(as_text(slash), 0, &prefix, &negative))
             return false;
     }
     parsed.address.family = strchr(copy, ':') ? AF_INET6 : AF_INET;
@@ -228,7 +229,7 @@ static struct value decode_address(struct text text)
 {
     struct network network;
 
-    if (!parse_network(text, &network))
+    if (!saved_parse_network(text, &network))
         return unknown;
     if (network.prefix != NO_PREFIX)
         return (struct value){.type = VALUE_NETWORK, .network = network};
@@ -302,8 +303,8 @@ static bool take_number(const struct json_element *element, uint64_t most, uint6
 {
     bool negative;
 
-    return element->type == JSON_NUMBER && parse_number(element->value, 0, number, &negative) &&
-           !negative && *number <= most;
+    return element->type == JSON_NUMBER &&
+           saved_parse_number(element->value, 0, number, &negative) && !negative && *number <= most;
 }
 
 /* Reads {"pid":1,"tid":1,"fd":3,"name":"init"}, as sink_json.c writes it. */
@@ -386,7 +387,7 @@ static bool decode_networks(struct saved_list *list, struct text text)
     networks = list_take(list, count * sizeof *networks);
     for (size_t i = 0; i < count; i++)
         if (!json_next_element(&text, &element) || element.type != JSON_STRING ||
-            !parse_network(element.value, &networks[i]))
+            !saved_parse_network(element.value, &networks[i]))
             return false;
     list->value = (struct value){.type = VALUE_NETWORKS,
                                  .networks = {networks, count, sizeof *networks, NULL}};
@@ -413,7 +414,7 @@ static bool decode_lladdr(struct saved_list *list, struct text text)
     }
     if (is_hex)
         return true;
-    if (!parse_network(text, &network) || network.prefix != NO_PREFIX)
+    if (!saved_parse_network(text, &network) || network.prefix != NO_PREFIX)
         return false;
     memcpy(bytes, network.address.bytes, sizeof network.address.bytes);
     list->value.family = network.address.family;
@@ -461,7 +462,7 @@ static bool set_flag(struct value *flags, struct text name)
 
     while (bit < names->count && !(names->names[bit] && text_is(name, names->names[bit])))
         bit++;
-    if (bit >= names->count && (!parse_number(name, 0, &bit, &negative) || negative))
+    if (bit >= names->count && (!saved_parse_number(name, 0, &bit, &negative) || negative))
         return false;
     if (bit >= VALUE_FLAG_BITS)
         return false;
@@ -491,7 +492,7 @@ static struct value decode_name(const struct saved_row *row, const struct saved_
 
     if (!text.length || memchr(text.data, '\0', text.length))
         return unknown;
-    if (saved_is_digit(*text.data) && parse_number(text, 0, &value.name.number, &negative)) {
+    if (saved_is_digit(*text.data) && saved_parse_number(text, 0, &value.name.number, &negative)) {
         value.name.string = NULL;
     } else if (text.length == 6 && memcmp(text.data, "0x", 2) == 0 &&
                json_hex(text.data + 2, 4, &hex)) {

@@ -123,7 +123,7 @@ static size_t column_of(struct saved_maker *maker, struct text key, size_t befor
     return column;
 }
 
-/* Returns room for a row of so many bytes; NULL: memory is short. */
+/* Returns room for a row of `size` bytes; NULL: memory is short. */
 static struct saved_row *row_room(struct saved_maker *maker, size_t size)
 {
     if (size <= maker->capacity)

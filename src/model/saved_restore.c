@@ -319,7 +319,7 @@ static uint64_t without_foreign(const struct record *record, uint64_t has)
     return has;
 }
 
-/* What is known of a record that is restored. */
+/* Which members of a restored record are known. */
 struct restored_bits {
     uint64_t known, missing;         /* presence bits of members that are known, or not */
     uint64_t set[RESTORED_MAX / 64]; /* fields whose members are set */

@@ -237,14 +237,14 @@ char *json_unescape(char *dst, struct text text)
 
 /* --- Tokens ----------------------------------------------------------------------------------- */
 
-static inline bool is_digit(char byte)
+static inline bool json_is_digit(char byte)
 {
     return byte >= '0' && byte <= '9';
 }
 
 static const char *skip_digits(const char *at)
 {
-    while (is_digit(*at))
+    while (json_is_digit(*at))
         at++;
     return at;
 }
@@ -254,18 +254,18 @@ static const char *skip_digits(const char *at)
 static const char *number_end(const char *at)
 {
     at += *at == '-';
-    if (!is_digit(*at))
+    if (!json_is_digit(*at))
         return NULL;
     at = *at == '0' ? at + 1 : skip_digits(at);
     if (*at == '.') {
-        if (!is_digit(*++at))
+        if (!json_is_digit(*++at))
             return NULL;
         at = skip_digits(at);
     }
     if ((*at | 0x20) == 'e') {
         at++;
         at += *at == '+' || *at == '-';
-        if (!is_digit(*at))
+        if (!json_is_digit(*at))
             return NULL;
         at = skip_digits(at);
     }
@@ -278,7 +278,7 @@ static const char *scalar_end(const char *at, const char *end, enum json_type *t
     const size_t size = (size_t)(end - at);
 
     *type = JSON_NUMBER;
-    if (*at == '-' || is_digit(*at))
+    if (*at == '-' || json_is_digit(*at))
         return number_end(at);
     *type = *at == 'n' ? JSON_NULL : *at == 't' ? JSON_TRUE : JSON_FALSE;
     const char *word = *type == JSON_NULL ? "null" : *type == JSON_TRUE ? "true" : "false";
@@ -428,7 +428,7 @@ static enum json_scanned json_refuse(struct json_reader *reader, const char *at,
     const size_t left = (size_t)(end - at);
     const bool is_word = *at == 't' || *at == 'f' || *at == 'n';
     const bool may_be_cut = is_word ? left < sizeof "false"
-                                    : (*at == '-' || is_digit(*at)) && left < NUMBER_MAX &&
+                                    : (*at == '-' || json_is_digit(*at)) && left < NUMBER_MAX &&
                                           strspn(at, "-+.eE0123456789") == left;
 
     if (may_be_cut && (reader->expected == EXPECT_VALUE || reader->expected == EXPECT_FIRST_VALUE))
@@ -564,7 +564,7 @@ static bool skip_lines(struct json_reader *reader)
     return false;
 }
 
-/* Makes room behind the data, and reads more. Returns 0, or -errno; at the end sets `ended`. */
+/* Makes room after the data, and reads more. Returns 0, or -errno; at the end sets `ended`. */
 static int json_fill(struct json_reader *reader)
 {
     const size_t keep = reader->in_row ? reader->row : reader->at;

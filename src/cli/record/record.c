@@ -18,7 +18,7 @@ enum { KEEP_SECONDS = 7 * 24 * 3600 };
 #define KEEP_BYTES (UINT64_C(1) << 30)
 
 enum { WHICH, KEEP, OTHER };
-static const char *const groups[] = {"Which sockets", "What is kept", "About fastnet"};
+static const char *const groups[] = {"Which sockets", "How long rows are kept", "About fastnet"};
 
 #define SETS(of_record) .member = offsetof(struct record_command, of_record)
 
@@ -77,8 +77,7 @@ const struct grammar record_grammar = {
     .kind = &kind_socket,
     .operands = operands,
     .usage = "[OPTION]... [DIR]",
-    .about = "Records all sockets every 10 seconds into files in DIR (" RECORDING_DIRECTORY
-             "),\nand connections between two samples. fastnet s --at=03:12 lists them.",
+    .about = "Keeps sockets in files in DIR (" RECORDING_DIRECTORY "); s --at=03:12 lists them.",
     .important = "c keep no-remote no-doctor list where process t u x",
     .examples = examples,
     .version = "backends: sock_diag netlink; BPF at sock:inet_sock_set_state, sock_send_length",
