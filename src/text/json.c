@@ -38,7 +38,7 @@ struct json_reader {
     size_t capacity;       /* without the padding */
     size_t row, at, end;   /* in the buffer: start of the row, place of the scan, end of the data */
     const char *allowed;   /* the bytes that may follow between rows */
-    bool begun;            /* a byte came that is no white space */
+    bool begun;            /* a byte came that is not white space */
     bool in_array;         /* rows are elements of an array */
     bool in_row, skipping; /* skipping: searches a line that begins a row */
     bool line_begins;      /* while skipping */
