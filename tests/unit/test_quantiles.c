@@ -65,7 +65,7 @@ static void check_numbers(const uint64_t *numbers, size_t count, size_t most)
 static void quantiles_of_few_numbers_are_exact(void **state)
 {
     static const size_t counts[] = {1, 2, 3, 4, 5, 100, 4095, 4096};
-    uint64_t numbers[QUANTILES_EXACT], random = 1;
+    uint64_t numbers[QUANTILES_EXACT] = {0}, random = 1;
 
     (void)state;
     for (size_t c = 0; c < COUNT(counts); c++) {

@@ -30,14 +30,14 @@ struct reel {
     int result;
 };
 
-static uint64_t at(double seconds)
+static uint64_t moment_at(double seconds)
 {
     return FIRST + (uint64_t)((int64_t)(seconds * 1e6) * 1000);
 }
 
 static const char *when(char text[TEXT_TIME_MAX + 1], double seconds)
 {
-    *text_time(text, at(seconds)) = '\0';
+    *text_time(text, moment_at(seconds)) = '\0';
     return text;
 }
 
@@ -77,7 +77,7 @@ static int finish(void **state)
 static void segment_of(struct reel *reel, unsigned number, double time, const char *boot)
 {
     char text[TEXT_TIME_MAX + 1], name[32];
-    const time_t seconds = (time_t)(at(time) / CLOCK_SECOND);
+    const time_t seconds = (time_t)(moment_at(time) / CLOCK_SECOND);
     struct tm utc;
 
     end_segment(reel);
@@ -118,10 +118,12 @@ static void mark(struct reel *reel, const char *name, double time)
 static void row(struct reel *reel, const char *event, double time, unsigned cookie,
                 const char *more)
 {
-    char text[TEXT_TIME_MAX + 1], quoted[TEXT_TIME_MAX + 3] = "null";
+    char quoted[TEXT_TIME_MAX + 3] = "null";
 
-    if (time > NO_TIME)
+    if (time > NO_TIME) {
+        char text[TEXT_TIME_MAX + 1];
         snprintf(quoted, sizeof quoted, "\"%s\"", when(text, time));
+    }
     fprintf(reel->file, *event ? "{\"event\":\"%s\",\"time\":%s" : "{\"event\":null%s,\"time\":%s",
             event, quoted);
     fprintf(reel->file, ",\"netns_id\":1,\"cookie\":%u%s}\n", cookie, more);
@@ -167,20 +169,21 @@ static const char *read_query(struct reel *reel, const struct recording_query *q
 
 static const char *listed(struct reel *reel, double seconds)
 {
-    return read_query(reel, &(struct recording_query){.directory = reel->directory,
-                                                      .span = {at(seconds), at(seconds)}});
+    return read_query(reel,
+                      &(struct recording_query){.directory = reel->directory,
+                                                .span = {moment_at(seconds), moment_at(seconds)}});
 }
 
-static const char *between(struct reel *reel, double from, double to)
+static const char *listed_between(struct reel *reel, double from, double to)
 {
-    return read_query(
-        reel, &(struct recording_query){.directory = reel->directory, .span = {at(from), at(to)}});
+    return read_query(reel, &(struct recording_query){.directory = reel->directory,
+                                                      .span = {moment_at(from), moment_at(to)}});
 }
 
 static const char *ended(struct reel *reel, double from, double to)
 {
     return read_query(reel, &(struct recording_query){.directory = reel->directory,
-                                                      .span = {at(from), at(to)},
+                                                      .span = {moment_at(from), moment_at(to)},
                                                       .ended = true});
 }
 
@@ -188,7 +191,7 @@ static const char *findings(struct reel *reel, double from, double to)
 {
     strcpy(reel->columns, "severity rule subject");
     return read_query(reel, &(struct recording_query){.directory = reel->directory,
-                                                      .span = {at(from), at(to)},
+                                                      .span = {moment_at(from), moment_at(to)},
                                                       .findings = true});
 }
 
@@ -422,7 +425,7 @@ static void before_the_first_frame_is_nothing(void **state)
     record_three(reel);
     assert_string_equal(listed(reel, -3600), "");
     assert_reported(reel, true, "the recording begins at 2026-11-29T03:00:00+00:00");
-    assert_string_equal(between(reel, -3600, -60), "");
+    assert_string_equal(listed_between(reel, -3600, -60), "");
     assert_reported(reel, true, "the recording begins at 2026-11-29T03:00:00+00:00");
 }
 
@@ -521,7 +524,7 @@ static void a_directory_that_cannot_be_read_is_reported(void **state)
 {
     struct reel *reel = *state;
     const struct recording_query query = {.directory = "/nonexistent/recording",
-                                          .span = {at(0), at(0)}};
+                                          .span = {moment_at(0), moment_at(0)}};
 
     assert_string_equal(read_query(reel, &query), "");
     assert_reported(reel, true, "there is no recording in /nonexistent/recording");
@@ -563,10 +566,10 @@ static void a_span_has_all_rows_that_existed_in_it(void **state)
     struct reel *reel = *state;
 
     record_three(reel);
-    assert_string_equal(between(reel, 0, 20), "1;2;3;");
-    assert_string_equal(between(reel, 5, 20), "1;2;3;");
-    assert_string_equal(between(reel, 6, 20), "2;3;");
-    assert_string_equal(between(reel, 1, 3), "1;2;");
+    assert_string_equal(listed_between(reel, 0, 20), "1;2;3;");
+    assert_string_equal(listed_between(reel, 5, 20), "1;2;3;");
+    assert_string_equal(listed_between(reel, 6, 20), "2;3;");
+    assert_string_equal(listed_between(reel, 1, 3), "1;2;");
     assert_int_equal(reel->report.count, 0);
 }
 
@@ -577,8 +580,8 @@ static void counters_of_a_span_are_their_growth(void **state)
     record_three(reel);
     strcpy(reel->columns, "cookie bytes_sent");
     /* 1 had sent 100 before, and 111 at its end; 3 began in the span */
-    assert_string_equal(between(reel, 0, 20), "1 11;2 50;3 30;");
-    assert_string_equal(between(reel, 11, 20), "2 0;3 0;");
+    assert_string_equal(listed_between(reel, 0, 20), "1 11;2 50;3 30;");
+    assert_string_equal(listed_between(reel, 11, 20), "2 0;3 0;");
 }
 
 static void growth_goes_on_over_segments(void **state)
@@ -596,7 +599,7 @@ static void growth_goes_on_over_segments(void **state)
     row(reel, "changed", 40, 5, ",\"bytes_sent\":905");
     mark(reel, "tick", 40);
     strcpy(reel->columns, "cookie bytes_sent");
-    assert_string_equal(between(reel, 11, 40), "3 0;4 10;2 60;5 5;");
+    assert_string_equal(listed_between(reel, 11, 40), "3 0;4 10;2 60;5 5;");
 }
 
 static void ended_rows_have_their_end_and_their_totals(void **state)
@@ -623,13 +626,13 @@ static void gaps_of_a_span_are_reported(void **state)
     mark(reel, "frame", 3600);
     strcpy(reel->columns, "cookie bytes_sent");
     /* 2 of the second boot is another connection; it had sent 1 when it was first seen */
-    assert_string_equal(between(reel, 10, 3600), "2 0;3 0;2 0;");
+    assert_string_equal(listed_between(reel, 10, 3600), "2 0;3 0;2 0;");
     assert_reported(reel, true,
                     "nothing was recorded from 2026-11-29T03:00:20+00:00 to "
                     "2026-11-29T04:00:00+00:00; the machine was started again in between");
     segment_of(reel, ++reel->number, 7200, "boot2");
     mark(reel, "frame", 7200);
-    (void)between(reel, 10, 7200);
+    (void)listed_between(reel, 10, 7200);
     assert_reported(reel, true, "nothing was recorded in 2 parts of this time, together 1h59m");
 }
 
@@ -640,7 +643,7 @@ static void losses_are_summed_up(void **state)
     record_three(reel);
     mark_with(reel, "tick", 30, "\"complete\":true,\"lost\":3,\"unseen\":2");
     mark(reel, "tick", 40);
-    (void)between(reel, 10, 40);
+    (void)listed_between(reel, 10, 40);
     assert_int_equal(reel->report.count, 2);
     assert_true(reel->report.partial);
     assert_non_null(strstr(reel->report.lines[0], "the recorder lost 3 messages about ends"));
@@ -788,9 +791,9 @@ static void a_segment_cut_at_any_byte_has_the_rows_of_its_last_mark(void **state
     record_two(reel);
     const size_t length = read_segment_file(reel, bytes, sizeof bytes);
     for (size_t cut = 0; cut < length; cut++) {
-        const char *mark = cut ? memrchr(bytes, '\n', cut - 1) : NULL;
+        const char *line = cut ? memrchr(bytes, '\n', cut - 1) : NULL;
         /* a mark counts as soon as its last brace is there */
-        if (bytes[cut] == '\n' && mark && strncmp(mark, "\n{\"fastnet\"", 11) == 0)
+        if (bytes[cut] == '\n' && line && strncmp(line, "\n{\"fastnet\"", 11) == 0)
             marks++;
         write_segment_file(reel, bytes, cut);
         if (strcmp(listed(reel, 20), expected[marks]) != 0)
@@ -812,7 +815,7 @@ static void any_changed_byte_is_survived(void **state)
         const char byte = bytes[i];
         bytes[i] = others[i % COUNT(others)];
         write_segment_file(reel, bytes, length);
-        (void)(i % 2 ? listed(reel, 5) : between(reel, 5, 20));
+        (void)(i % 2 ? listed(reel, 5) : listed_between(reel, 5, 20));
         assert_int_equal(reel->result, 0);
         bytes[i] = byte;
     }
@@ -830,7 +833,7 @@ static void giant_numbers_are_survived(void **state)
     mark_with(reel, "frame", 0, "\"complete\":true,\"lost\":18446744073709551616");
     mark_with(reel, "tick", 10, "\"complete\":true,\"lost\":18446744073709551615");
     assert_string_equal(listed(reel, 5), "1;2;3;");
-    assert_string_equal(between(reel, 1, 5), "1;2;3;");
+    assert_string_equal(listed_between(reel, 1, 5), "1;2;3;");
 }
 
 static void time_that_runs_backwards_is_survived(void **state)

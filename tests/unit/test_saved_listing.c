@@ -94,7 +94,8 @@ static const char *listed(struct saved_scene *scene)
     struct engine *engine = engine_create(netlink_create(&kernel));
     const struct listing *listing = &scene->listing;
     const size_t groups = listing->count_by_count, count = groups + listing->sum_count;
-    const struct field *const *columns = scene->columns, *counted[COUNT(scene->columns)];
+    const struct field *const *columns = scene->columns;
+    const struct field *counted[COUNT(scene->columns)];
     struct field fields[COUNT(scene->columns)];
     static char text[1024];
     char *dst = text;

@@ -409,7 +409,7 @@ static bool can_keep_row(struct ss_sink *ss, const struct record *record)
     }
     if (owners)
         bound += OWNER_BOUND * owners_find(owners, record->socket.inode, &first);
-    path = record->has & SOCKET_CGROUP ? ss_cgroup_path(ss->sink.context, record) : NULL;
+    path = (record->has & SOCKET_CGROUP) ? ss_cgroup_path(ss->sink.context, record) : NULL;
     bound += path ? LIST_FACTOR * strlen(path) : 0;
     if (ss->layout.storages && record->has & SOCKET_STORAGES)
         bound += ss_storages_bound(&ss->layout, record->socket.storages);

@@ -318,14 +318,14 @@ static uint64_t flow_complete(struct record *record)
     struct flow_record *flow = &record->flow;
     const uint8_t protocol = flow->way[WAY_ORIG].tuple.protocol;
     const char *state = saved_string(record, "state");
-    struct text name;
+    struct text known;
 
     for (size_t way = 0; way < FLOW_WAYS; way++) {
         flow->way[way].tuple.protocol = protocol;
         flow->way[way].tuple.has_ports = true;
     }
-    for (uint8_t i = 0; state && (name = flow_state_name(protocol, i)).data; i++)
-        if (text_is(name, state)) {
+    for (uint8_t i = 0; state && (known = flow_state_name(protocol, i)).data; i++)
+        if (text_is(known, state)) {
             flow->state = i;
             return FLOW_STATE;
         }
