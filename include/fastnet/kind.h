@@ -112,8 +112,8 @@ struct kind {
     const struct lasting *lasting; /* NULL: single rows cannot be read */
     /* How rows are found again in another listing (differences.h). NULL: by their key fields. */
     const struct matching *matching;
-    /* Sets members of a saved row that no column has. Plain members are set before, computed members
-     * after it. Returns the presence bits of the members that it has set. */
+    /* Sets members of a saved row that no column has. Plain members are set before, computed
+     * members after it. Returns the presence bits of the members that it has set. */
     uint64_t (*complete)(struct record *record);
 };
 

@@ -137,7 +137,8 @@ struct findings_layout {
     bool header;    /* write a last line with the number of findings */
     bool verbose;   /* write the sources, too */
     unsigned width; /* columns of the terminal; 0: lines are not broken */
-    /* For the last line. Numbers of all findings by severity, also of findings that a filter refuses. */
+    /* For the last line. Numbers of all findings by severity, also of findings that a filter
+     * refuses. */
     const uint64_t *counts;
     const uint64_t *rules;        /* number of rules that were tried */
     const uint64_t *milliseconds; /* duration of the examination */

@@ -358,7 +358,7 @@ static uint64_t unavailable(const struct view *view)
     return view->context ? view->record->unavailable : 0;
 }
 
-/* Compares a column of a saved row. Its number is in the record if the column has it. */
+/* Compares a column of a saved row. The record may have the number of the column, too. */
 static NOT_INLINE unsigned compared_saved(const struct predicate *predicate,
                                           const struct view *view)
 {

@@ -43,7 +43,7 @@ static inline bool saved_is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-/* Multiplies a number by 10^shift. Returns false if the result is no whole number, or too large. */
+/* Multiplies a number by 10^shift. Returns false if the result is too large, or a fraction. */
 static bool shift_decimal(uint64_t *number, int shift)
 {
     for (; shift > 0 && *number; shift--)
@@ -57,7 +57,7 @@ static bool shift_decimal(uint64_t *number, int shift)
     return true;
 }
 
-/* Reads a number of JSON, times 10^decimals. Returns false if that is no whole number, or too
+/* Reads a number of JSON, times 10^decimals. Returns false if that is not a whole number, or too
  * large. */
 static bool saved_parse_number(struct text text, int decimals, uint64_t *number, bool *negative)
 {
@@ -240,7 +240,7 @@ static struct value decode_address(struct text text)
 
 /* A decoded list, with all that it points to. */
 struct saved_list {
-    uint64_t number; /* of the row; 0: the list is of no row */
+    uint64_t number; /* the row's number; 0: no list was read yet */
     size_t cell;
     struct value value;
     size_t used, capacity;
@@ -660,7 +660,7 @@ static char *write_saved_view(char *dst, const struct value *view, bool human)
     const struct value again = human ? cell.field->value(&cell) : unknown;
 
     if (again.type == VALUE_VIEW)
-        /* cppcheck-suppress returnDanglingLifetime ; the end of what is written to dst */
+        /* cppcheck-suppress returnDanglingLifetime ; dst is used further */
         return again.view.write(dst, &again, human);
     const struct text text = saved ? saved_text(cell.record->saved, saved) : (struct text){"", 0};
     return escape_text(dst, text.data, text.length, " ");
@@ -686,7 +686,7 @@ struct value saved_value(const struct cell *cell)
                    : saved_decode(cell->record->saved, saved, cell->field);
     if (cell->field == &field_count)
         return unknown;
-    if (cell->field->type == VALUE_NETWORK) /* of another field (field_network()) */
+    if (cell->field->type == VALUE_NETWORK) /* the prefix is in another field (field_network()) */
         return cell->field->value(cell);
     return can_compute(cell) ? cell->field->value(cell) : unknown;
 }

@@ -15,7 +15,7 @@ enum { HEAD_COLUMNS = 3, HEAD_TEXT = 256 };
 
 struct saved_maker {
     struct saved_columns columns;
-    struct text keys[SAVED_COLUMNS_MAX];   /* of the columns; their bytes are allocated */
+    struct text keys[SAVED_COLUMNS_MAX];   /* keys of the columns; their bytes are allocated */
     uint16_t after[SAVED_COLUMNS_MAX + 1]; /* the column that followed a column in the last row */
     /* What a row has in place of columns that it lacks: those of the head come first. */
     char head[HEAD_COLUMNS][HEAD_TEXT];

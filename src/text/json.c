@@ -38,7 +38,7 @@ struct json_reader {
     size_t capacity;       /* without the padding */
     size_t row, at, end;   /* in the buffer: start of the row, place of the scan, end of the data */
     const char *allowed;   /* the bytes that may follow between rows */
-    bool begun;            /* a byte came that is no white space */
+    bool begun;            /* a byte came that is not white space */
     bool in_array;         /* rows are elements of an array */
     bool in_row, skipping; /* skipping: searches a line that begins a row */
     bool line_begins;      /* while skipping */
@@ -49,7 +49,7 @@ struct json_reader {
     /* The row, as far as it was scanned. */
     enum json_expected expected;
     size_t token;     /* start of the string or of the nested value, from the start of the row */
-    unsigned depth;   /* of arrays and objects in the row, which is 1 itself */
+    unsigned depth;   /* open arrays and objects in the row, which is 1 itself */
     uint32_t objects; /* bit n: the array or object at depth n + 1 is an object */
     bool has_escape;  /* the string that is scanned has an escape */
     bool escaped;     /* a string of the row has an escape */

@@ -12,7 +12,7 @@
 
 enum {
     JSON_ROW_MAX = 1 << 20,  /* bytes of a row; a longer row is broken */
-    JSON_MEMBERS_MAX = 1024, /* of a row; a row with more members is broken */
+    JSON_MEMBERS_MAX = 1024, /* a row with more members is broken */
     JSON_DEPTH_MAX = 16,     /* arrays and objects inside of each other, in a row */
 };
 
@@ -22,7 +22,7 @@ enum json_type {
     JSON_STRING,
     JSON_TRUE,
     JSON_FALSE,
-    JSON_NESTED, /* an array or an object, as the input has it */
+    JSON_NESTED, /* an array or an object, as the input writes it */
 };
 
 /* One member of a row: offsets in json_row.text. Strings are without quotes and without escapes:
@@ -71,7 +71,7 @@ bool json_reader_is_empty(const struct json_reader *reader);
 
 /* The elements of a JSON_NESTED value, one after another. *rest: the value at first. Sets *element
  * to the next element, whose strings still have their escapes (json_unescape()), and, in an object,
- * *key to its key as JSON has it. Returns false after the last element. */
+ * *key to its key, escaped, too. Returns false after the last element. */
 struct json_element {
     struct text key, value;
     enum json_type type;

@@ -252,7 +252,7 @@ void made_record_init(struct made_record *made, uint8_t kind, struct bytes *byte
     made->owned_count = 0;
     record->kind = kinds[index].kind;
     record->before = NULL;
-    record->saved = NULL; /* the members are read, and not the columns of a saved row */
+    record->saved = NULL;    /* the members are read, and not the columns of a saved row */
     record->unavailable = 0; /* otherwise neither a filter nor its opposite may list it */
     record->rows %= MADE_ROWS_MAX + 1;
     record->has = fields_of(record->kind);

@@ -241,7 +241,7 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
 /* --- Marks ------------------------------------------------------------------------------------ */
 
-/* The longest time between two ticks that is no gap. Findings are noted once a minute.
+/* The longest time between two ticks that counts as no gap. Findings are noted once a minute.
  */
 static uint64_t usual_time(const struct recording *recording)
 {

@@ -87,8 +87,9 @@ static int question_take(const struct option *option, const char *argument, void
     char typed[64];
 
     if (option->id == OPTION_OPERAND && !option->name && !option->letter)
-        return *value == '-' ? question_refuse(question, "a word that is no option begins with '-'")
-                             : question_add(question, value, "", "", false);
+        return *value == '-'
+                   ? question_refuse(question, "a word that is not an option begins with '-'")
+                   : question_add(question, value, "", "", false);
     snprintf(typed, sizeof typed, "%s%s", option->name ? "--" : "-", name);
     if (text_among(dropped, name))
         return 0;

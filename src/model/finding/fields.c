@@ -28,7 +28,8 @@ static const struct field fields[] = {
     TEXT(evidence, finding.evidence, 0, "numbers, counters and rows that show the problem",
          .moving = true, .spaced = true),
     TEXT(advice, finding.advice, 0, "advice: what to do", .moving = true, .spaced = true),
-    TEXT(command, finding.command, 0, "a command line that shows more", .moving = true, .spaced = true),
+    TEXT(command, finding.command, 0, "a command line that shows more", .moving = true,
+         .spaced = true),
     TEXT(source, finding.source, 0, "tables, files and counters that the finding comes from",
          .moving = true, .spaced = true),
     /* `command` has another meaning in this table */

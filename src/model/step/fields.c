@@ -22,12 +22,14 @@ static struct value step_elapsed(const struct cell *cell)
 static const struct field fields[] = {
     WORD(step, step.step, step_name, 0, "step of the explanation: name, route ... answer",
          .key = true),
-    TEXT(result, step.result, 0, "what the step shows, in a sentence", .moving = true, .spaced = true),
+    TEXT(result, step.result, 0, "what the step shows, in a sentence", .moving = true,
+         .spaced = true),
     WORD(ending, step.ending, ending_name, STEP_ENDING,
          "answer: open (it can be made), ends (it cannot) or unknown"),
     TEXT(cause, step.cause, STEP_ENDING, "answer: name of the cause"),
     TEXT(advice, step.advice, STEP_ENDING, "answer: what to do", .spaced = true),
-    TEXT(command, step.command, STEP_ENDING, "answer: a command line that shows more", .spaced = true),
+    TEXT(command, step.command, STEP_ENDING, "answer: a command line that shows more",
+         .spaced = true),
     NAMED(protocol, step.protocol, flow_protocol_word, STEP_PROTOCOL, "protocol of the connection"),
     ADDRESS(remote_address, step.peer.address, STEP_PEER, "address that the connection leads to"),
     NUMBER(remote_port, step.peer.port, STEP_PEER, "port that the connection leads to"),
@@ -46,7 +48,8 @@ static const struct field fields[] = {
     COMPUTED(elapsed, VALUE_FINE, step_elapsed, STEP_TIME, "duration of the step, in seconds",
              MEMBER(step.elapsed), .unit = UNIT_SECONDS),
     WORD(error, step.error, connect_error_name, STEP_ERRNO, "error of connect(2)"),
-    TEXT(source, step.source, 0, "tables, files and probes that the step comes from", .spaced = true),
+    TEXT(source, step.source, 0, "tables, files and probes that the step comes from",
+         .spaced = true),
 };
 
 static const struct borrowed borrowed[] = {
