@@ -22,7 +22,7 @@ static uint8_t *packed_put_length(uint8_t *to, const struct saved_cell *cell)
     uint32_t length = cell->length;
     const bool fits = length < LENGTH_MORE;
 
-    *to++ = (uint8_t)(cell->type << LENGTH_BITS | (fits ? length : LENGTH_MORE));
+    *to++ = (uint8_t)((unsigned)cell->type << LENGTH_BITS | (fits ? length : LENGTH_MORE));
     for (; !fits && length >> GROUP_BITS; length >>= GROUP_BITS)
         *to++ = (uint8_t)(length | 1U << GROUP_BITS);
     if (!fits)

@@ -20,7 +20,7 @@ void saved_maker_set_head(struct saved_maker *maker, const struct saved_head *he
 
 /* Returns a row with the columns of `row`, valid until the next call. NULL: memory is short. Keys
  * that are not columns of the kind have cells without a field; a row of more than SAVED_COLUMNS_MAX
- * different keys loses the last. */
+ * different keys loses the last. A key above 256 bytes is no column. */
 const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct json_row *row);
 
 /* As saved_maker_row(), with the record of the row. */

@@ -11,7 +11,7 @@ _Static_assert((int)SAVED_ARRAY == (int)JSON_NESTED && (int)SAVED_FALSE == (int)
                    (int)SAVED_STRING == (int)JSON_STRING,
                "cells have the types of members");
 
-enum { HEAD_COLUMNS = 3, HEAD_TEXT = 256 };
+enum { HEAD_COLUMNS = 3, HEAD_TEXT = 256, KEY_MAX = 256 /* bytes of a column's name */ };
 
 struct saved_maker {
     struct saved_columns columns;
@@ -35,12 +35,14 @@ static const struct field *field_of_key(const struct saved_columns *columns, str
     return text_is(key, field_count.name) && (counted || !field) ? &field_count : field;
 }
 
-/* Adds a column. Returns its index, or SAVED_COLUMNS_MAX if there is no room. */
+/* Adds a column. Returns its index, or SAVED_COLUMNS_MAX if there is no room. A key above KEY_MAX
+ * bytes is no column: a row may have a key of 1 MiB, and the keys of all columns are kept. */
 static size_t add_column(struct saved_maker *maker, struct text key)
 {
     struct saved_columns *columns = &maker->columns;
     const size_t column = columns->count;
-    char *copy = column < SAVED_COLUMNS_MAX ? malloc(key.length + 1) : NULL;
+    char *copy =
+        column < SAVED_COLUMNS_MAX && key.length <= KEY_MAX ? malloc(key.length + 1) : NULL;
 
     if (!copy)
         return SAVED_COLUMNS_MAX;

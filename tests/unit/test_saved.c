@@ -417,6 +417,22 @@ static void the_last_of_duplicate_keys_counts(void **state)
     (void)state;
 }
 
+static void a_key_above_256_bytes_is_no_column(void **state)
+{
+    (void)state;
+    for (int length = 255; length <= 258; length++) {
+        char text[512];
+        struct record record;
+        snprintf(text, sizeof text, "{\"%0*d\":1,\"recv_q\":2}", length, 0);
+        struct saved_maker *maker = saved_record(&record, &kind_socket, text, NULL);
+        const bool kept = length <= 256;
+        const size_t head = 3; /* columns of the head: time, listing, host */
+        assert_int_equal(record.saved->columns->count, head + (kept ? 2 : 1));
+        assert_int_equal(record.socket.recv_q, 2);
+        saved_maker_destroy(maker);
+    }
+}
+
 static void a_group_stands_for_its_rows(void **state)
 {
     const struct saved_head head = {.counted = true};
@@ -527,6 +543,7 @@ int main(void)
         cmocka_unit_test(columns_of_the_listing_are_those_of_the_row_or_the_head),
         cmocka_unit_test(an_address_is_restored_with_its_family),
         cmocka_unit_test(the_last_of_duplicate_keys_counts),
+        cmocka_unit_test(a_key_above_256_bytes_is_no_column),
         cmocka_unit_test(a_group_stands_for_its_rows),
         cmocka_unit_test(filters_compare_columns_that_were_saved),
         cmocka_unit_test(what_was_not_saved_matches_no_filter),

@@ -55,7 +55,8 @@ static int compress_open(const struct record_segments *segments, const char *nam
                : -1;
 }
 
-/* Runs the program, and replaces the raw segment by its output. */
+/* Runs the program, and replaces the raw segment by its output. fdatasync() comes before the raw
+ * segment is removed: otherwise, a loss of power could leave an empty file and no raw segment. */
 static bool compress_replace(const struct record_segments *segments, const char *program,
                              const char *raw, const char *compressed)
 {
