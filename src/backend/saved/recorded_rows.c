@@ -440,7 +440,7 @@ int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *r
         if (i == cell && text_is(recorded_text(rows, row, RECORDED_STATE), "CLOSE"))
             scratch_put(
                 made, i, SAVED_STRING,
-                as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).data ? attempt : state));
+                as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).length ? attempt : state));
         else
             scratch_copy(made, i, row);
     return made ? recorded_rows_put(rows, scratch_end(made), time, true) : -ENOMEM;
