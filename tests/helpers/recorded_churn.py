@@ -22,7 +22,7 @@ import sys
 
 WORKERS = 5
 KEPT = 12  # connections that a process holds at most
-STEPS = 60  # between two moments, at most
+STEPS = 30  # between two moments, at most
 TICKS = 2  # ticks of the recorder between two moments, at most
 
 

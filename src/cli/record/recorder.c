@@ -96,6 +96,20 @@ static uint32_t recorder_hash(const struct recorder *recorder, const struct reco
     return (uint32_t)(hash ^ hash >> 32);
 }
 
+/* Reads both clocks. If another program runs between the two calls, the times of all rows would be
+ * wrong by this pause: then reads the clocks again, a few times at most. */
+static void recorder_read_clocks(struct recorder *recorder)
+{
+    enum { TRIES = 10 };
+    uint64_t elapsed = UINT64_MAX;
+
+    for (int i = 0; i < TRIES && elapsed > CLOCK_MILLISECOND; i++) {
+        recorder->monotonic = clock_nanoseconds(CLOCK_MONOTONIC);
+        recorder->realtime = clock_nanoseconds(CLOCK_REALTIME);
+        elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - recorder->monotonic;
+    }
+}
+
 /* The time of day at a moment of CLOCK_MONOTONIC. */
 static uint64_t recorder_time_at(const struct recorder *recorder, uint64_t monotonic)
 {
@@ -241,8 +255,7 @@ static void recorder_take_end(struct recorder *recorder, const struct recorded_s
         memcpy(&origin, bytes.data, sizeof origin);
     }
     if (origin.noted && copy.has & kind->event) {
-        const uint64_t time =
-            clock_nanoseconds(CLOCK_REALTIME) - (clock_nanoseconds(CLOCK_MONOTONIC) - origin.noted);
+        const uint64_t time = recorder_time_at(recorder, origin.noted);
         memcpy((char *)&copy + kind->received, &time, sizeof time);
     }
     recorder_write(recorder, output, output->whole, &copy, recorder->realtime);
@@ -420,8 +433,7 @@ static int recorder_tick(struct recorder *recorder, bool last)
         if (error)
             return error;
     }
-    recorder->monotonic = clock_nanoseconds(CLOCK_MONOTONIC);
-    recorder->realtime = clock_nanoseconds(CLOCK_REALTIME);
+    recorder_read_clocks(recorder);
     unseen_read(&recorder->unseen, recorder->live);
     error = live_read_ends(recorder->live, &recorder->report);
     error = error < 0 ? error : live_sample(recorder->live, &recorder->report);
@@ -465,8 +477,7 @@ static int recorder_wait(struct recorder *recorder, uint64_t until)
         if (ready > 0 && pollfds[1].revents)
             findings_read(&recorder->findings, &recorder->now->segment);
         if (ready > 0 && ready > !!pollfds[1].revents) {
-            recorder->monotonic = clock_nanoseconds(CLOCK_MONOTONIC);
-            recorder->realtime = clock_nanoseconds(CLOCK_REALTIME);
+            recorder_read_clocks(recorder);
             error = live_read_ends(recorder->live, &recorder->report);
             ends_at = recorder->monotonic + ENDS_PAUSE * CLOCK_MILLISECOND;
         }
