@@ -42,7 +42,8 @@
  *              has the row of its end
  * Sockets in TIME_WAIT have no rows: the connection was closed before.
  * Columns that a changed row lacks are as in the row before; columns that no row has are unknown.
- * With --no-remote no row has remote_address and remote_port. */
+ * With --no-remote no row has remote_address and remote_port, and whole rows have `local`: a reader
+ * makes this column of the addresses of both ends. */
 #ifndef FASTNET_RECORDING_H
 #define FASTNET_RECORDING_H
 

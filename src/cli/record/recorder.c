@@ -594,6 +594,8 @@ int recorder_run(struct listing_command *command, struct engine *engine, struct 
     recorder->first = true;
     recorder->outputs[0].segment.fd = recorder->outputs[1].segment.fd = -1;
     recorder_take_columns(recorder, RECORD_COLUMNS, &recorder->all);
+    if (recorder->command->no_remote) /* a reader makes it of both ends, and has only one */
+        recorder_take_columns(recorder, "local", &recorder->all);
     recorder_take_columns(recorder, MOVING, &recorder->moving);
     recorder_take_columns(recorder, FIXED, &recorder->fixed);
     status = recorder_open(recorder->command);
