@@ -144,7 +144,7 @@ static const char *differ(struct setup *setup, const char *old_rows, const char 
 static void equal_listings_have_no_difference(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, LISTENER(80, 12) LISTENER(443, 12),
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, LISTENER(80, 12) LISTENER(443, 12),
                                LISTENER(443, 12) LISTENER(80, 12)),
                         "");
 }
@@ -152,7 +152,7 @@ static void equal_listings_have_no_difference(void **state)
 static void rows_of_one_listing_are_opened_or_closed(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, LISTENER(80, 12) LISTENER(81, 12),
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, LISTENER(80, 12) LISTENER(81, 12),
                                LISTENER(443, 12) LISTENER(80, 12)),
                         "opened 443; closed 81");
 }
@@ -160,7 +160,7 @@ static void rows_of_one_listing_are_opened_or_closed(void **state)
 static void a_restart_is_one_replaced_row(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, LISTENER(80, 12), LISTENER(80, 15)),
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, LISTENER(80, 12), LISTENER(80, 15)),
                         "replaced 80 pid 12 -> 15");
     assert_string_equal(differ(&(struct setup){.old_boot = "a"}, LISTENER(80, 12, COOKIE(1)),
                                LISTENER(80, 15, COOKIE(2))),
@@ -176,7 +176,7 @@ static void a_restart_is_one_replaced_row(void **state)
 static void a_service_whose_workers_change_stays(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL},
+    assert_string_equal(differ(&(struct setup){.kind = NULL},
                                LISTENER(80, 12, WORKERS(WORKER(12) "," WORKER(40))),
                                LISTENER(80, 9, WORKERS(WORKER(9) "," WORKER(12)))),
                         "");
@@ -185,12 +185,12 @@ static void a_service_whose_workers_change_stays(void **state)
 static void listeners_that_share_a_port_are_paired(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL},
+    assert_string_equal(differ(&(struct setup){.kind = NULL},
                                LISTENER(80, 1) LISTENER(80, 2) LISTENER(80, 3),
                                LISTENER(80, 4) LISTENER(80, 3) LISTENER(80, 1)),
                         "replaced 80 pid 2 -> 4");
     assert_string_equal(
-        differ(&(struct setup){NULL}, LISTENER(80, 1) LISTENER(80, 2), LISTENER(80, 2)),
+        differ(&(struct setup){.kind = NULL}, LISTENER(80, 1) LISTENER(80, 2), LISTENER(80, 2)),
         "closed 80");
 }
 
@@ -220,7 +220,7 @@ static void a_connection_is_its_cookie_within_a_boot(void **state)
 static void moving_columns_are_compared_only_if_they_are_named(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, CONNECTION(5000, ESTABLISHED, "0"),
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, CONNECTION(5000, ESTABLISHED, "0"),
                                CONNECTION(5000, ESTABLISHED, "9")),
                         "");
     assert_string_equal(differ(&(struct setup){.named = "+recv_q"},
@@ -248,7 +248,8 @@ static void a_row_that_an_incomplete_listing_lacks_is_not_known(void **state)
 static void an_owner_that_nobody_found_is_no_difference(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, LISTENER(80, null), LISTENER(80, 15)), "");
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, LISTENER(80, null), LISTENER(80, 15)),
+                        "");
 }
 
 #define UDP_CLIENT(port, its_pid)                                                                  \
@@ -260,17 +261,18 @@ static void an_owner_that_nobody_found_is_no_difference(void **state)
 static void the_port_and_the_number_of_clients_are_no_difference(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, UDP_CLIENT(40000, 5),
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, UDP_CLIENT(40000, 5),
                                UDP_CLIENT(50000, 5) UDP_CLIENT(50001, 5)),
                         "");
-    assert_string_equal(differ(&(struct setup){NULL}, UDP_CLIENT(123, 5), UDP_CLIENT(124, 5)),
-                        "opened 124; closed 123");
+    assert_string_equal(
+        differ(&(struct setup){.kind = NULL}, UDP_CLIENT(123, 5), UDP_CLIENT(124, 5)),
+        "opened 124; closed 123");
 }
 
 static void columns_of_only_one_listing_are_not_compared(void **state)
 {
     (void)state;
-    assert_string_equal(differ(&(struct setup){NULL}, LISTENER(80, 1),
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, LISTENER(80, 1),
                                LISTENER(80, 1, ",\"uid\":0,\"family\":\"inet\"")),
                         "");
 }
