@@ -112,7 +112,7 @@ void question_read(struct question *question, const char *const *arguments)
     size_t from = has_command;
     int argc = 1;
 
-    *question = (struct question){.count = 0};
+    memset(question, 0, sizeof *question);
     if (!arguments || !*arguments) {
         snprintf(question->message, sizeof question->message, "it does not say how it was listed");
         return;
