@@ -75,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint64_t from = FIRST + data[1] / 4 * CLOCK_SECOND;
     const struct recording_query asked = {
         .directory = directory,
-        .span = {from, from + data[1] % 4 * 10 * CLOCK_SECOND},
+        .span = {from, from + data[1] % 4 * (10 * CLOCK_SECOND)},
         .ended = data[0] & 1,
         .findings = data[0] & 2,
     };

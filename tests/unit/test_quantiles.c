@@ -116,7 +116,8 @@ static void blocks_that_fit_the_levels_are_within_one_percent(void **state)
     (void)state;
     assert_non_null(numbers);
     for (size_t i = 0; i < MANY; i++)
-        numbers[i] = i / QUANTILES_EXACT % 2 ? 2 * i : UINT64_MAX / 2 + (i % 2 ? i : 2 * MANY - i);
+        numbers[i] =
+            i / QUANTILES_EXACT % 2 ? 2 * i : UINT64_MAX / 2 + (i % 2 ? i : UINT64_C(2) * MANY - i);
     check_numbers(numbers, MANY, MANY / 100);
     free(numbers);
 }

@@ -46,6 +46,7 @@ static const char *json_of(const struct field *field)
         [VALUE_SOCKET_NAME] = "\"\\u0000name@\"",
         [VALUE_NAME] = "\"somebody\"",
         [VALUE_ADDRESS] = "\"2001:db8::1\"",
+        /* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one long text */
         [VALUE_OWNERS] = "[{\"pid\":17,\"fd\":3,\"name\":\"sshd\"},"
                          "{\"pid\":204,\"tid\":205,\"fd\":12,\"name\":\"a \\\"b\\\"\"},"
                          "{\"pid\":null,\"name\":\"kernel\"},{\"pid\":9,\"fd\":1,\"name\":null}]",

@@ -190,7 +190,7 @@ static void old_segments_are_removed(void **state)
 
     for (unsigned hours = 5; hours-- > 0;)
         recorded_add(recorded, 10, hours);
-    recorded->segments.keep_seconds = 2 * HOUR;
+    recorded->segments.keep_seconds = UINT64_C(2) * HOUR;
     segments_tidy(&recorded->segments, NOW * CLOCK_SECOND);
     assert_string_equal(recorded_numbers(recorded), "3 4 5");
 }
