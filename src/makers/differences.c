@@ -50,7 +50,7 @@ struct compared_rows {
     size_t count, capacity;
 };
 
-/* One of the two listings. */
+/* The old or the new listing that is compared, and its rows. */
 struct compared_side {
     struct saved_source *source;
     struct report report;

@@ -15,3 +15,11 @@ const struct kind *kind_at(size_t i)
 {
     return POINTER_AT(kinds, i);
 }
+
+const struct kind *kind_by_name(struct text name)
+{
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (text_is(name, kinds[i]->name))
+            return kinds[i];
+    return NULL;
+}

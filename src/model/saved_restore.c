@@ -395,34 +395,3 @@ bool saved_has_basics(const struct record *record)
             return false;
     return restoring;
 }
-
-/* --- Kinds ------------------------------------------------------------------------------------ */
-
-const struct kind *kind_by_name(struct text name)
-{
-    static const struct kind *const kinds[] = {
-        &kind_socket,
-        &kind_flow,
-        &kind_expectation,
-        &kind_flow_statistics,
-        &kind_flow_usage,
-        &kind_neighbour,
-        &kind_neighbour_usage,
-        &kind_counter,
-        &kind_group,
-        &kind_route,
-        &kind_interface,
-        &kind_queue,
-        &kind_qdisc,
-        &kind_finding,
-        &kind_drop,
-        &kind_step,
-        &kind_summary,
-        &kind_traffic,
-    };
-
-    for (size_t i = 0; i < COUNT(kinds); i++)
-        if (text_is(name, kinds[i]->name))
-            return kinds[i];
-    return NULL;
-}

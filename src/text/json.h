@@ -25,8 +25,9 @@ enum json_type {
     JSON_NESTED, /* an array or an object, as the input writes it */
 };
 
-/* One member of a row: offsets in json_row.text. Strings are without quotes and without escapes:
- * those of JSON, and those that escape_json() adds for readers (\xHH and \\). */
+/* A key of a row with its value: offsets and lengths in json_row.text, in bytes. Strings have no
+ * quotes, and their escapes are undone: the escapes of JSON, and \xHH and \\, which escape_json()
+ * adds for readers. */
 struct json_member {
     uint32_t key, key_length;
     uint32_t value, length;

@@ -309,7 +309,7 @@ static void aggregates_are_columns_that_say_what_they_are(void **state)
     assert_int_equal(listing->aggregates[5].millionths, 950000);
     assert_int_equal(resolved.command.shown[5]->type, VALUE_FINE);
     assert_int_equal(resolved.command.shown[5]->unit, UNIT_SECONDS);
-    assert_int_equal(resolved.command.shown[6]->type, VALUE_DECIMAL); /* of whole numbers */
+    assert_int_equal(resolved.command.shown[6]->type, VALUE_DECIMAL); /* an average of integers */
     assert_int_equal(resolved.command.shown[7]->type, VALUE_TIME);
     assert_int_equal(resolved.command.shown[15]->type, VALUE_NUMBER);
     assert_int_equal(resolved.command.shown[15]->unit, UNIT_NONE);

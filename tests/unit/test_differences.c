@@ -17,7 +17,7 @@ struct listing_double {
     const char *rows;
     struct saved_head head;
     bool incomplete;
-    const char *next_host; /* of the rows after the first row, which have a head of their own */
+    const char *next_host; /* host in a second head, which follows the first row; or NULL */
     struct saved_maker *maker;
 };
 
@@ -63,7 +63,7 @@ static void double_destroy(struct saved_source *source)
     saved_maker_destroy(((struct listing_double *)(void *)source)->maker);
 }
 
-/* What was passed on: "CHANGE PORT WHAT; ..." */
+/* The differences as one text: "CHANGE PORT WHAT; ..." */
 struct found {
     const struct kind *kind;
     const char *shown; /* a column */

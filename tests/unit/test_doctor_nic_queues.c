@@ -28,7 +28,7 @@ struct scene {
     size_t count;
     uint8_t severity[KEPT_MAX];
     char summaries[KEPT_MAX][TEXT_SIZE], evidence[KEPT_MAX][TEXT_SIZE], advice[KEPT_MAX][TEXT_SIZE];
-    char command[TEXT_SIZE]; /* of the last finding */
+    char command[TEXT_SIZE]; /* command of the last finding */
 };
 
 static void copy(char text[TEXT_SIZE], struct text from)

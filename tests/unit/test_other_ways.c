@@ -25,7 +25,7 @@ struct ways_world {
     uint8_t xdp;
     uint16_t fou; /* family */
     bool has_port;
-    int error; /* of the dump of interfaces */
+    int error; /* result of the dump of interfaces */
 };
 
 static void add_text(struct wire *wire, uint16_t type, const char *text)

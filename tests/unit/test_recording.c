@@ -25,7 +25,7 @@ struct reel {
     unsigned number, rows;
     /* Results: a line for each row, sorted by nothing; and the reports. */
     char shown[SHOWN], columns[128];
-    char host[64]; /* of the head after a listing */
+    char host[64]; /* host in the head of the source after a listing */
     struct report report;
     int result;
 };
@@ -671,7 +671,7 @@ static void findings_are_those_of_the_moment(void **state)
     struct reel *reel = *state;
 
     record_three(reel);
-    row(reel, "changed", 30, 2, ""); /* of the tick, but the findings come before its mark */
+    row(reel, "changed", 30, 2, ""); /* a row of the tick; findings come before its mark */
     record_findings(reel, 21, "a");
     reel->rows = 1;
     mark(reel, "tick", 30);
@@ -754,7 +754,7 @@ static void a_segment_of_another_kind_or_version_is_refused(void **state)
     mark(reel, "frame", 1);
     assert_string_equal(listed(reel, 1), "");
     assert_non_null(strstr(reel->report.lines[0], "made by a newer fastnet, 9.0.0"));
-    assert_string_equal(reel->host, ""); /* of the segment that was read last */
+    assert_string_equal(reel->host, ""); /* the last segment names no host */
     segment(reel, 2);
     rewind(reel->file);
     fputs("{\"cookie\":1}\n", reel->file);
