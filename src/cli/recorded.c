@@ -37,7 +37,7 @@ int recorded_check(const struct common *common)
                            : common->proc_root               ? "--proc-root"
                            : common->backend != BACKEND_AUTO ? "--backend"
                            : common->owners != OWNERS_AUTO   ? "--owners"
-                                                             : NULL;
+                                                             : common_wait_option(common);
 
     if (!recorded_is_wanted(common))
         return common->record ? common_misuse(common, "--record needs --at or --between") : 0;

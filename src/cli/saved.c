@@ -40,7 +40,7 @@ static const char *from_conflict(const struct common *common)
            : common->backend != BACKEND_AUTO ? "--backend"
            : common->owners != OWNERS_AUTO   ? "--owners"
            : common->explain                 ? "--explain"
-                                             : NULL;
+                                             : common_wait_option(common);
 }
 
 int saved_check(struct common *common)
