@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the old listing are kept packed. A row of the new listing that equals one of them
- * needs no memory; every other new row waits until both listings were read, because a later row may
- * fit an old row better. */
+/* Both listings are read and kept packed. Then rows are matched by sorting keys of both: a later row
+ * may fit better than an earlier row. */
 #include "fastnet/differences.h"
 
 #include <errno.h>
@@ -10,7 +9,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
-#include "fastnet/hash_table.h"
 #include "fastnet/owners.h"
 #include "fastnet/query.h"
 #include "fastnet/report.h"
@@ -19,9 +17,9 @@
 enum { OLD, NOW, SIDES };
 enum { HEADS_MAX = 1024, WHAT_MAX = 2048 };
 
-/* How an old row is found. By object: the same object of the kernel. Exactly: the same place, and
- * all compared columns are equal. By place: another row has its place. */
-enum find { FIND_OBJECT, FIND_EXACT, FIND_PLACE, FINDS };
+/* How rows of both listings are matched, in this order. By object: the same object of the kernel.
+ * Exactly: the same place, and all compared columns are equal. By place: the same place. */
+enum match_by { BY_OBJECT, BY_ALL, BY_PLACE, MATCHES };
 
 /* Numbers of fields (field_at()). */
 struct field_list {
@@ -29,32 +27,26 @@ struct field_list {
     size_t count;
 };
 
-/* A row of the old listing, or a row of the new listing that waits. */
 struct compared_row {
     const struct packed_row *packed;
     uint64_t object, place, digest; /* hashes; object and place can be 0: the row has none */
-    uint32_t next[FINDS];           /* old rows: 1 + the index of the next row with this key */
-    uint32_t partner;               /* new rows: 1 + the index of the old row */
-    uint32_t host;                  /* a hash */
+    struct compared_row *partner;   /* new rows: the old row */
+    uint32_t host, boot;            /* hashes */
     bool matched, by_object, client, connection;
 };
 
-/* Old rows with one key. */
-struct rows_of_key {
-    uint64_t key; /* must be first */
-    uint32_t first;
-};
-
-struct compared_rows {
-    struct compared_row *rows;
-    size_t count, capacity;
+/* A row with the key by which it is matched. */
+struct keyed_row {
+    _Alignas(8) uint64_t key; /* aligned, so that the struct has 16 bytes on 32-bit machines */
+    struct compared_row *row;
 };
 
 /* The old or the new listing that is compared, and its rows. */
 struct compared_side {
     struct saved_source *source;
     struct report report;
-    struct compared_rows rows;
+    struct compared_row *rows;
+    size_t count, capacity;
     uint64_t hosts[HEADS_MAX], boots[HEADS_MAX]; /* hashes of its heads */
     size_t heads;
     uint64_t time, listing; /* the numbers in the last head */
@@ -64,7 +56,6 @@ struct compared_side {
 struct difference_columns {
     struct difference_columns *next;
     const struct saved_columns *of;
-    size_t count; /* columns of `of` that were added */
     struct saved_columns made;
 };
 
@@ -78,11 +69,8 @@ struct differences {
     struct field_list object, place, place_of_client, named, peer, holder;
     struct field_list compared, compared_of_client;
     uint64_t seed;
-    bool found_built[FINDS];
-    struct hash_table found[FINDS]; /* elements: struct rows_of_key */
-    struct hash_table clients;      /* places of clients that both listings have: uint64_t */
-    struct rows memory;
-    struct row_builder old, now, built;
+    struct packed_rows memory;
+    struct row_builder builders[SIDES];
     struct difference_columns *columns;
     record_fn fn; /* this and the next member: of the current run */
     void *arg;
@@ -286,107 +274,150 @@ static struct compared_row compared_row_of(const struct differences *differences
     compared.digest = hash_cells(
         seed, row, compared.client ? &differences->compared_of_client : &differences->compared);
     compared.host = side->heads ? (uint32_t)side->hosts[side->heads - 1] : 0;
+    compared.boot = (uint32_t)boot;
     return compared;
 }
 
-static struct compared_row *rows_of_side_add(struct differences *differences,
-                                             struct compared_rows *rows,
-                                             const struct compared_row *row,
-                                             const struct saved_row *saved)
+static int side_take(struct differences *differences, struct compared_side *side,
+                     const struct record *record)
 {
+    const int error = side_take_head(differences, side);
     const struct packed_row *packed =
-        rows->count < UINT32_MAX / 2 ? packed_row_add(&differences->memory, saved) : NULL;
-    struct compared_row *added = packed ? ARRAY_ADD(rows->rows, rows->count, rows->capacity) : NULL;
+        error ? NULL : packed_row_add(&differences->memory, record);
+    struct compared_row *added = packed ? ARRAY_ADD(side->rows, side->count, side->capacity) : NULL;
 
     if (!added)
-        return NULL;
-    *added = *row;
+        return error ? error : -ENOMEM;
+    *added = compared_row_of(differences, side, record);
     added->packed = packed;
-    return added;
+    return 0;
 }
 
-/* --- Finding old rows ------------------------------------------------------------------------- */
-
-/* The host belongs to the place only if the old listing has several hosts: two machines can be
- * compared with each other. */
-static uint64_t key_of_place(const struct differences *differences, const struct compared_row *row)
+static int take_old(const struct record *record, void *arg)
 {
-    return differences->sides[OLD].heads > 1 ? hash_word(row->place, row->host) : row->place;
+    struct differences *differences = arg;
+
+    return side_take(differences, &differences->sides[OLD], record);
 }
 
-/* The key by which the row is found; 0: it cannot be found so. */
-static uint64_t difference_key(const struct differences *differences, enum find by,
-                               const struct compared_row *row)
+static int take_now(const struct record *record, void *arg)
 {
-    if (by == FIND_OBJECT)
+    struct differences *differences = arg;
+
+    return side_take(differences, &differences->sides[NOW], record);
+}
+
+/* Reads one listing. Problems make it incomplete. Returns 0, -ENOMEM or -ECANCELED. */
+static int side_read(struct differences *differences, size_t of, const struct query *query,
+                     record_fn fn)
+{
+    struct compared_side *side = &differences->sides[of];
+    struct query own = *query;
+    int error;
+
+    own.report = &side->report;
+    own.saved = side->source;
+    own.where = NULL;
+    error = side->source->read(side->source, &own, fn, differences);
+    differences->summary.incomplete[of] =
+        differences->options.incomplete[of] || side->report.partial || error < 0;
+    for (size_t i = 0; i < side->report.count; i++)
+        report_note(query->report, "%s", side->report.lines[i]);
+    if (error < 0 && error != -ECANCELED && error != -ENOMEM)
+        report_note(query->report, "cannot read the %s listing: %s", of == OLD ? "old" : "new",
+                    strerror(-error));
+    return error == -ENOMEM || error == -ECANCELED ? error : 0;
+}
+
+/* --- Matching --------------------------------------------------------------------------------- */
+
+/* The key by which the row is matched; 0: the row has none. The host belongs to the place only if
+ * the old listing has several hosts: two machines can be compared with each other. */
+static uint64_t match_key(const struct differences *differences, enum match_by by,
+                          const struct compared_row *row)
+{
+    const bool of_host = differences->sides[OLD].heads > 1;
+    const uint64_t place = of_host ? hash_word(row->place, row->host) : row->place;
+
+    if (by == BY_OBJECT)
         return row->object;
-    if (by == FIND_PLACE)
-        return row->place ? key_of_place(differences, row) : 0;
-    return hash_word(key_of_place(differences, row), row->digest);
+    if (by == BY_PLACE)
+        return row->place ? place : 0;
+    return hash_word(place, row->digest);
 }
 
-/* Collects the old rows that have no partner yet, by their key. */
-static int found_build(struct differences *differences, enum find by)
+/* Sorts the rows that are not matched yet. With BY_PLACE also matched clients: their place shows
+ * that both listings have the client. */
+static int side_sort(const struct differences *differences, size_t of, enum match_by by,
+                     struct keyed_row **sorted, size_t *count)
 {
-    struct compared_rows *rows = &differences->sides[OLD].rows;
+    const struct compared_side *side = &differences->sides[of];
 
-    differences->found_built[by] = true;
-    for (size_t i = rows->count; i-- > 0;) {
-        struct compared_row *row = &rows->rows[i];
-        const uint64_t key = difference_key(differences, by, row);
-        if (row->matched || !key)
-            continue;
-        struct rows_of_key *of = hash_table_find_number(&differences->found[by], key, key);
-        if (!of && (of = hash_table_add(&differences->found[by], key, sizeof *of)))
-            of->key = key;
-        if (!of)
-            return -ENOMEM;
-        row->next[by] = of->first;
-        of->first = (uint32_t)i + 1;
+    *count = 0;
+    *sorted = reallocarray(NULL, side->count, sizeof **sorted);
+    if (!*sorted)
+        return side->count ? -ENOMEM : 0;
+    for (size_t i = 0; i < side->count; i++) {
+        struct compared_row *row = &side->rows[i];
+        const uint64_t key = match_key(differences, by, row);
+        if (key && (!row->matched || (by == BY_PLACE && row->client)))
+            (*sorted)[(*count)++] = (struct keyed_row){key, row};
     }
-    return 0;
+    return sort_numbers(*sorted, *count, offsetof(struct keyed_row, key));
 }
 
-/* Returns the next old row without a partner that has the key of `row`, and its partner; or NULL.
- */
-static int found_take(struct differences *differences, enum find by, const struct compared_row *row,
-                      struct compared_row **old)
+/* Returns the number of rows at the start that have the key of the first row. */
+static size_t rows_alike(const struct keyed_row *rows, size_t count)
 {
-    const uint64_t key = difference_key(differences, by, row);
-    const int error = differences->found_built[by] ? 0 : found_build(differences, by);
-    struct rows_of_key *of =
-        key && !error ? hash_table_find_number(&differences->found[by], key, key) : NULL;
+    size_t alike = 1;
 
-    *old = NULL;
-    while (of && of->first && !*old) {
-        struct compared_row *first = &differences->sides[OLD].rows.rows[of->first - 1];
-        of->first = first->next[by];
-        *old = first->matched ? NULL : first;
+    while (alike < count && rows[alike].key == rows->key)
+        alike++;
+    return alike;
+}
+
+/* Matches rows of one key, in their order. Clients that are left need no partner, because their
+ * number is not compared. */
+static void rows_match(struct keyed_row *old, size_t old_count, struct keyed_row *now,
+                       size_t now_count, enum match_by by)
+{
+    for (size_t i = 0, j = 0;; i++, j++) {
+        while (i < old_count && old[i].row->matched)
+            i++;
+        while (j < now_count && now[j].row->matched)
+            j++;
+        if (i >= old_count || j >= now_count)
+            break;
+        now[j].row->partner = old[i].row;
+        now[j].row->by_object = by == BY_OBJECT;
+        old[i].row->matched = now[j].row->matched = true;
     }
+    for (size_t i = 0; i < old_count; i++)
+        old[i].row->matched |= old[i].row->client;
+    for (size_t j = 0; j < now_count; j++)
+        now[j].row->matched |= now[j].row->client;
+}
+
+static int differences_match(const struct differences *differences, enum match_by by)
+{
+    struct keyed_row *old = NULL, *now = NULL;
+    size_t old_count, now_count;
+    int error = side_sort(differences, OLD, by, &old, &old_count);
+
+    if (!error)
+        error = side_sort(differences, NOW, by, &now, &now_count);
+    for (size_t i = 0, j = 0; !error && i < old_count && j < now_count;) {
+        const size_t alike = rows_alike(old + i, old_count - i);
+        const size_t alike_now = rows_alike(now + j, now_count - j);
+        if (old[i].key == now[j].key)
+            rows_match(old + i, alike, now + j, alike_now, by);
+        const bool both = old[i].key == now[j].key, first = old[i].key < now[j].key;
+        i += both || first ? alike : 0;
+        j += both || !first ? alike_now : 0;
+    }
+    free(old);
+    free(now);
     return error;
-}
-
-/* Notes that an old row has a partner, and that both listings have this client. */
-static int row_match(struct differences *differences, struct compared_row *old)
-{
-    const uint64_t key = key_of_place(differences, old);
-    uint64_t *client;
-
-    old->matched = true;
-    if (!old->client || hash_table_find_number(&differences->clients, key, key))
-        return 0;
-    client = hash_table_add(&differences->clients, key, sizeof *client);
-    if (!client)
-        return -ENOMEM;
-    *client = key;
-    return 0;
-}
-
-static bool is_known_client(const struct differences *differences, const struct compared_row *row)
-{
-    const uint64_t key = key_of_place(differences, row);
-
-    return row->client && hash_table_find_number(&differences->clients, key, key);
 }
 
 /* --- Comparing two rows ----------------------------------------------------------------------- */
@@ -475,200 +506,70 @@ static void what_append(const struct differences *differences, const struct save
             what->length + (size_t)added < WHAT_MAX ? what->length + (size_t)added : WHAT_MAX - 1;
 }
 
-/* Compares two rows. Sets *change, and describes the differences in `what`. Returns false if there
- * is no difference. what: empty, with room for WHAT_MAX bytes. */
-static bool rows_compare(const struct differences *differences, const struct compared_row *old,
-                         const struct compared_row *now, const struct saved_row *old_row,
-                         const struct saved_row *new_row, enum difference *change,
+/* True if both rows are connections of one place and one boot, but not the same connection. */
+static bool is_next_connection(const struct compared_row *old, const struct compared_row *now)
+{
+    return now->connection && old->boot == now->boot && old->object && now->object &&
+           old->object != now->object;
+}
+
+/* Describes the columns that differ in `what`, which is empty and has room for WHAT_MAX bytes.
+ * stays: the holder stays, so columns of owners are not compared. */
+static void rows_compare(const struct differences *differences, const struct field_list *fields,
+                         const struct saved_row *old, const struct saved_row *now, bool stays,
                          struct text *what)
 {
-    const struct field_list *fields =
-        old->client && now->client ? &differences->compared_of_client : &differences->compared;
-    const bool stays = holder_stays(differences, old_row, new_row);
-
     for (size_t i = 0; i < fields->count; i++) {
         const size_t number = fields->numbers[i];
         if ((!stays || !field_at(differences->of, number)->owner) &&
-            cells_differ(differences, old_row, new_row, number))
-            what_append(differences, old_row, new_row, number, what);
+            cells_differ(differences, old, now, number))
+            what_append(differences, old, now, number, what);
     }
-    *change = stays ? DIFFERENCE_CHANGED : DIFFERENCE_REPLACED;
-    if (what->length || !now->connection || !old->object || !now->object ||
-        old->object == now->object)
-        return what->length;
-    for (size_t i = 0; i < differences->object.count; i++)
-        what_append(differences, old_row, new_row, differences->object.numbers[i], what);
-    *change = DIFFERENCE_REPLACED;
-    return what->length;
-}
-
-/* --- Reading ---------------------------------------------------------------------------------- */
-
-static int take_old(const struct record *record, void *arg)
-{
-    struct differences *differences = arg;
-    struct compared_side *side = &differences->sides[OLD];
-    const int error = side_take_head(differences, side);
-
-    if (error)
-        return error;
-    const struct compared_row row = compared_row_of(differences, side, record);
-    return rows_of_side_add(differences, &side->rows, &row, record->saved) ? 0 : -ENOMEM;
-}
-
-/* True if objects of this new row can be found among the old rows: both are of one boot. */
-static bool has_boot_of_old(const struct differences *differences)
-{
-    const struct compared_side *old = &differences->sides[OLD], *now = &differences->sides[NOW];
-    const uint64_t boot = now->heads ? now->boots[now->heads - 1] : 0;
-    bool found = false;
-
-    for (size_t i = 0; i < old->heads && boot && !found; i++)
-        found = old->boots[i] == boot;
-    return found;
-}
-
-/* Compares a new row with the old row of the same object. Returns 1 if nothing differs, else 0. */
-static int is_same_object(struct differences *differences, const struct compared_row *old,
-                          const struct compared_row *row, const struct saved_row *new_row)
-{
-    char space[WHAT_MAX] = "";
-    struct text what = {.data = space};
-    const struct saved_row *old_row;
-    enum difference change;
-
-    if (old->digest == row->digest && old->place == row->place)
-        return 1;
-    old_row = packed_row_unpack(old->packed, &differences->old);
-    return old_row ? !rows_compare(differences, old, row, old_row, new_row, &change, &what)
-                   : -ENOMEM;
-}
-
-static int take_now(const struct record *record, void *arg)
-{
-    struct differences *differences = arg;
-    struct compared_side *side = &differences->sides[NOW];
-    struct compared_row *old = NULL, row, *added;
-    int error = side_take_head(differences, side), same = 1;
-
-    if (error)
-        return error;
-    row = compared_row_of(differences, side, record);
-    const bool by_object = row.object && has_boot_of_old(differences);
-    error = found_take(differences, by_object ? FIND_OBJECT : FIND_EXACT, &row, &old);
-    if (!error && old)
-        error = row_match(differences, old);
-    if (!error && old && by_object)
-        same = is_same_object(differences, old, &row, record->saved);
-    if (error || same < 0 || (old && same))
-        return error ? error : same < 0 ? same : 0;
-    added = rows_of_side_add(differences, &side->rows, &row, record->saved);
-    if (!added)
-        return -ENOMEM;
-    added->by_object = by_object && old;
-    added->partner = old ? (uint32_t)(old - differences->sides[OLD].rows.rows) + 1 : 0;
-    return 0;
-}
-
-/* Reads one listing. Problems make it incomplete. Returns 0 or -ENOMEM. */
-static int side_read(struct differences *differences, size_t of, const struct query *query,
-                     record_fn fn)
-{
-    struct compared_side *side = &differences->sides[of];
-    struct query own = *query;
-    int error;
-
-    own.report = &side->report;
-    own.saved = side->source;
-    own.where = NULL;
-    error = side->source->read(side->source, &own, fn, differences);
-    differences->summary.incomplete[of] =
-        differences->options.incomplete[of] || side->report.partial || error < 0;
-    for (size_t i = 0; i < side->report.count; i++)
-        report_note(query->report, "%s", side->report.lines[i]);
-    if (error < 0 && error != -ECANCELED && error != -ENOMEM)
-        report_note(query->report, "cannot read the %s listing: %s", of == OLD ? "old" : "new",
-                    strerror(-error));
-    return error == -ENOMEM || error == -ECANCELED ? error : 0;
-}
-
-/* Finds partners of new rows that wait: first equal rows, then rows of the same place. */
-static int differences_match(struct differences *differences)
-{
-    static const enum find ways[] = {FIND_EXACT, FIND_PLACE};
-    struct compared_rows *rows = &differences->sides[NOW].rows;
-    int error = 0;
-
-    for (size_t way = 0; way < COUNT(ways); way++)
-        for (size_t i = 0; i < rows->count && !error; i++) {
-            struct compared_row *row = &rows->rows[i], *old;
-            if (row->partner)
-                continue;
-            error = found_take(differences, ways[way], row, &old);
-            if (!error && old) {
-                row->partner = (uint32_t)(old - differences->sides[OLD].rows.rows) + 1;
-                error = row_match(differences, old);
-            }
-        }
-    return error;
 }
 
 /* --- Rows of differences ---------------------------------------------------------------------- */
 
 enum { ADDED_COLUMNS = 2 }; /* change and what: the first cells, and the last fields */
 
-/* Adds the columns that `of` has had since the last call. */
-static void columns_extend(struct differences *differences, struct difference_columns *columns)
-{
-    const struct kind *kind = &differences->kind.kind;
-    const size_t own = kind->field_count - ADDED_COLUMNS;
-    const struct field *field;
-
-    columns->count = columns->of->count;
-    columns->made.count = columns->of->count + ADDED_COLUMNS;
-    if (columns->made.count > SAVED_COLUMNS_MAX)
-        columns->made.count = SAVED_COLUMNS_MAX;
-    for (size_t i = 0; (field = field_at(kind, i < own ? i : i + ADDED_COLUMNS)); i++) {
-        const size_t number = i < own ? i : i + ADDED_COLUMNS;
-        const size_t column = columns->of->place[i];
-        if (!column || column + ADDED_COLUMNS > SAVED_COLUMNS_MAX)
-            continue;
-        columns->made.place[number] = (uint16_t)(column + ADDED_COLUMNS);
-        columns->made.fields[column + ADDED_COLUMNS - 1] = field;
-    }
-}
-
+/* Returns the columns of differences between rows with the columns `of`; NULL: memory is short. */
 static const struct saved_columns *columns_for(struct differences *differences,
                                                const struct saved_columns *of)
 {
+    const struct kind *kind = &differences->kind.kind;
+    const size_t own = kind->field_count - ADDED_COLUMNS;
     struct difference_columns *columns = differences->columns;
+    const struct field *field;
 
     while (columns && columns->of != of)
         columns = columns->next;
-    if (!columns) {
-        const struct kind *kind = &differences->kind.kind;
-        const size_t own = kind->field_count - ADDED_COLUMNS;
-        columns = calloc(1, sizeof *columns);
-        if (!columns)
-            return NULL;
-        columns->next = differences->columns;
-        differences->columns = columns;
-        columns->of = of;
-        columns->made.kind = kind;
-        columns->made.head = of->head;
-        for (size_t i = 0; i < ADDED_COLUMNS; i++) {
-            columns->made.fields[i] = &kind->fields[own + i];
-            columns->made.place[own + i] = (uint16_t)(i + 1);
-        }
+    if (columns)
+        return &columns->made;
+    columns = calloc(1, sizeof *columns);
+    if (!columns)
+        return NULL;
+    columns->next = differences->columns;
+    differences->columns = columns;
+    columns->of = of;
+    columns->made.kind = kind;
+    columns->made.head = of->head;
+    columns->made.count = of->count + ADDED_COLUMNS;
+    if (columns->made.count > SAVED_COLUMNS_MAX)
+        columns->made.count = SAVED_COLUMNS_MAX;
+    for (size_t i = 0; (field = field_at(kind, i)); i++) {
+        const bool is_added = i >= own && i < own + ADDED_COLUMNS;
+        const size_t place = of->place[i < own ? i : i - ADDED_COLUMNS];
+        const size_t column = is_added ? i - own + 1 : place ? place + ADDED_COLUMNS : 0;
+        if (!column || column > SAVED_COLUMNS_MAX)
+            continue;
+        columns->made.place[i] = (uint16_t)column;
+        columns->made.fields[column - 1] = field;
     }
-    if (columns->count < of->count)
-        columns_extend(differences, columns);
     return &columns->made;
 }
 
 /* Passes on a row with its change. what: NULL data if it was opened or closed. */
 static int difference_emit(struct differences *differences, enum difference change,
-                           struct text what, const struct saved_row *row)
+                           struct text what, const struct compared_row *row)
 {
     const struct kind *kind = &differences->kind.kind;
     const struct field *field = &kind->fields[kind->field_count - ADDED_COLUMNS];
@@ -676,9 +577,12 @@ static int difference_emit(struct differences *differences, enum difference chan
         {SAVED_STRING, as_text(field->word(change))},
         {what.data ? SAVED_STRING : SAVED_NULL, what},
     };
-    const struct saved_columns *columns = row ? columns_for(differences, row->columns) : NULL;
+    const struct saved_columns *columns =
+        columns_for(differences, packed_row_columns(row->packed));
     const struct saved_row *built =
-        columns ? row_build(&differences->built, columns, added, ADDED_COLUMNS, row) : NULL;
+        columns ? packed_row_unpack(&differences->memory, row->packed, &differences->builders[NOW],
+                                    columns, added, ADDED_COLUMNS)
+                : NULL;
     struct record record;
 
     if (!built)
@@ -693,50 +597,65 @@ static int difference_emit(struct differences *differences, enum difference chan
 static int emit_alone(struct differences *differences, const struct compared_row *row,
                       size_t lacking)
 {
-    if (is_known_client(differences, row))
-        return 0;
     if (differences->summary.incomplete[lacking]) {
         differences->summary.unknown[!lacking]++;
         return 0;
     }
     return difference_emit(differences, lacking == OLD ? DIFFERENCE_OPENED : DIFFERENCE_CLOSED,
-                           (struct text){.data = NULL},
-                           packed_row_unpack(row->packed, &differences->now));
+                           (struct text){.data = NULL}, row);
+}
+
+static const struct saved_row *row_unpack(struct differences *differences, size_t of,
+                                          const struct compared_row *row)
+{
+    return packed_row_unpack(&differences->memory, row->packed, &differences->builders[of],
+                             packed_row_columns(row->packed), NULL, 0);
 }
 
 /* A new row and its partner. If both listings are incomplete, nobody knows whether two rows of one
  * place follow each other. */
 static int emit_pair(struct differences *differences, const struct compared_row *row)
 {
-    const struct compared_row *old = &differences->sides[OLD].rows.rows[row->partner - 1];
-    const struct saved_row *old_row = packed_row_unpack(old->packed, &differences->old);
-    const struct saved_row *new_row = packed_row_unpack(row->packed, &differences->now);
+    const struct compared_row *old = row->partner;
+    const struct field_list *fields =
+        old->client && row->client ? &differences->compared_of_client : &differences->compared;
+    struct difference_summary *summary = &differences->summary;
+    const bool is_next = is_next_connection(old, row);
     char space[WHAT_MAX] = "";
     struct text what = {.data = space};
-    enum difference change;
 
-    if (!old_row || !new_row)
-        return -ENOMEM;
-    if (!rows_compare(differences, old, row, old_row, new_row, &change, &what))
+    if (old->digest == row->digest && old->place == row->place && !is_next)
         return 0;
-    if (!row->by_object && differences->summary.incomplete[OLD] &&
-        differences->summary.incomplete[NOW]) {
-        differences->summary.unknown[OLD]++;
-        differences->summary.unknown[NOW]++;
+    const struct saved_row *before = row_unpack(differences, OLD, old);
+    const struct saved_row *after = row_unpack(differences, NOW, row);
+    if (!before || !after)
+        return -ENOMEM;
+    const bool stays = holder_stays(differences, before, after);
+    rows_compare(differences, fields, before, after, stays, &what);
+    const bool replaced = !stays || (is_next && !what.length);
+    if (is_next && !what.length)
+        rows_compare(differences, &differences->object, before, after, false, &what);
+    if (!what.length)
+        return 0;
+    if (!row->by_object && summary->incomplete[OLD] && summary->incomplete[NOW]) {
+        summary->unknown[OLD]++;
+        summary->unknown[NOW]++;
         return 0;
     }
-    return difference_emit(differences, change, what, new_row);
+    return difference_emit(differences, replaced ? DIFFERENCE_REPLACED : DIFFERENCE_CHANGED, what,
+                           row);
 }
 
 static int differences_emit(struct differences *differences)
 {
-    const struct compared_rows *old = &differences->sides[OLD].rows;
-    const struct compared_rows *now = &differences->sides[NOW].rows;
+    const struct compared_side *old = &differences->sides[OLD], *now = &differences->sides[NOW];
     int result = 0;
 
     for (size_t i = 0; i < now->count && result >= 0; i++)
-        result = now->rows[i].partner ? emit_pair(differences, &now->rows[i])
-                                      : emit_alone(differences, &now->rows[i], OLD);
+        if (now->rows[i].partner)
+            result = emit_pair(differences, &now->rows[i]);
+        else if (!now->rows[i].matched)
+            result = emit_alone(differences, &now->rows[i], OLD);
     for (size_t i = 0; i < old->count && result >= 0; i++)
         if (!old->rows[i].matched)
             result = emit_alone(differences, &old->rows[i], NOW);
@@ -754,8 +673,8 @@ static int differences_read(struct saved_source *source, const struct query *que
     differences->arg = arg;
     if (result == 0)
         result = side_read(differences, NOW, query, take_now);
-    if (result == 0)
-        result = differences_match(differences);
+    for (enum match_by by = 0; by < MATCHES && result == 0; by++)
+        result = differences_match(differences, by);
     if (result == 0)
         result = differences_emit(differences);
     return result == -ECANCELED && differences->summary.refused ? 0 : result;
@@ -802,20 +721,15 @@ void differences_destroy(struct differences *differences)
         return;
     for (size_t i = 0; i < SIDES; i++) {
         saved_source_close(differences->sides[i].source);
-        free(differences->sides[i].rows.rows);
+        free(differences->sides[i].rows);
+        free(differences->builders[i].row);
     }
-    for (size_t i = 0; i < FINDS; i++)
-        hash_table_finish(&differences->found[i]);
-    hash_table_finish(&differences->clients);
     while (differences->columns) {
         struct difference_columns *next = differences->columns->next;
         free(differences->columns);
         differences->columns = next;
     }
-    row_builder_finish(&differences->old);
-    row_builder_finish(&differences->now);
-    row_builder_finish(&differences->built);
-    rows_clear(&differences->memory);
+    packed_rows_finish(&differences->memory);
     free(differences);
 }
 
