@@ -5,26 +5,19 @@
 #include <string.h>
 
 #include "fastnet/array.h"
+#include "model/saved.h"
 
-/* A packed cell: its type in three bits, and its length in five bits. A length that does not fit
- * follows in seven bits a byte, the lowest first; the highest bit says that another byte follows.
- * Then come the bytes of the cell. Cells that equal those of the base are packed together: as the
+/* A packed cell: its type, its length, and its bytes. A length that does not fit in a byte is
+ * LENGTH_LONG and four more bytes. Cells that equal those of the base are packed together: as the
  * type PACKED_EQUAL, with the number of cells as the length. */
-enum { LENGTH_BITS = 5, LENGTH_MORE = (1 << LENGTH_BITS) - 1, GROUP_BITS = 7 };
-enum { LENGTH_BYTES_MAX = 1 + 5, PACKED_EQUAL = 7 };
+enum { LENGTH_LONG = UINT8_MAX, CELL_BYTES_MAX = 2 + sizeof(uint32_t), PACKED_EQUAL = UINT8_MAX };
 
 struct packed_row {
-    const struct saved_columns *columns;
     uint32_t size;  /* bytes of the unpacked row */
     uint16_t count; /* cells, at most SAVED_COLUMNS_MAX */
     uint8_t base;   /* index in packed_rows.bases */
     uint8_t bytes[];
 };
-
-static struct text packed_text(const struct saved_row *row, size_t i)
-{
-    return (struct text){(const char *)row + row->cells[i].offset, row->cells[i].length};
-}
 
 /* Returns the index of the base with the members of the record. If there are too many, it is any
  * base. PACKED_BASES: memory is short. */
@@ -50,35 +43,31 @@ static size_t packed_equal(const struct saved_row *row, const struct saved_row *
     const size_t from = i;
 
     while (i < row->count && i < base->count && base->cells[i].type == row->cells[i].type &&
-           text_equal(packed_text(row, i), packed_text(base, i)))
+           text_equal(saved_text(row, &row->cells[i]), saved_text(base, &base->cells[i])))
         i++;
     return i - from;
 }
 
 static uint8_t *packed_put_length(uint8_t *to, unsigned type, size_t length)
 {
-    const bool fits = length < LENGTH_MORE;
+    const uint32_t whole = (uint32_t)length;
 
-    *to++ = (uint8_t)(type << LENGTH_BITS | (fits ? length : LENGTH_MORE));
-    for (; !fits && length >> GROUP_BITS; length >>= GROUP_BITS)
-        *to++ = (uint8_t)(length | 1U << GROUP_BITS);
-    if (!fits)
-        *to++ = (uint8_t)length;
-    return to;
+    *to++ = (uint8_t)type;
+    *to++ = whole < LENGTH_LONG ? (uint8_t)whole : LENGTH_LONG;
+    if (whole < LENGTH_LONG)
+        return to;
+    memcpy(to, &whole, sizeof whole);
+    return to + sizeof whole;
 }
 
-static const uint8_t *packed_take_length(const uint8_t *from, unsigned *type, size_t *length)
+static const uint8_t *packed_take_length(const uint8_t *from, unsigned *type, uint32_t *length)
 {
-    *type = *from >> LENGTH_BITS;
-    *length = *from++ & LENGTH_MORE;
-    if (*length < LENGTH_MORE)
+    *type = *from++;
+    *length = *from++;
+    if (*length < LENGTH_LONG)
         return from;
-    *length = 0;
-    for (unsigned shift = 0;; shift += GROUP_BITS) {
-        *length |= (size_t)(*from & ((1U << GROUP_BITS) - 1)) << shift;
-        if (!(*from++ >> GROUP_BITS))
-            return from;
-    }
+    memcpy(length, from, sizeof *length);
+    return from + sizeof *length;
 }
 
 /* Packs the cells into `to`, which has room for them. Returns the end. */
@@ -86,7 +75,7 @@ static uint8_t *packed_put(uint8_t *to, const struct saved_row *row, const struc
 {
     for (size_t i = 0; i < row->count;) {
         const size_t equal = packed_equal(row, base, i);
-        const struct text text = packed_text(row, i);
+        const struct text text = saved_text(row, &row->cells[i]);
         if (equal) {
             to = packed_put_length(to, PACKED_EQUAL, equal);
             i += equal;
@@ -100,47 +89,36 @@ static uint8_t *packed_put(uint8_t *to, const struct saved_row *row, const struc
     return to;
 }
 
+/* Makes rows->space larger. Returns false if memory is short. */
+static bool packed_space(struct packed_rows *rows, size_t size)
+{
+    char *space = array_with_room(rows->space, &rows->capacity, size, 1);
+
+    if (space)
+        rows->space = space;
+    return space;
+}
+
 const struct packed_row *packed_row_add(struct packed_rows *rows, const struct record *record)
 {
     const struct saved_row *row = record->saved;
-    const size_t most = row->size + row->count * LENGTH_BYTES_MAX;
     const size_t base = packed_base_of(rows, record);
-    uint8_t *space = array_with_room(rows->space, &rows->capacity, most, 1);
-    struct packed_row *packed = NULL;
     size_t unpacked = sizeof *row + row->count * sizeof *row->cells;
 
-    if (!space || base == PACKED_BASES)
+    if (base == PACKED_BASES || !packed_space(rows, row->size + row->count * CELL_BYTES_MAX))
         return NULL;
-    rows->space = space;
     for (size_t i = 0; i < row->count; i++)
         unpacked += row->cells[i].length + 1;
+    uint8_t *space = (uint8_t *)rows->space;
     const size_t size = (size_t)(packed_put(space, row, rows->bases[base].row) - space);
-    packed = rows_allocate(&rows->memory, sizeof *packed + size);
+    struct packed_row *packed = rows_allocate(&rows->memory, sizeof *packed + size);
     if (!packed)
         return NULL;
-    *packed = (struct packed_row){.columns = row->columns,
-                                  .size = (uint32_t)unpacked,
-                                  .count = (uint16_t)row->count,
-                                  .base = (uint8_t)base};
+    packed->size = (uint32_t)unpacked;
+    packed->count = (uint16_t)row->count;
+    packed->base = (uint8_t)base;
     memcpy(packed->bytes, space, size);
     return packed;
-}
-
-const struct saved_columns *packed_row_columns(const struct packed_row *packed)
-{
-    return packed->columns;
-}
-
-/* Empties the row of the builder, with room for `count` cells in `size` bytes. */
-static struct saved_row *row_begin(struct row_builder *builder, size_t count, size_t size)
-{
-    struct saved_row *row = array_with_room(builder->row, &builder->capacity, size + 8, 1);
-
-    if (!row)
-        return NULL;
-    builder->row = row;
-    *row = (struct saved_row){.size = (uint32_t)(sizeof *row + count * sizeof *row->cells)};
-    return row;
 }
 
 /* Adds a cell, with a NUL after it. */
@@ -156,25 +134,25 @@ static void row_put(struct saved_row *row, unsigned type, struct text text)
     row->size += (uint32_t)text.length + 1;
 }
 
-const struct saved_row *packed_row_unpack(const struct packed_rows *rows,
-                                          const struct packed_row *packed,
-                                          struct row_builder *builder,
+const struct saved_row *packed_row_unpack(struct packed_rows *rows, const struct packed_row *packed,
                                           const struct saved_columns *columns,
-                                          const struct built_cell *first, size_t count)
+                                          const struct text *first, size_t count)
 {
     const struct saved_row *base = rows->bases[packed->base].row;
     const uint8_t *from = packed->bytes;
-    size_t size = packed->size + count * sizeof *base->cells, length;
+    size_t size = packed->size + count * sizeof *base->cells + sizeof(uint64_t);
+    uint32_t length;
     unsigned type;
 
     for (size_t i = 0; i < count; i++)
-        size += first[i].text.length + 1;
-    struct saved_row *row = row_begin(builder, count + packed->count, size);
-    if (!row)
+        size += first[i].length + 1;
+    if (!packed_space(rows, size))
         return NULL;
-    row->columns = columns;
+    struct saved_row *row = (struct saved_row *)(void *)rows->space;
+    *row = (struct saved_row){.columns = columns};
+    row->size = (uint32_t)(sizeof *row + (count + packed->count) * sizeof *row->cells);
     for (size_t i = 0; i < count; i++)
-        row_put(row, first[i].type, first[i].text);
+        row_put(row, first[i].data ? SAVED_STRING : SAVED_NULL, first[i]);
     while (row->count < count + packed->count) {
         from = packed_take_length(from, &type, &length);
         if (type != PACKED_EQUAL) {
@@ -182,10 +160,10 @@ const struct saved_row *packed_row_unpack(const struct packed_rows *rows,
             from += length;
         } else
             for (size_t i = row->count - count, end = i + length; i < end; i++)
-                row_put(row, base->cells[i].type, packed_text(base, i));
+                row_put(row, base->cells[i].type, saved_text(base, &base->cells[i]));
     }
     for (; row->size % 8; row->size++)
-        ((char *)row)[row->size] = '\0';
+        rows->space[row->size] = '\0';
     return row;
 }
 
@@ -193,5 +171,4 @@ void packed_rows_finish(struct packed_rows *rows)
 {
     rows_clear(&rows->memory);
     free(rows->space);
-    *rows = (struct packed_rows){.capacity = 0};
 }
