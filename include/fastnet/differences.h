@@ -50,7 +50,8 @@ enum difference {
     DIFFERENCE_CHANGED,
 };
 
-enum { DIFFERENCE_FIELDS_MAX = 320 };
+/* DIFFERENCE_COLUMNS: `change` and `what` */
+enum { DIFFERENCE_FIELDS_MAX = 320, DIFFERENCE_COLUMNS = 2 };
 
 /* A kind with the fields of another kind, then `change` and `what`. No field needs a lookup. */
 struct difference_kind {
@@ -60,6 +61,11 @@ struct difference_kind {
 
 /* Makes dst->kind from kind `of`. */
 void difference_kind_init(struct difference_kind *dst, const struct kind *of);
+
+/* Makes the columns of rows with `change` and `what` before the columns `of`. kind: of differences.
+ */
+void difference_columns_init(struct saved_columns *dst, const struct kind *kind,
+                             const struct saved_columns *of);
 
 /* True if diff compares the column although no option names it: its value stays as it is until
  * somebody changes something. False for counters, gauges, times, views and names of hosts. */
@@ -71,7 +77,7 @@ struct difference_options {
     const char *named; /* columns to compare in any case, as --columns has them; or NULL */
     /* Refuses a head whose question is not that of the first old head. Returns the message, or
      * NULL. May be NULL. */
-    const char *(*refuses)(void *arg, const struct saved_head *head, bool is_old);
+    const char *(*refuses)(void *arg, const struct saved_head *head);
     void *arg;
 };
 

@@ -54,6 +54,7 @@ struct recording {
     bool overflow; /* pending rows were dropped */
 
     uint64_t last;             /* time of the last mark that was applied; 0: none */
+    bool stopped;              /* nothing was recorded from `last` to the next frame */
     bool over;                 /* a mark after the span was read */
     bool done;                 /* later marks have no rows of the span */
     bool in_span;              /* the state at the begin of the span was reached */
@@ -242,24 +243,28 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
 /* --- Marks ------------------------------------------------------------------------------------ */
 
-/* The longest time between two ticks that counts as no gap. Findings are noted once a minute.
- */
+/* The longest time after the last mark that counts as no gap. Findings are noted once a minute. */
 static uint64_t usual_time(const struct recording *recording)
 {
     return recording->query.findings ? 150 * CLOCK_SECOND
+           : recording->stopped      ? 0
                                      : 2 * recording->interval + LATE_MAX * CLOCK_SECOND;
 }
 
+/* Notes a gap between the last mark and `to`. Before the first mark, the gap begins with the span.
+ */
 static void note_gap(struct recording *recording, uint64_t to)
 {
-    if (!recording->last || to <= recording->last ||
-        to - recording->last <= usual_time(recording) || to < recording->query.span.from)
+    const uint64_t begin = recording->query.span.from;
+    const uint64_t from = recording->last ? recording->last : begin;
+
+    if (to <= from || to - from <= usual_time(recording) || to < begin)
         return;
     if (!recording->gaps++) {
-        recording->gap_from = recording->last;
+        recording->gap_from = from;
         recording->gap_to = to;
     }
-    recording->gaps_time += to - recording->last;
+    recording->gaps_time += to - from;
 }
 
 /* Reports problems of a mark. */
@@ -320,8 +325,10 @@ static int recording_take_mark(struct recording *recording, const struct segment
         error = apply_tick(recording, mark->time);
     else if (!recording->over)
         error = apply_frame(recording, mark->time);
-    if (!recording->over)
+    if (!recording->over) {
         recording->last = mark->time;
+        recording->stopped = false;
+    }
     return error;
 }
 
@@ -382,6 +389,8 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     struct recording_mark mark = {.complete = mark_is_true(row, "complete")};
     int error = 0;
 
+    if (mark_is_named(row, "end"))
+        recording->stopped = !mark_is_true(row, "continues");
     if (findings ? !mark_is_named(row, "findings") : !tick && !mark_is_named(row, "frame"))
         return 0;
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
@@ -573,6 +582,7 @@ static int read_span(struct recording *recording)
 
     while (first < count && !segment_files_cover(&recording->segments, first, span->from, span->to))
         first++;
+    recording->stopped = first == 0; /* no segment before it */
     for (size_t i = first; i < count; i++)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)

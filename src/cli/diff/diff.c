@@ -181,12 +181,11 @@ static int diff_open_both(struct diff_command *command)
 }
 
 /* For difference_options: refuses a further head that asks for other rows. */
-static const char *diff_refuses(void *arg, const struct saved_head *head, bool is_old)
+static const char *diff_refuses(void *arg, const struct saved_head *head)
 {
     struct diff_command *command = arg;
     struct question *question = &command->other;
 
-    (void)is_old;
     question_read(question, head->arguments);
     if (head->counted)
         return "one of the listings has groups of --count-by, not rows";
