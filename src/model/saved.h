@@ -27,6 +27,20 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
 const struct saved_row *saved_maker_record(struct saved_maker *maker, const struct json_row *row,
                                            struct record *record);
 
+/* Memory for one row that is made at a time; the owner frees `row`. All zeroes: none yet. */
+struct saved_row_room {
+    struct saved_row *row;
+    size_t capacity;
+};
+
+/* Begins a row with `count` cells, of which it has none yet, and room for `bytes` bytes of values.
+ * NULL: memory is short. Until saved_row_end(), row->size is the place of the next value. */
+struct saved_row *saved_row_begin(struct saved_row_room *room, const struct saved_columns *columns,
+                                  size_t count, size_t bytes);
+void saved_row_put(struct saved_row *row, size_t cell, enum saved_type type, struct text text);
+/* Returns the row, which is valid until the next saved_row_begin(). */
+struct saved_row *saved_row_end(struct saved_row *row);
+
 /* --- Inside of the room ----------------------------------------------------------------------- */
 
 enum {

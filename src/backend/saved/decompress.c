@@ -160,6 +160,9 @@ void decompress_finish(struct decompress *decompress)
 {
     if (decompress->socket < 0)
         return;
+    /* close(2) would not end the connection: a process that was started later, for other files, has
+     * a copy of the descriptor */
+    (void)shutdown(decompress->socket, SHUT_RDWR);
     close(decompress->socket);
     decompress->socket = -1;
     while (waitpid(decompress->process, NULL, 0) < 0 && errno == EINTR)

@@ -9,7 +9,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/text.h"
 
-enum { ROW_ALIGNMENT = 8, NUMBER_ROOM = 32, DEAD_FEW = 4096 };
+enum { NUMBER_ROOM = 32, DEAD_FEW = 4096 };
 
 /* A row that exists. */
 struct recorded_row {
@@ -123,56 +123,13 @@ uint64_t recorded_birth(const struct recorded_rows *rows, const struct saved_row
 
 /* --- Making rows ------------------------------------------------------------------------------ */
 
-/* Begins to make a row with `count` cells, and room for `bytes`. Returns NULL if memory is short.
- */
-static struct saved_row *scratch_begin(struct recorded_rows *rows,
-                                       const struct saved_columns *columns, size_t count,
-                                       size_t bytes)
-{
-    const size_t header = sizeof(struct saved_row) + count * sizeof(struct saved_cell);
-    const size_t size = header + bytes + count + ROW_ALIGNMENT;
-    struct saved_row *row;
-
-    if (size > rows->scratch_size) {
-        char *larger = size <= UINT32_MAX ? realloc(rows->scratch, 2 * size) : NULL;
-        if (!larger)
-            return NULL;
-        rows->scratch = larger;
-        rows->scratch_size = 2 * size;
-    }
-    row = (struct saved_row *)(void *)rows->scratch;
-    *row = (struct saved_row){.columns = columns};
-    row->size = (uint32_t)header;
-    row->count = (uint32_t)count;
-    return row;
-}
-
-static void scratch_put(struct saved_row *row, size_t cell, enum saved_type type, struct text text)
-{
-    row->cells[cell] = (struct saved_cell){
-        .offset = row->size, .length = (uint32_t)text.length & 0x1fffffff, .type = type & 7};
-    if (text.length)
-        memcpy((char *)row + row->size, text.data, text.length);
-    row->size += (uint32_t)text.length;
-    ((char *)row)[row->size++] = '\0'; /* names are strings */
-}
-
-static void scratch_copy(struct saved_row *row, size_t cell, const struct saved_row *from)
+static void row_copy_cell(struct saved_row *row, size_t cell, const struct saved_row *from)
 {
     const struct saved_cell source = recorded_cell(from, cell);
 
     if (source.offset)
-        scratch_put(row, cell, source.type,
-                    (struct text){(const char *)from + source.offset, source.length});
-    else
-        row->cells[cell] = source;
-}
-
-static struct saved_row *scratch_end(struct saved_row *row)
-{
-    while (row->size % ROW_ALIGNMENT)
-        ((char *)row)[row->size++] = '\0';
-    return row;
+        saved_row_put(row, cell, source.type,
+                      (struct text){(const char *)from + source.offset, source.length});
 }
 
 static struct saved_row *row_copy(const struct saved_row *row)
@@ -180,20 +137,6 @@ static struct saved_row *row_copy(const struct saved_row *row)
     struct saved_row *copy = malloc(row->size);
 
     return copy ? memcpy(copy, row, row->size) : NULL;
-}
-
-/* Makes a row with the columns of `change`, and the columns of `row` that `change` does not have.
- */
-static struct saved_row *row_changed(struct recorded_rows *rows, const struct saved_row *row,
-                                     const struct saved_row *change)
-{
-    const size_t count = row->count > change->count ? row->count : change->count;
-    struct saved_row *made =
-        scratch_begin(rows, change->columns, count, (size_t)row->size + change->size);
-
-    for (size_t i = 0; made && i < count; i++)
-        scratch_copy(made, i, recorded_cell(change, i).offset ? change : row);
-    return made ? scratch_end(made) : NULL;
 }
 
 /* True if the column is about processes, `row` does not know it, and `later` does. */
@@ -204,6 +147,27 @@ static bool is_owner_known_later(const struct saved_row *row, const struct saved
 
     return field && field->lookups & (NEED_ANY_OWNERS | NEED_CGROUPS) &&
            recorded_cell(row, i).type == SAVED_NULL && recorded_cell(later, i).type != SAVED_NULL;
+}
+
+static bool is_changed(const struct saved_row *row, const struct saved_row *change, size_t i)
+{
+    (void)row;
+    return recorded_cell(change, i).offset;
+}
+
+/* Makes a row with the columns of `later` for which takes() is true; the others are those of `row`.
+ */
+static struct saved_row *
+row_merged(struct recorded_rows *rows, const struct saved_row *row, const struct saved_row *later,
+           bool (*takes)(const struct saved_row *row, const struct saved_row *later, size_t i))
+{
+    const size_t count = row->count > later->count ? row->count : later->count;
+    struct saved_row *made =
+        saved_row_begin(&rows->room, later->columns, count, (size_t)row->size + later->size);
+
+    for (size_t i = 0; made && i < count; i++)
+        row_copy_cell(made, i, takes(row, later, i) ? later : row);
+    return made ? saved_row_end(made) : NULL;
 }
 
 /* --- Rows as they were ------------------------------------------------------------------------ */
@@ -231,8 +195,8 @@ static int row_pass(struct recorded_rows *rows, const struct saved_row *row, uin
     const size_t age = cell_of(rows, row->columns, RECORDED_AGE);
     const size_t event = cell_of(rows, row->columns, RECORDED_EVENT);
     const size_t when = cell_of(rows, row->columns, RECORDED_TIME);
-    struct saved_row *made =
-        scratch_begin(rows, row->columns, row->count, row->size + (size_t)row->count * NUMBER_ROOM);
+    struct saved_row *made = saved_row_begin(&rows->room, row->columns, row->count,
+                                             row->size + (size_t)row->count * NUMBER_ROOM);
 
     for (size_t i = 0; made && i < row->count; i++) {
         char text[NUMBER_ROOM];
@@ -241,21 +205,21 @@ static int row_pass(struct recorded_rows *rows, const struct saved_row *row, uin
                                        ? row_growth(row, first, field, text)
                                        : (struct text){NULL, 0};
         if (growth.length)
-            scratch_put(made, i, SAVED_NUMBER, growth);
+            saved_row_put(made, i, SAVED_NUMBER, growth);
         else if (i == age && birth && birth <= time)
-            scratch_put(
+            saved_row_put(
                 made, i, SAVED_NUMBER,
                 (struct text){
                     text, (size_t)(text_seconds(text, (time - birth) / CLOCK_MILLISECOND) - text)});
         else if (i == when)
-            scratch_put(made, i, SAVED_STRING,
-                        (struct text){text, (size_t)(text_time(text, time) - text)});
+            saved_row_put(made, i, SAVED_STRING,
+                          (struct text){text, (size_t)(text_time(text, time) - text)});
         else if (i == event)
-            made->cells[i] = (struct saved_cell){.type = SAVED_NULL};
+            continue; /* the row has no event */
         else
-            scratch_copy(made, i, row);
+            row_copy_cell(made, i, row);
     }
-    return made ? fn(scratch_end(made), arg) : -ENOMEM;
+    return made ? fn(saved_row_end(made), arg) : -ENOMEM;
 }
 
 int recorded_rows_pass(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
@@ -406,7 +370,7 @@ int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, u
     slot->row->frame = rows->frame;
     if (!slot->row->birth)
         slot->row->birth = recorded_birth(rows, row, time);
-    const struct saved_row *by = whole ? row : row_changed(rows, slot->row->row, row);
+    const struct saved_row *by = whole ? row : row_merged(rows, slot->row->row, row, is_changed);
     return by ? recorded_replace(rows, slot->row, by) : -ENOMEM;
 }
 
@@ -414,19 +378,15 @@ int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row 
 {
     struct recorded_slot *slot = recorded_find(rows, row);
     const struct saved_row *before = slot ? slot->row->row : NULL;
-    struct saved_row *made;
+    const struct saved_row *made;
     size_t i = 0;
 
     while (before && i < row->count && !is_owner_known_later(before, row, i))
         i++;
     if (!before || i == row->count)
         return 0;
-    const size_t count = before->count > row->count ? before->count : row->count;
-    made = scratch_begin(rows, row->columns, count, (size_t)before->size + row->size);
-    for (i = 0; made && i < count; i++)
-        scratch_copy(made, i,
-                     i < row->count && is_owner_known_later(before, row, i) ? row : before);
-    return made ? recorded_replace(rows, slot->row, scratch_end(made)) : -ENOMEM;
+    made = row_merged(rows, before, row, is_owner_known_later);
+    return made ? recorded_replace(rows, slot->row, made) : -ENOMEM;
 }
 
 int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *row, uint64_t time)
@@ -434,16 +394,16 @@ int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *r
     static const char state[] = "ESTABLISHED", attempt[] = "SYN_SENT";
     const size_t cell = cell_of(rows, row->columns, RECORDED_STATE);
     struct saved_row *made =
-        scratch_begin(rows, row->columns, row->count, row->size + sizeof state);
+        saved_row_begin(&rows->room, row->columns, row->count, row->size + sizeof state);
 
     for (size_t i = 0; made && i < row->count; i++)
         if (i == cell && text_is(recorded_text(rows, row, RECORDED_STATE), "CLOSE"))
-            scratch_put(
+            saved_row_put(
                 made, i, SAVED_STRING,
                 as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).length ? attempt : state));
         else
-            scratch_copy(made, i, row);
-    return made ? recorded_rows_put(rows, scratch_end(made), time, true) : -ENOMEM;
+            row_copy_cell(made, i, row);
+    return made ? recorded_rows_put(rows, saved_row_end(made), time, true) : -ENOMEM;
 }
 
 int recorded_rows_remove(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
@@ -500,6 +460,6 @@ int recorded_rows_each(struct recorded_rows *rows, uint64_t time, recorded_fn fn
 void recorded_rows_finish(struct recorded_rows *rows)
 {
     (void)recorded_rows_clear(rows, 0, NULL, NULL);
-    free(rows->scratch);
-    rows->scratch = NULL;
+    free(rows->room.row);
+    rows->room = (struct saved_row_room){.row = NULL};
 }

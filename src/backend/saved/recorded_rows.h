@@ -6,6 +6,7 @@
 
 #include "fastnet/hash_table.h"
 #include "fastnet/saved.h"
+#include "model/saved.h"
 
 /* The columns that have a meaning here, as numbers of fields (field_at()). */
 enum recorded_column {
@@ -30,8 +31,7 @@ struct recorded_rows {
     size_t dead;    /* elements of the table whose rows have ended */
     unsigned frame; /* number of the last frame */
     uint64_t span;  /* rows show the growth of their counters since then; 0: no growth */
-    char *scratch;  /* a row that is made */
-    size_t scratch_size;
+    struct saved_row_room room; /* for rows that are made */
 };
 
 /* keys: names of the columns that identify a row; NULL ends them. A row without the first column
