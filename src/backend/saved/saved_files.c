@@ -23,9 +23,7 @@ enum { PROBLEMS_MAX = 3 /* broken rows of a file that get a line of their own */
 /* The file that is read now. */
 struct open_file {
     const char *name;
-    int fd;         /* -1: no file is open */
-    int compressed; /* the file itself, if `fd` is that of its decompressed bytes; else -1 */
-    struct json_reader *reader;
+    struct row_file bytes;
     uint64_t rows;     /* rows of the listing so far */
     uint64_t problems; /* broken rows, and rows of another kind */
     size_t columns;    /* number of columns in the last row that was compared with the kind */
@@ -151,31 +149,9 @@ static int file_open(struct saved_files *files, const struct file_name *named)
     const int fd = file_open_named(named);
     const char *name = strcmp(named->name, "-") == 0 ? "stdin" : named->name;
 
-    *file = (struct open_file){.name = name, .fd = fd, .compressed = -1};
+    *file = (struct open_file){.name = name};
     mark_forget_head(&files->mark, file->name);
-    if (fd < 0)
-        return fd;
-    if (decompress_is_needed(name)) {
-        file->compressed = fd;
-        file->fd = decompress_open(&files->decompress, name, fd);
-    }
-    if (file->fd < 0) {
-        close(fd);
-        return file->fd;
-    }
-    file->reader = json_reader_create(file->fd);
-    return file->reader ? 0 : -ENOMEM;
-}
-
-static void file_close(struct open_file *file)
-{
-    json_reader_destroy(file->reader);
-    file->reader = NULL;
-    if (file->fd >= 0)
-        close(file->fd);
-    if (file->compressed >= 0)
-        close(file->compressed);
-    file->fd = file->compressed = -1;
+    return fd < 0 ? fd : row_file_open(&file->bytes, &files->decompress, name, fd);
 }
 
 /* Reports a listing without an end: rows may be missing. */
@@ -188,22 +164,13 @@ static void report_unended(struct open_file *file, struct report *report)
 }
 
 /* Closes the file after its last row, and reports which rows are missing. */
-static void file_end(struct saved_files *files, struct report *report)
+static void file_end(struct open_file *file, struct report *report)
 {
-    struct open_file *file = &files->file;
-    const bool is_compressed = file->compressed >= 0;
-
     report_unended(file, report);
     if (file->problems > PROBLEMS_MAX)
         report_loss(report, "%s: %" PRIu64 " more rows cannot be read", file->name,
                     file->problems - PROBLEMS_MAX);
-    file_close(file);
-    const int status = is_compressed ? decompress_end(&files->decompress) : 0;
-    if (status == 127)
-        report_loss(report, "%s: %s is not installed", file->name, files->decompress.program);
-    else if (status)
-        report_loss(report, "%s: %s cannot read the whole file", file->name,
-                    files->decompress.program);
+    row_file_close(&file->bytes, report);
 }
 
 static void report_row(struct open_file *file, uint64_t line, const char *problem,
@@ -216,7 +183,7 @@ static void report_row(struct open_file *file, uint64_t line, const char *proble
 static void report_broken(struct open_file *file, struct report *report)
 {
     uint64_t line = 0;
-    const char *problem = json_reader_problem(file->reader, &line);
+    const char *problem = json_reader_problem(file->bytes.reader, &line);
 
     report_row(file, line, problem, report);
 }
@@ -488,9 +455,9 @@ static int files_step(struct saved_files *files, struct report *report)
 {
     struct open_file *file = &files->file;
 
-    if (!file->reader)
+    if (!file->bytes.reader)
         return files_open_next(files, report);
-    const int result = json_reader_next(file->reader, &files->row);
+    const int result = json_reader_next(file->bytes.reader, &files->row);
     if (result == -ENOMEM)
         return result;
     if (result == -EBADMSG) {
@@ -498,10 +465,10 @@ static int files_step(struct saved_files *files, struct report *report)
     } else if (result <= 0) {
         if (result < 0)
             report_loss(report, "%s: %s", file->name, strerror(-result));
-        else if (json_reader_is_empty(file->reader))
+        else if (json_reader_is_empty(file->bytes.reader))
             report_loss(report, "%s: is empty, so rows may be missing (a saved listing has a head)",
                         file->name);
-        file_end(files, report);
+        file_end(file, report);
     } else if (mark_is(&files->row)) {
         return files_take_mark(files, report) < 0 ? -ENOMEM : 1;
     } else if (!file->skipped) {
@@ -568,7 +535,8 @@ static void files_destroy(struct saved_source *source)
 {
     struct saved_files *files = (struct saved_files *)source;
 
-    file_close(&files->file);
+    if (files->file.bytes.reader)
+        row_file_close(&files->file.bytes, NULL);
     decompress_finish(&files->decompress);
     saved_maker_destroy(files->maker);
     mark_forget_head(&files->mark, "");
@@ -622,7 +590,7 @@ struct saved_source *saved_files_open(const char *const *names, size_t count,
                                               .head = &files->mark.head,
                                               .has = files_have,
                                               .destroy = files_destroy};
-        files->file.fd = files->file.compressed = files->decompress.socket = -1;
+        files->decompress.socket = -1;
         mark_forget_head(&files->mark, "");
     }
     rights_raise(RIGHT_READ);
