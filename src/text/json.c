@@ -666,74 +666,61 @@ int json_reader_next(struct json_reader *reader, struct json_row *row)
 
 /* --- Elements of a nested value --------------------------------------------------------------- */
 
-/* Returns the quote that ends a string of a scanned row; NULL: there is none. */
-static const char *quote_after(const char *at, const char *end)
-{
-    for (; at < end && *at != '"'; at++)
-        at += *at == '\\';
-    return at < end ? at : NULL;
-}
+static const char between_elements[] = " \n\r\t,:";
 
-/* Returns the end of a nested value that begins at `at`. */
-static const char *nested_end(const char *at, const char *end)
+/* Returns the end of the element of a scanned row that begins at `at`; `at`: there is no element.
+ */
+static const char *element_end(const char *at, const char *end)
 {
     size_t depth = 0;
+    bool in_string = false;
 
-    for (; at && at < end; at++) {
+    for (; at < end; at++) {
         if (*at == '"')
-            at = quote_after(at + 1, end);
-        else if (*at == '{' || *at == '[')
+            in_string = !in_string;
+        else if (in_string)
+            at += *at == '\\';
+        else if (*at == '[' || *at == '{')
             depth++;
-        else if ((*at == '}' || *at == ']') && --depth == 0)
-            return at + 1;
-        if (!at)
+        else if ((*at == ']' || *at == '}') && !depth--)
+            break;
+        else if (!depth && memchr(between_elements, *at, sizeof between_elements - 1))
             break;
     }
-    return NULL;
+    return at;
 }
 
-/* Takes a string, number, word, array or object. Returns its end; NULL: there is none. */
-static const char *take_element(const char *at, const char *end, struct text *value,
-                                enum json_type *type)
+static enum json_type element_type(char first)
 {
-    const char *start = at, *stop;
-
-    if (at < end && *at == '"') {
-        stop = quote_after(++start, end);
-        at = stop ? stop + 1 : NULL;
-        *type = JSON_STRING;
-    } else if (at < end && (*at == '{' || *at == '[')) {
-        at = stop = nested_end(at, end);
-        *type = JSON_NESTED;
-    } else {
-        at = stop = at < end ? scalar_end(at, end, type) : NULL;
-    }
-    if (!at || at > end)
-        return NULL;
-    *value = (struct text){start, (size_t)(stop - start)};
-    return at;
+    return first == '"'                   ? JSON_STRING
+           : first == '[' || first == '{' ? JSON_NESTED
+           : first == 'n'                 ? JSON_NULL
+           : first == 't'                 ? JSON_TRUE
+           : first == 'f'                 ? JSON_FALSE
+                                          : JSON_NUMBER;
 }
 
 bool json_next_element(struct text *rest, struct json_element *element)
 {
-    static const char before[] = " \n\r\t,:";
     const char *at = rest->data, *const end = rest->data + rest->length;
+    bool is_key = true;
 
     *element = (struct json_element){.type = JSON_NULL};
     if (at < end && (*at == '[' || *at == '{')) /* only before the first element */
         at++;
-    for (;;) {
-        while (at < end && memchr(before, *at, sizeof before - 1))
+    while (is_key) {
+        while (at < end && memchr(between_elements, *at, sizeof between_elements - 1))
             at++;
-        at = take_element(at, end, &element->value, &element->type);
-        if (!at)
+        const char *const stop = element_end(at, end);
+        if (stop == at)
             return false;
-        const char *next = at;
-        while (next < end && *next != ':' && memchr(before, *next, sizeof before - 1))
-            next++;
-        if (next == end || *next != ':')
-            break;
-        element->key = element->value; /* a colon follows a key */
+        const size_t quote = *at == '"', length = (size_t)(stop - at);
+        element->key = element->value; /* a value before this value was its key */
+        element->value = (struct text){at + quote, length - 2 * quote};
+        element->type = element_type(*at);
+        for (at = stop; at < end && *at != ':' && *at != ',' && *at != '}' && *at != ']';)
+            at++;
+        is_key = at < end && *at == ':';
     }
     *rest = (struct text){at, (size_t)(end - at)};
     return true;

@@ -70,53 +70,42 @@ static int files_add_name(struct saved_files *files, const char *directory, cons
     return 0;
 }
 
-static bool is_listed_name(const char *name)
+static int is_listed_name(const struct dirent *entry)
 {
-    const char *end = strrchr(name, '.');
+    const char *name = entry->d_name, *end = strrchr(name, '.');
 
     return end && *name != '.' &&
            (strcmp(end, ".json") == 0 || strcmp(end, ".ndjson") == 0 || decompress_is_needed(name));
 }
 
-static int compare_names(const void *a, const void *b)
+/* alphasort(3) would depend on the locale. */
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp(((const struct file_name *)a)->name, ((const struct file_name *)b)->name);
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Adds the files of a directory, sorted by their names. Returns their number, or -errno. */
-static int files_add_directory(struct saved_files *files, const char *name)
-{
-    const size_t first = files->name_count;
-    DIR *directory = opendir(name);
-    const struct dirent *entry;
-    int error = directory ? 0 : -errno;
-
-    while (directory && !error && (entry = readdir(directory)))
-        if (is_listed_name(entry->d_name))
-            error = files_add_name(files, name, entry->d_name);
-    if (directory)
-        closedir(directory);
-    if (error || files->name_count == first)
-        return error;
-    qsort(files->names + first, files->name_count - first, sizeof *files->names, compare_names);
-    return (int)(files->name_count - first);
-}
-
-/* Adds a file, or the files of a directory. Returns 0 or -ENOMEM. */
+/* Adds a file, or the files of a directory, sorted by their names. Returns 0 or -ENOMEM. */
 static int files_add(struct saved_files *files, const char *name, struct report *report)
 {
+    struct dirent **entries;
     struct stat status;
-    int found;
+    int error = 0;
 
     if (strcmp(name, "-") == 0 || stat(name, &status) < 0 || !S_ISDIR(status.st_mode))
         return files_add_name(files, NULL, name);
-    found = files_add_directory(files, name);
-    if (found == 0)
+    const int count = scandir(name, &entries, is_listed_name, compare_names);
+    if (count < 0)
+        report_loss(report, "%s: %s", name, strerror(errno));
+    else if (!count)
         report_loss(report, "%s: no file with a name that ends with .json, .ndjson, .zst or .gz",
                     name);
-    else if (found < 0 && found != -ENOMEM)
-        report_loss(report, "%s: %s", name, strerror(-found));
-    return found == -ENOMEM ? found : 0;
+    for (int i = 0; i < count; i++) {
+        error = error ? error : files_add_name(files, name, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return error;
 }
 
 /* --- One file --------------------------------------------------------------------------------- */
