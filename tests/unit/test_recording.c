@@ -429,6 +429,45 @@ static void before_the_first_frame_is_nothing(void **state)
     assert_reported(reel, true, "the recording begins at 2026-11-29T03:00:00+00:00");
 }
 
+static void a_frame_that_was_cut_is_no_beginning(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    assert_string_equal(listed(reel, 60), "");
+    assert_reported(reel, true, "no complete rows of 2026-11-29T03:01:00+00:00 or before");
+}
+
+static void a_span_that_begins_before_the_recording_has_a_gap(void **state)
+{
+    struct reel *reel = *state;
+
+    record_three(reel);
+    assert_string_equal(listed_between(reel, -3600, 15), "1;2;3;");
+    assert_reported(reel, true,
+                    "nothing was recorded from 2026-11-29T02:00:00+00:00 to "
+                    "2026-11-29T03:00:00+00:00");
+}
+
+static void a_stop_is_a_gap_even_if_it_is_short(void **state)
+{
+    struct reel *reel = *state;
+
+    record_two(reel);
+    reel->file = fopen(reel->path, "a");
+    mark_with(reel, "end", 20, "\"complete\":true,\"continues\":false");
+    segment(reel, 23);
+    row(reel, "", NO_TIME, 2, "");
+    mark(reel, "frame", 23);
+    assert_string_equal(listed(reel, 22), "2;");
+    assert_reported(reel, true, "nothing was recorded at 2026-11-29T03:00:22+00:00");
+    assert_string_equal(listed_between(reel, 15, 25), "2;");
+    assert_reported(reel, true,
+                    "nothing was recorded from 2026-11-29T03:00:20+00:00 to "
+                    "2026-11-29T03:00:23+00:00");
+}
+
 static void in_a_gap_the_rows_before_it_are_shown(void **state)
 {
     struct reel *reel = *state;
@@ -921,6 +960,9 @@ int main(void)
         WITH_REEL(a_later_frame_replaces_all_rows),
         WITH_REEL(the_segment_of_the_moment_is_read),
         WITH_REEL(before_the_first_frame_is_nothing),
+        WITH_REEL(a_frame_that_was_cut_is_no_beginning),
+        WITH_REEL(a_span_that_begins_before_the_recording_has_a_gap),
+        WITH_REEL(a_stop_is_a_gap_even_if_it_is_short),
         WITH_REEL(in_a_gap_the_rows_before_it_are_shown),
         WITH_REEL(after_the_last_tick_the_last_rows_are_shown),
         WITH_REEL(another_boot_after_the_moment_is_reported),

@@ -516,16 +516,19 @@ static void report_span(const struct recording *recording, struct report *report
 
 static void report_nothing(const struct recording *recording, struct report *report)
 {
+    const uint64_t to = recording->query.span.to, begin = recording->segments.list[0].segment.time;
     char local[CLOCK_LOCAL_SIZE];
 
-    if (recording->query.findings)
+    if (!recording->query.findings && begin <= to)
+        report_loss(report, "the recording has no complete rows of %s or before",
+                    clock_local(local, to));
+    else if (recording->query.findings)
         report_loss(report,
                     "the recorder noted no findings before %s (was it started with "
                     "--no-doctor?)",
-                    clock_local(local, recording->query.span.to));
+                    clock_local(local, to));
     else
-        report_loss(report, "the recording begins at %s",
-                    clock_local(local, recording->segments.list[0].segment.time));
+        report_loss(report, "the recording begins at %s", clock_local(local, begin));
 }
 
 /* --- A moment, a span ------------------------------------------------------------------------- */

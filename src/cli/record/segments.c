@@ -219,6 +219,8 @@ int segment_commit(struct segment *segment)
 
     if (!error)
         error = segment_write(segment);
+    if (error && !segment->size)
+        segments_remove(segment->segments, segment->name); /* not even the frame fitted */
     if (error && ftruncate(segment->fd, (off_t)segment->size) < 0)
         return error; /* a reader ignores rows without a mark */
     if (error)
