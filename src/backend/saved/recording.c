@@ -236,7 +236,7 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
     if (recording->query.ended)
         return 0;
-    recorded_rows_begin_frame(rows);
+    rows->frame++;
     for (size_t at = 0; !error && (row = pending_next(recording, &at));)
         error = recorded_rows_put(rows, row, time, true);
     return error ? error : recorded_rows_end_frame(rows, time, ended_fn(recording), recording);
@@ -295,7 +295,7 @@ static void begin_span(struct recording *recording, uint64_t time)
         return;
     recording->in_span = true;
     if (is_span(recording) && !recording->query.ended && !recording->query.findings)
-        recorded_rows_begin_span(&recording->rows, recording->query.span.from);
+        recording->rows.span = recording->query.span.from;
 }
 
 /* Applies the rows before a mark, as far as they belong to the moment or span. tick: the rows are

@@ -23,7 +23,7 @@ struct segment_file {
 struct segment_files {
     int directory; /* descriptor */
     struct segment_file *list;
-    size_t count;
+    size_t count, capacity;
     struct decompress decompress;
 };
 
@@ -43,10 +43,8 @@ bool segment_files_cover(const struct segment_files *segments, size_t i, uint64_
 
 /* An open segment. */
 struct segment_reader {
-    struct segment_files *segments;
     const struct segment_file *segment;
-    struct json_reader *json;
-    int file, fd;     /* fd: of the decompressed file */
+    struct row_file bytes;
     char broken[128]; /* problem of the last row, not yet reported */
     uint64_t line;    /* the line of that problem; 0: none */
 };
