@@ -69,6 +69,14 @@ void recording_segment_put(char name[RECORDING_NAME], const struct recording_seg
 /* Returns false if it is not the name of a segment. */
 bool recording_segment_parse(const char *name, struct recording_segment *segment);
 
+/* Passes the segments in a directory (a descriptor) to `fn`, which returns 0 to go on, in no order.
+ * Returns 0, -errno, or what fn returned. */
+struct stat;
+int recording_each_segment(int directory,
+                           int (*fn)(const struct recording_segment *segment,
+                                     const struct stat *file, void *arg),
+                           void *arg);
+
 /* A moment or a span, ns since 1970. */
 struct recording_span {
     uint64_t from, to; /* --at: equal */

@@ -5,6 +5,7 @@
 
 #include "cli/moment.h"
 #include "cli/personality.h"
+#include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/recording.h"
@@ -28,16 +29,10 @@ const struct option_table common_options_of_recordings = {untitled, COUNT(untitl
 int recorded_check(const struct common *common)
 {
     const char *option = common->at ? "--at" : "--between";
-    const char *conflict = common->at && common->between     ? "--between"
-                           : common->from                    ? "--from"
-                           : common->interval_ms             ? "-c"
-                           : common->delta                   ? "--delta"
-                           : common->exact                   ? "--exact"
-                           : common->explain                 ? "--explain"
-                           : common->proc_root               ? "--proc-root"
-                           : common->backend != BACKEND_AUTO ? "--backend"
-                           : common->owners != OWNERS_AUTO   ? "--owners"
-                                                             : NULL;
+    const char *conflict = common->at && common->between ? "--between"
+                           : common->from                ? "--from"
+                           : common->delta               ? "--delta"
+                                                         : saved_conflict(common);
 
     if (!recorded_is_wanted(common))
         return common->record ? common_misuse(common, "--record needs --at or --between") : 0;

@@ -125,12 +125,11 @@ static const char *differ(struct setup *setup, const char *old_rows, const char 
     now.incomplete = setup->new_incomplete;
     found = (struct found){.shown = setup->shown ? setup->shown : "local_port"};
     report = (struct report){.partial = false};
-    struct differences *differences = differences_create(&options);
-    assert_non_null(differences);
-    struct saved_source *source = differences_source(differences);
+    struct saved_source *source = differences_open(&options);
+    assert_non_null(source);
     assert_int_equal(source->read(source, &query, found_take, &found), 0);
-    setup->summary = *differences_summary(differences);
-    differences_destroy(differences);
+    setup->summary = *differences_summary(source);
+    saved_source_close(source);
     return found.text;
 }
 

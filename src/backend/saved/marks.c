@@ -36,20 +36,16 @@ bool mark_is_true(const struct json_row *row, const char *key)
     return member && member->type == JSON_TRUE;
 }
 
-bool mark_number(const struct json_row *row, const char *key, uint64_t *number)
+bool mark_decimal(const struct json_row *row, const char *key, int decimals, uint64_t *number)
 {
     const struct json_member *member = mark_member(row, key);
-    const struct text digits = member ? json_value(row, member) : (struct text){.length = 0};
-    uint64_t result = 0;
+    uint64_t parsed;
+    bool negative;
 
-    if (!member || member->type != JSON_NUMBER)
+    if (!member || member->type != JSON_NUMBER ||
+        !saved_parse_number(json_value(row, member), decimals, &parsed, &negative) || negative)
         return false;
-    for (size_t i = 0; i < digits.length; i++)
-        if (digits.data[i] < '0' || digits.data[i] > '9' ||
-            __builtin_mul_overflow(result, 10u, &result) ||
-            __builtin_add_overflow(result, (uint64_t)(digits.data[i] - '0'), &result))
-            return false;
-    *number = result;
+    *number = parsed;
     return true;
 }
 

@@ -42,9 +42,10 @@ struct recording {
     struct saved_head shown; /* `head` as the listing has it */
     struct saved_head made;  /* `head` of the rows that wait */
     uint64_t interval;       /* between two ticks, ns */
-    char *columns;         /* names of the columns of the first row, separated by spaces; or NULL */
-    char boot_id[BOOT_ID]; /* that the last head had */
-    char netns[NETNS_ID];  /* id of the recorder's network namespace; empty: unknown */
+    bool has_rows;
+    bool columns[SAVED_COLUMNS_MAX]; /* that the first row has, by number in kind_socket */
+    char boot_id[BOOT_ID];           /* that the last head had */
+    char netns[NETNS_ID];            /* id of the recorder's network namespace; empty: unknown */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -53,7 +54,9 @@ struct recording {
     bool overflow; /* pending rows were dropped */
 
     uint64_t last;             /* time of the last mark that was applied; 0: none */
+    bool stopped;              /* nothing was recorded from `last` to the next frame */
     bool over;                 /* a mark after the span was read */
+    bool late;                 /* `over` was set in the segment before */
     bool done;                 /* later marks have no rows of the span */
     bool in_span;              /* the state at the begin of the span was reached */
     uint64_t lost, unseen;     /* sums within the span */
@@ -233,7 +236,7 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
     if (recording->query.ended)
         return 0;
-    recorded_rows_begin_frame(rows);
+    rows->frame++;
     for (size_t at = 0; !error && (row = pending_next(recording, &at));)
         error = recorded_rows_put(rows, row, time, true);
     return error ? error : recorded_rows_end_frame(rows, time, ended_fn(recording), recording);
@@ -241,24 +244,28 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
 /* --- Marks ------------------------------------------------------------------------------------ */
 
-/* The longest time between two ticks that counts as no gap. Findings are noted once a minute.
- */
+/* The longest time after the last mark that counts as no gap. Findings are noted once a minute. */
 static uint64_t usual_time(const struct recording *recording)
 {
     return recording->query.findings ? 150 * CLOCK_SECOND
+           : recording->stopped      ? 0
                                      : 2 * recording->interval + LATE_MAX * CLOCK_SECOND;
 }
 
+/* Notes a gap between the last mark and `to`. Before the first mark, the gap begins with the span.
+ */
 static void note_gap(struct recording *recording, uint64_t to)
 {
-    if (!recording->last || to <= recording->last ||
-        to - recording->last <= usual_time(recording) || to < recording->query.span.from)
+    const uint64_t begin = recording->query.span.from;
+    const uint64_t from = recording->last ? recording->last : begin;
+
+    if (to <= from || to - from <= usual_time(recording) || to < begin)
         return;
     if (!recording->gaps++) {
-        recording->gap_from = recording->last;
+        recording->gap_from = from;
         recording->gap_to = to;
     }
-    recording->gaps_time += to - recording->last;
+    recording->gaps_time += to - from;
 }
 
 /* Reports problems of a mark. */
@@ -288,7 +295,7 @@ static void begin_span(struct recording *recording, uint64_t time)
         return;
     recording->in_span = true;
     if (is_span(recording) && !recording->query.ended && !recording->query.findings)
-        recorded_rows_begin_span(&recording->rows, recording->query.span.from);
+        recording->rows.span = recording->query.span.from;
 }
 
 /* Applies the rows before a mark, as far as they belong to the moment or span. tick: the rows are
@@ -302,8 +309,10 @@ static int recording_take_mark(struct recording *recording, const struct segment
     recording->done =
         mark->time > span->to &&
         (recording->query.findings || mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
-    if (recording->over)
-        return tick ? apply_tick(recording, mark->time) : 0;
+    if (recording->over) {
+        recording->done |= mark->time <= span->to; /* the clock was set back */
+        return tick && !recording->done ? apply_tick(recording, mark->time) : 0;
+    }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
     if (tick && !recording->last) /* its frame is missing */
@@ -319,8 +328,10 @@ static int recording_take_mark(struct recording *recording, const struct segment
         error = apply_tick(recording, mark->time);
     else if (!recording->over)
         error = apply_frame(recording, mark->time);
-    if (!recording->over)
+    if (!recording->over) {
         recording->last = mark->time;
+        recording->stopped = false;
+    }
     return error;
 }
 
@@ -356,6 +367,10 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         report_loss(report, "%s: rows of kind '%s' are no recording", name, head->kind_name);
         return -EBADMSG;
     }
+    if (recording->late && strcmp(recording->boot_id, head->head.boot_id) != 0) {
+        recording->done = true;
+        return 0;
+    }
     recording->interval = recording_interval(row);
     *recording->netns = '\0';
     if (mark_number(row, "netns_id", &netns))
@@ -381,6 +396,8 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     struct recording_mark mark = {.complete = mark_is_true(row, "complete")};
     int error = 0;
 
+    if (mark_is_named(row, "end"))
+        recording->stopped = !mark_is_true(row, "continues");
     if (findings ? !mark_is_named(row, "findings") : !tick && !mark_is_named(row, "frame"))
         return 0;
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
@@ -424,7 +441,8 @@ static int read_segment(struct recording *recording, size_t i)
     if (error)
         return error == -ENOMEM ? error : 0;
     pending_drop(recording);
-    recording->over = recording->done = false;
+    recording->over = recording->late;
+    recording->done = false;
     while (!error && !recording->done && segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
             error = take_head(recording, &reader, &row);
@@ -440,6 +458,17 @@ static int read_segment(struct recording *recording, size_t i)
     pending_drop(recording);
     segment_reader_close(&reader, !error && !recording->done, report);
     return error == -EBADMSG ? 0 : error;
+}
+
+/* Segment `i` was read. Reads rows of the span that were written so late that the next segment has
+ * them. */
+static int read_late_rows(struct recording *recording, size_t i)
+{
+    if (!recording->last || !recording->over || recording->done ||
+        i + 1 >= recording->segments.count)
+        return 0;
+    recording->late = true;
+    return read_segment(recording, i + 1);
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */
@@ -506,16 +535,19 @@ static void report_span(const struct recording *recording, struct report *report
 
 static void report_nothing(const struct recording *recording, struct report *report)
 {
+    const uint64_t to = recording->query.span.to, begin = recording->segments.list[0].segment.time;
     char local[CLOCK_LOCAL_SIZE];
 
-    if (recording->query.findings)
+    if (!recording->query.findings && begin <= to)
+        report_loss(report, "the recording has no complete rows of %s or before",
+                    clock_local(local, to));
+    else if (recording->query.findings)
         report_loss(report,
                     "the recorder noted no findings before %s (was it started with "
                     "--no-doctor?)",
-                    clock_local(local, recording->query.span.to));
+                    clock_local(local, to));
     else
-        report_loss(report, "the recording begins at %s",
-                    clock_local(local, recording->segments.list[0].segment.time));
+        report_loss(report, "the recording begins at %s", clock_local(local, begin));
 }
 
 /* --- A moment, a span ------------------------------------------------------------------------- */
@@ -541,24 +573,38 @@ static int look_for_reboot(struct recording *recording, size_t i)
     return error;
 }
 
+/* True if no segment before segment `i`, which was read, can tell more about the moment. If the
+ * clock was set back before the segment, the moment may be in the segment before it, although this
+ * segment ended before the moment. */
+static bool has_moment(const struct recording *recording, size_t i)
+{
+    return recording->last &&
+           (recording->over || segment_files_continue(&recording->segments, i - 1) ||
+            recording->query.span.to - recording->last <= usual_time(recording));
+}
+
 /* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
  * the segment before it. */
 static int read_moment(struct recording *recording)
 {
     const uint64_t at = recording->query.span.to;
-    size_t i = recording->segments.count;
+    size_t i = recording->segments.count, read = i;
     int error = 0;
 
-    while (i > 0 && !error && !recording->last) {
-        if (!segment_files_cover(&recording->segments, --i, at, at) &&
-            recording->segments.list[i].segment.time > at)
+    while (i > 0 && !error && !has_moment(recording, read)) {
+        if (recording->segments.list[--i].segment.time > at)
             continue;
+        recording->last = 0;
         *recording->boot_id = '\0';
-        error = read_segment(recording, i);
+        error = recorded_rows_clear(&recording->rows, 0, NULL, NULL);
+        error = error ? error : read_segment(recording, i);
+        read = i;
     }
+    if (!error)
+        error = read_late_rows(recording, read);
     if (!error && recording->last && !recording->over) {
         note_gap(recording, at);
-        error = look_for_reboot(recording, i);
+        error = look_for_reboot(recording, read);
     }
     return error;
 }
@@ -572,10 +618,13 @@ static int read_span(struct recording *recording)
 
     while (first < count && !segment_files_cover(&recording->segments, first, span->from, span->to))
         first++;
+    recording->stopped = first == 0; /* no segment before it */
     for (size_t i = first; i < count; i++)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)
         error = read_segment(recording, i);
+    if (!error && end > first)
+        error = read_late_rows(recording, end - 1);
     if (!error && recording->last && !recording->over)
         note_gap(recording, span->to);
     return error;
@@ -629,7 +678,6 @@ static void recording_destroy(struct saved_source *source)
     segment_files_finish(&recording->segments);
     mark_forget_head(&recording->head, NULL);
     free(recording->pending);
-    free(recording->columns);
     free(recording);
 }
 
@@ -643,18 +691,25 @@ static void recording_report_unopened(const char *directory, int error, struct r
                     error == -EACCES ? rights_advice() : "");
 }
 
+static bool has_column(const struct recording *recording, const char *name)
+{
+    const struct field *field = field_named(&kind_socket, name);
+    const size_t i = field ? field_index(&kind_socket, field) : SAVED_COLUMNS_MAX;
+
+    return i < SAVED_COLUMNS_MAX && recording->columns[i];
+}
+
 /* Views are made of other columns. */
 static bool recording_has(const struct saved_source *source, const char *column)
 {
     const struct recording *recording = (const struct recording *)(const void *)source;
-    const char *columns = recording->columns;
     const struct field *compared;
 
-    if (!column || !columns || text_among(columns, column))
-        return columns;
+    if (!column || !recording->has_rows || has_column(recording, column))
+        return recording->has_rows;
     compared = field_compared(source->kind, column, strlen(column));
-    return compared && (text_among(columns, compared->name) ||
-                        (compared->type == VALUE_OWNERS && text_among(columns, "processes")));
+    return compared && (has_column(recording, compared->name) ||
+                        (compared->type == VALUE_OWNERS && has_column(recording, "processes")));
 }
 
 static struct recording *recording_create(const struct recording_query *query)
@@ -677,70 +732,34 @@ static struct recording *recording_create(const struct recording_query *query)
     return recording;
 }
 
-static bool is_of_container(const struct field *field)
-{
-    return field && field->lookups & NEED_CONTAINERS;
-}
-
-static void recording_add_column(struct recording *recording, struct text name)
-{
-    char *end = recording->columns + strlen(recording->columns);
-
-    memcpy(end, name.data, name.length);
-    memcpy(end + name.length, " ", 2);
-}
-
-/* Remembers the columns of the first row, except the names of containers and pods. */
-static int recording_take_columns(struct recording *recording, const struct json_row *row)
-{
-    const struct field *field;
-    size_t size = 1;
-
-    for (size_t i = 0; i < row->count; i++)
-        size += row->members[i].key_length + 1;
-    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++)
-        size += is_of_container(field) ? strlen(field->name) + 1 : 0;
-    recording->columns = calloc(1, size);
-    for (size_t i = 0; i < row->count && recording->columns; i++) {
-        const struct text key = json_key(row, &row->members[i]);
-        if (!is_of_container(field_find(&kind_socket, key.data, key.length)))
-            recording_add_column(recording, key);
-    }
-    return recording->columns ? 0 : -ENOMEM;
-}
-
-/* Remembers the names of containers and pods, if the row has them: a machine without containers has
- * no such columns. */
-static void recording_take_container(struct recording *recording, const struct json_row *row)
+/* Remembers the columns of the first row. Names of containers and pods are columns only if some row
+ * has them: a machine without containers has no such columns. */
+static void recording_note_columns(struct recording *recording, const struct json_row *row)
 {
     const struct field *field;
 
-    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++) {
+    for (size_t i = 0; i < SAVED_COLUMNS_MAX && (field = field_at(&kind_socket, i)); i++) {
+        const bool of_container = field->lookups & NEED_CONTAINERS;
         const struct json_member *member =
-            is_of_container(field) ? mark_member(row, field->name) : NULL;
-        if (member && member->type != JSON_NULL && !text_among(recording->columns, field->name))
-            recording_add_column(recording, as_text(field->name));
+            of_container || !recording->has_rows ? mark_member(row, field->name) : NULL;
+        recording->columns[i] |= member && !(of_container && member->type == JSON_NULL);
     }
+    recording->has_rows = true;
 }
 
 /* Remembers the columns of the rows up to the moment, or to the end of the segment. */
-static int recording_read_columns(struct recording *recording, struct segment_reader *reader)
+static void recording_read_columns(struct recording *recording, struct segment_reader *reader)
 {
     struct report ignored = {.partial = false};
     struct json_row row;
     uint64_t time;
-    int error = 0;
 
-    while (!error && segment_reader_next(reader, &row, &ignored)) {
+    while (segment_reader_next(reader, &row, &ignored)) {
         if (mark_is(&row) && mark_time(&row, &time) && time > recording->query.span.to)
             break;
-        if (mark_is(&row) || row_is_finding(&row))
-            continue;
-        error = recording->columns ? 0 : recording_take_columns(recording, &row);
-        if (!error)
-            recording_take_container(recording, &row);
+        if (!mark_is(&row) && !row_is_finding(&row))
+            recording_note_columns(recording, &row);
     }
-    return error;
 }
 
 /* Reads the head of the segment that read() begins with, so that the caller knows the host, and the
@@ -760,7 +779,7 @@ static int recording_read_head(struct recording *recording)
         if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
             error = mark_take_head(&recording->head, &row, reader.segment->name);
         if (!error && !recording->query.findings)
-            error = recording_read_columns(recording, &reader);
+            recording_read_columns(recording, &reader);
         segment_reader_close(&reader, false, &ignored);
     }
     if (!error)

@@ -28,7 +28,7 @@ struct diff_command {
     bool incomplete[LISTINGS];                  /* rows may be missing before the first row */
     struct question questions[LISTINGS], other; /* other: of a further head */
     struct now_listing now;
-    struct differences *differences;
+    struct saved_source *differences;
     uint64_t listed; /* differences that the filters want */
     bool complete;   /* the run was made, and nothing but differences can be missing */
 };
@@ -60,6 +60,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "the listing is repeated as it was made"},
     {"backend", "auto", "the listing is repeated as it was made"},
     {"exact", NULL, "the listing is repeated as it was made"},
+    {"wait wait-gone", NULL, "the listing is repeated as it was made"},
     {"quiet", NULL, "the exit status says whether something differs"},
     {"explain", NULL, "rows that were saved are compared"},
     {NULL, NULL, NULL},
@@ -181,12 +182,11 @@ static int diff_open_both(struct diff_command *command)
 }
 
 /* For difference_options: refuses a further head that asks for other rows. */
-static const char *diff_refuses(void *arg, const struct saved_head *head, bool is_old)
+static const char *diff_refuses(void *arg, const struct saved_head *head)
 {
     struct diff_command *command = arg;
     struct question *question = &command->other;
 
-    (void)is_old;
     question_read(question, head->arguments);
     if (head->counted)
         return "one of the listings has groups of --count-by, not rows";
@@ -228,7 +228,7 @@ static void diff_after_run(const void *arg, struct report *report)
  * saved. */
 static const char *diff_columns(const struct diff_command *command, char columns[COLUMNS_MAX])
 {
-    struct saved_source *source = differences_source(command->differences);
+    struct saved_source *source = command->differences;
     const struct kind *kind = source->kind;
     const bool plain = command->common.format == FORMAT_PLAIN;
     const char *shown = kind->matching ? kind->matching->shown : NULL;
@@ -247,7 +247,7 @@ static const char *diff_columns(const struct diff_command *command, char columns
 static int diff_list(struct diff_command *command)
 {
     struct common *common = &command->common;
-    struct saved_source *source = differences_source(command->differences);
+    struct saved_source *source = command->differences;
     const struct table table = {.name = "differences", .kind = source->kind};
     const struct listing_table tables = {.table = &table, .unnamed = true};
     char columns[COLUMNS_MAX];
@@ -298,14 +298,14 @@ static int diff_compare(struct diff_command *command)
     };
     int status, child;
 
-    command->differences = differences_create(&options);
+    command->differences = differences_open(&options);
     if (!command->differences)
         return no_memory_status(command->common.program);
     command->sources[OLD] = command->sources[NOW] = NULL;
     status = diff_list(command);
     child = now_finish(&command->now);
     status = diff_status(command, status, child);
-    differences_destroy(command->differences);
+    saved_source_close(command->differences);
     return status;
 }
 
