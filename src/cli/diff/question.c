@@ -94,6 +94,7 @@ static int question_take(const struct option *option, const char *argument, void
     if (text_among(dropped, name))
         return 0;
     question->is_limited |= strcmp(name, "limit") == 0;
+    question->has_columns |= strcmp(name, "columns") == 0 && *value != '+' && *value != '-';
     const bool shows = text_among(SHOWS_OF_ALL, name) || text_among(question->lister->shows, name);
     const bool is_path = strchr(value, '/') && (text_among("netns net", name));
     const bool rows = filters_are(option, argument) || text_among(ROWS_OF_ALL, name) ||
