@@ -153,6 +153,17 @@ static int diff_open_now(struct diff_command *command)
     return diff_open(command, NOW, "-", command->sources[OLD]->kind);
 }
 
+/* Says that the listing of another machine is compared with this machine. */
+static void diff_note_hosts(const struct diff_command *command)
+{
+    const struct saved_head *old = command->sources[OLD]->head, *now = command->sources[NOW]->head;
+
+    if (command->count < LISTINGS && old && now && *old->host && strcmp(old->host, now->host) != 0)
+        fprintf(stderr, "%s: %s was listed on %s, but now is listed on %s\n",
+                command->common.program, TYPED(command->files[OLD]), TYPED_SHORT(old->host),
+                TYPED_SHORT(now->host));
+}
+
 static int diff_open_both(struct diff_command *command)
 {
     const struct common *common = &command->common;
@@ -165,6 +176,7 @@ static int diff_open_both(struct diff_command *command)
                  : diff_open_now(command);
     if (status)
         return status;
+    diff_note_hosts(command);
     if (command->sources[OLD]->kind != command->sources[NOW]->kind)
         return common_misuse_bare(common, "%s has %s, but %s has %s", TYPED(command->files[OLD]),
                                   command->sources[OLD]->kind->name,
