@@ -934,7 +934,7 @@ static const struct matching matching = {
     .holder = "pid",
     .is_client = is_client,
     .client = "process",
-    .shown = "proto local remote state owners pid",
+    .shown = "proto local remote state reachable owners pid",
 };
 
 static const struct field both_ways[] = {MOVED(bytes_sent, ""), MOVED(bytes_received, "")};
