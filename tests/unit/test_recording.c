@@ -525,8 +525,23 @@ static void a_clock_that_was_set_back_is_ordered_by_numbers(void **state)
     mark(reel, "frame", 5);
     assert_string_equal(listed(reel, -592), "7;8;");
     assert_string_equal(listed(reel, 7), "8;"); /* the later of both */
-    assert_string_equal(listed(reel, 3), "7;8;");
-    assert_true(reel->report.partial);
+    assert_string_equal(listed(reel, 3), "1;2;"); /* before the clock was set back */
+    assert_false(reel->report.partial);
+}
+
+static void a_moment_before_the_clock_was_set_back_is_found(void **state)
+{
+    struct reel *reel = *state;
+
+    record_three(reel); /* 0 to 20 */
+    segment(reel, -600);
+    row(reel, "", NO_TIME, 7, "");
+    mark(reel, "frame", -600);
+    mark(reel, "tick", -590);
+    assert_string_equal(listed(reel, 7), "2;3;");
+    assert_reported(reel, false, "rows as of 2026-11-29T03:00:07+00:00");
+    assert_string_equal(listed(reel, -585), "7;");
+    assert_reported(reel, false, "rows as of 2026-11-29T02:50:15+00:00");
 }
 
 static void files_of_other_names_are_no_segments(void **state)
@@ -936,10 +951,13 @@ static void a_list_has_gaps_and_reboots(void **state)
     segment_of(reel, ++reel->number, 3605, "boot2");
     mark(reel, "frame", 3605);
     mark(reel, "tick", 3615);
+    mark_with(reel, "end", 3615, "\"complete\":true,\"continues\":false");
+    segment_of(reel, ++reel->number, 3620, "boot2");
+    mark(reel, "frame", 3620);
     end_segment(reel);
     assert_int_equal(recording_list(reel->directory, collect_part, reel, &reel->report), 0);
     assert_string_equal(reel->shown, "0-40 3 ticks lost;3600-3600 0 ticks;"
-                                     "3605-3615 1 ticks reboot;");
+                                     "3605-3615 1 ticks reboot;3620-3620 0 ticks;");
 }
 
 #define WITH_REEL(test) cmocka_unit_test_setup_teardown(test, begin, finish)
@@ -967,6 +985,7 @@ int main(void)
         WITH_REEL(after_the_last_tick_the_last_rows_are_shown),
         WITH_REEL(another_boot_after_the_moment_is_reported),
         WITH_REEL(a_clock_that_was_set_back_is_ordered_by_numbers),
+        WITH_REEL(a_moment_before_the_clock_was_set_back_is_found),
         WITH_REEL(files_of_other_names_are_no_segments),
         WITH_REEL(a_directory_that_cannot_be_read_is_reported),
         WITH_REEL(compressed_segments_are_read),

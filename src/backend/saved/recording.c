@@ -553,8 +553,21 @@ static int look_for_reboot(struct recording *recording, size_t i)
     return error;
 }
 
-/* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
- * the segment before it. */
+/* True if a segment before segment i begins later, but not after the moment: the clock was set back
+ * in between. */
+static bool has_later_begin(const struct recording *recording, size_t i)
+{
+    const struct segment_file *list = recording->segments.list;
+    bool found = false;
+
+    for (size_t other = 0; other < i && !found; other++)
+        found = list[other].segment.time > list[i].segment.time &&
+                list[other].segment.time <= recording->query.span.to;
+    return found;
+}
+
+/* Reads the last segment that has the moment. If that segment has nothing before the moment, or
+ * ends before it and the clock was set back, reads the segment before it. */
 static int read_moment(struct recording *recording)
 {
     const uint64_t at = recording->query.span.to;
@@ -567,6 +580,10 @@ static int read_moment(struct recording *recording)
             continue;
         *recording->boot_id = '\0';
         error = read_segment(recording, i);
+        if (!error && recording->last && !recording->over && has_later_begin(recording, i)) {
+            recording->last = 0;
+            error = recorded_rows_clear(&recording->rows, at, NULL, NULL);
+        }
     }
     if (!error && recording->last && !recording->over) {
         note_gap(recording, at);

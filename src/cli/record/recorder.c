@@ -419,6 +419,7 @@ static int recorder_end_tick(struct recorder *recorder, bool last)
 static bool recorder_wants_segment(const struct recorder *recorder)
 {
     return !recorder->now || clock_nanoseconds(CLOCK_MONOTONIC) >= recorder->segment_ends ||
+           clock_nanoseconds(CLOCK_REALTIME) < recorder->realtime || /* the clock was set back */
            recorder->now->segment.size >= recorder->segment_bytes;
 }
 
