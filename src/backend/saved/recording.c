@@ -454,14 +454,6 @@ static int read_segment(struct recording *recording, size_t i)
 
 /* --- Reports ---------------------------------------------------------------------------------- */
 
-static const char *duration(uint64_t nanoseconds, char text[32])
-{
-    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
-
-    *value_write_human(text, &value, UNIT_SECONDS) = '\0';
-    return text;
-}
-
 static void report_lost(const struct recording *recording, struct report *report)
 {
     if (recording->lost)
@@ -481,17 +473,17 @@ static void report_moment(const struct recording *recording, struct report *repo
 {
     const uint64_t at = recording->query.span.to, last = recording->last;
     const char *what = recording->query.findings ? "findings" : "rows";
-    char local[2][CLOCK_LOCAL_SIZE], age[32];
+    char local[2][CLOCK_LOCAL_SIZE], age[HUMAN_NUMBER];
 
     if (recording->gaps)
         report_loss(report, "nothing was recorded at %s; %s as of %s, %s before%s",
                     clock_local(local[0], at), what, clock_local(local[1], last),
-                    duration(at - last, age),
+                    human_number(age, (at - last) / CLOCK_SECOND, UNIT_SECONDS),
                     recording->reboot ? "; the machine was started again in between" : "");
     else
         report_note(report, "%s as of %s; %s recorded %s before", what, clock_local(local[0], at),
                     recording->query.findings ? "they were" : "states, queues and counters were",
-                    duration(at - last, age));
+                    human_number(age, (at - last) / CLOCK_SECOND, UNIT_SECONDS));
 }
 
 static void report_span(const struct recording *recording, struct report *report)
@@ -504,11 +496,13 @@ static void report_span(const struct recording *recording, struct report *report
                     clock_local(local[0], recording->gap_from),
                     clock_local(local[1], recording->gap_to), reboot);
     } else if (recording->gaps) {
-        char together[32];
+        char together[HUMAN_NUMBER];
         report_loss(report,
                     "nothing was recorded in %" PRIu64 " parts of this time, together %s%s (see "
                     "fastnet record --list)",
-                    recording->gaps, duration(recording->gaps_time, together), reboot);
+                    recording->gaps,
+                    human_number(together, recording->gaps_time / CLOCK_SECOND, UNIT_SECONDS),
+                    reboot);
     } else if (recording->reboot) {
         report_note(report, "the machine was started again in this time");
     }
@@ -534,24 +528,21 @@ static void report_nothing(const struct recording *recording, struct report *rep
 /* --- A moment, a span ------------------------------------------------------------------------- */
 
 /* Finds whether the machine was started again after the last mark, if the moment is in a gap. */
-static int look_for_reboot(struct recording *recording, size_t i)
+static void look_for_reboot(struct recording *recording, size_t i)
 {
     struct segment_reader reader;
     struct json_row row;
     struct report ignored = {.partial = false};
-    struct mark_head head = {.texts = NULL};
-    int error = 0;
+    char boot_id[BOOT_ID];
 
     if (!recording->gaps || i + 1 >= recording->segments.count ||
         segment_reader_open(&reader, &recording->segments, i + 1, &ignored) != 0)
-        return 0;
-    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
-        error = mark_take_head(&head, &row, reader.segment->name);
-    if (!error && head.texts)
-        recording->reboot = strcmp(head.head.boot_id, recording->boot_id) != 0;
+        return;
+    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head")) {
+        mark_copy(&row, "boot_id", boot_id, sizeof boot_id);
+        recording->reboot = strcmp(boot_id, recording->boot_id) != 0;
+    }
     segment_reader_close(&reader, false, &ignored);
-    mark_forget_head(&head, NULL);
-    return error;
 }
 
 /* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
@@ -571,7 +562,7 @@ static int read_moment(struct recording *recording)
     }
     if (!error && recording->last && !recording->over) {
         note_gap(recording, at);
-        error = look_for_reboot(recording, i);
+        look_for_reboot(recording, i);
     }
     return error;
 }
