@@ -37,7 +37,7 @@ const char *saved_conflict(const struct common *common)
            : common->backend != BACKEND_AUTO ? "--backend"
            : common->owners != OWNERS_AUTO   ? "--owners"
            : common->explain                 ? "--explain"
-                                             : NULL;
+                                             : common_wait_option(common);
 }
 
 static const char *from_conflict(const struct common *common)

@@ -143,7 +143,8 @@ enum {
     NEW,
     NUMBER = OLD, /* the second program: the cookie, and its slot */
     SLOT = NEW,
-    TASK = CONTEXT, /* in connects_put_process(), after the last use of the context */
+    TRUSTED = CONTEXT, /* the second program: the socket, as get_socket_cookie() wants it */
+    TASK = CONTEXT,    /* in connects_put_process(), after the last use of the context */
 };
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
@@ -637,10 +638,11 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     static const struct process_place process = PROCESS_AT(SLOT, struct send_slot, 0);
     struct assembly to = {.code = program};
 
-    assembly_parameter(&to, SOCKET, BPF_FIRST, 0);
+    assembly_parameter(&to, TRUSTED, BPF_FIRST, 0);
+    assembly_cast(&to, SOCKET, TRUSTED, layout->of_sock, layout->cast);
     assembly_load(&to, BPF_FIRST, SOCKET, layout->protocol);
     assembly_end_if(&to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
-    assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
+    assembly_register(&to, BPF_MOV, BPF_FIRST, TRUSTED);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_register(&to, BPF_MOV, NUMBER, BPF_REG_0);
     connects_put_slot(&to, slots);

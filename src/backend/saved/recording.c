@@ -56,6 +56,7 @@ struct recording {
     uint64_t last;             /* time of the last mark that was applied; 0: none */
     bool stopped;              /* nothing was recorded from `last` to the next frame */
     bool over;                 /* a mark after the span was read */
+    bool late;                 /* `over` was set in the segment before */
     bool done;                 /* later marks have no rows of the span */
     bool in_span;              /* the state at the begin of the span was reached */
     uint64_t lost, unseen;     /* sums within the span */
@@ -308,8 +309,10 @@ static int recording_take_mark(struct recording *recording, const struct segment
     recording->done =
         mark->time > span->to &&
         (recording->query.findings || mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
-    if (recording->over)
-        return tick ? apply_tick(recording, mark->time) : 0;
+    if (recording->over) {
+        recording->done |= mark->time <= span->to; /* the clock was set back */
+        return tick && !recording->done ? apply_tick(recording, mark->time) : 0;
+    }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
     if (tick && !recording->last) /* its frame is missing */
@@ -363,6 +366,10 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     if (strcmp(head->kind_name, kind_socket.name) != 0) {
         report_loss(report, "%s: rows of kind '%s' are no recording", name, head->kind_name);
         return -EBADMSG;
+    }
+    if (recording->late && strcmp(recording->boot_id, head->head.boot_id) != 0) {
+        recording->done = true;
+        return 0;
     }
     recording->interval = recording_interval(row);
     *recording->netns = '\0';
@@ -434,7 +441,8 @@ static int read_segment(struct recording *recording, size_t i)
     if (error)
         return error == -ENOMEM ? error : 0;
     pending_drop(recording);
-    recording->over = recording->done = false;
+    recording->over = recording->late;
+    recording->done = false;
     while (!error && !recording->done && segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
             error = take_head(recording, &reader, &row);
@@ -450,6 +458,17 @@ static int read_segment(struct recording *recording, size_t i)
     pending_drop(recording);
     segment_reader_close(&reader, !error && !recording->done, report);
     return error == -EBADMSG ? 0 : error;
+}
+
+/* Segment `i` was read. Reads rows of the span that were written so late that the next segment has
+ * them. */
+static int read_late_rows(struct recording *recording, size_t i)
+{
+    if (!recording->last || !recording->over || recording->done ||
+        i + 1 >= recording->segments.count)
+        return 0;
+    recording->late = true;
+    return read_segment(recording, i + 1);
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */
@@ -545,24 +564,38 @@ static void look_for_reboot(struct recording *recording, size_t i)
     segment_reader_close(&reader, false, &ignored);
 }
 
+/* True if no segment before segment `i`, which was read, can tell more about the moment. If the
+ * clock was set back before the segment, the moment may be in the segment before it, although this
+ * segment ended before the moment. */
+static bool has_moment(const struct recording *recording, size_t i)
+{
+    return recording->last &&
+           (recording->over || segment_files_continue(&recording->segments, i - 1) ||
+            recording->query.span.to - recording->last <= usual_time(recording));
+}
+
 /* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
  * the segment before it. */
 static int read_moment(struct recording *recording)
 {
     const uint64_t at = recording->query.span.to;
-    size_t i = recording->segments.count;
+    size_t i = recording->segments.count, read = i;
     int error = 0;
 
-    while (i > 0 && !error && !recording->last) {
-        if (!segment_files_cover(&recording->segments, --i, at, at) &&
-            recording->segments.list[i].segment.time > at)
+    while (i > 0 && !error && !has_moment(recording, read)) {
+        if (recording->segments.list[--i].segment.time > at)
             continue;
+        recording->last = 0;
         *recording->boot_id = '\0';
-        error = read_segment(recording, i);
+        error = recorded_rows_clear(&recording->rows, 0, NULL, NULL);
+        error = error ? error : read_segment(recording, i);
+        read = i;
     }
+    if (!error)
+        error = read_late_rows(recording, read);
     if (!error && recording->last && !recording->over) {
         note_gap(recording, at);
-        look_for_reboot(recording, i);
+        look_for_reboot(recording, read);
     }
     return error;
 }
@@ -581,6 +614,8 @@ static int read_span(struct recording *recording)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)
         error = read_segment(recording, i);
+    if (!error && end > first)
+        error = read_late_rows(recording, end - 1);
     if (!error && recording->last && !recording->over)
         note_gap(recording, span->to);
     return error;

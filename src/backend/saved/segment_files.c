@@ -78,11 +78,18 @@ void segment_files_finish(struct segment_files *segments)
     segments->list = NULL;
 }
 
+bool segment_files_continue(const struct segment_files *segments, size_t i)
+{
+    return i + 1 < segments->count &&
+           segments->list[i + 1].segment.number == segments->list[i].segment.number + 1;
+}
+
 bool segment_files_cover(const struct segment_files *segments, size_t i, uint64_t from, uint64_t to)
 {
     const uint64_t begin = segments->list[i].segment.time;
-    const uint64_t next =
-        i + 1 < segments->count ? segments->list[i + 1].segment.time + CLOCK_SECOND : UINT64_MAX;
+    const uint64_t next = segment_files_continue(segments, i)
+                              ? segments->list[i + 1].segment.time + CLOCK_SECOND
+                              : UINT64_MAX;
 
     return begin <= to && (next >= from || next < begin);
 }

@@ -32,6 +32,10 @@ struct segment_files {
 int segment_files_init(struct segment_files *segments, const char *directory);
 void segment_files_finish(struct segment_files *segments);
 
+/* True if the next segment has the next number. The recorder leaves out a number if the clock was
+ * set back, so false means that the times of both segments may overlap. */
+bool segment_files_continue(const struct segment_files *segments, size_t i);
+
 /* True if the segment may have rows of the span. Only the start of each segment is known; a segment
  * ends where the next segment begins, unless the clock was set back. */
 bool segment_files_cover(const struct segment_files *segments, size_t i, uint64_t from,

@@ -54,6 +54,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "connections are only seen as they end"},
     {"backend", "auto netlink", "connections are only seen as they end"},
     {"exact", NULL, "it reads a table twice, but an event comes only once"},
+    {"wait wait-gone", NULL, "each connection is listed when it ends (try --limit=1)"},
     {"save", "-", "events never end, so the file would never be complete (try --save=- >FILE)"},
     {"at", NULL, "connections end within a time (try --between=FROM,TO)"},
     {"output", NULL, "the file is replaced at the end, but events never end (try >FILE)"},

@@ -68,6 +68,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "rates come only from netlink, not from /proc"},
     {"backend", "auto netlink", "rates come only from netlink, not from /proc"},
     {"exact", NULL, "top already asks again for rows that a sample misses"},
+    {"wait wait-gone", NULL, "top never ends by itself (try fastnet s --wait)"},
     {"save", "-", "events never end, so the file would never be complete (try --save=- >FILE)"},
     {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
     {"prometheus openmetrics", NULL,
