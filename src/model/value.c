@@ -344,6 +344,14 @@ char *value_write_human(char *dst, const struct value *value, int unit)
     return value_write(dst, value, value->spaced ? NULL : " ");
 }
 
+const char *human_number(char text[HUMAN_NUMBER], uint64_t number, int unit)
+{
+    const struct value value = {.type = VALUE_NUMBER, .number = number};
+
+    *value_write_human(text, &value, unit) = '\0';
+    return text;
+}
+
 /* Writes the elements at the beginning of a list that fit completely. The list is not empty. */
 static char *write_list_part(char *dst, const char *end, const struct value *list)
 {
