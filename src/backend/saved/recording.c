@@ -28,7 +28,7 @@ enum { NOTED_LATE = 60 };
 /* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
     uint64_t time;
-    uint64_t rows, lost, unseen;
+    uint64_t rows, lost, unseen, unnoted;
     bool complete;
 };
 
@@ -58,6 +58,7 @@ struct recording {
     bool done;                 /* later marks have no rows of the span */
     bool in_span;              /* the state at the begin of the span was reached */
     uint64_t lost, unseen;     /* sums within the span */
+    uint64_t unnoted;          /* that of the first tick after the span */
     uint64_t gap_from, gap_to; /* the first gap */
     uint64_t gaps, gaps_time;
     bool reboot; /* another boot than before the gap */
@@ -309,6 +310,7 @@ static int recording_take_mark(struct recording *recording, const struct segment
     }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
+    recording->unnoted = recording->over ? mark->unnoted : 0;
     if (tick && !recording->last) /* its frame is missing */
         return 0;
     if (mark->time >= span->from && recording->last < span->to) {
@@ -393,6 +395,7 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
         (void)mark_number(row, "lost", &mark.lost);
         (void)mark_number(row, "unseen", &mark.unseen);
+        (void)mark_number(row, "unnoted", &mark.unnoted);
         error = recording_take_mark(recording, reader, tick && !findings, &mark);
     } else {
         report_loss(recording->engine_query->report,
@@ -501,6 +504,11 @@ static void report_moment(const struct recording *recording, struct report *repo
         report_note(report, "%s as of %s; %s recorded %s before", what, clock_local(local[0], at),
                     recording->query.findings ? "they were" : "states, queues and counters were",
                     duration(at - last, age));
+    if (recording->unnoted)
+        report_note(report,
+                    "up to %" PRIu64 " of the connections may have ended before this moment: the "
+                    "times of their ends were not noted",
+                    recording->unnoted);
 }
 
 static void report_span(const struct recording *recording, struct report *report)
