@@ -17,7 +17,7 @@
  *     {"fastnet":"0.3.0","mark":"frame","time":T,"uptime":U,"rows":N,"complete":true}
  *     rows of a tick: sockets that were opened, changed, closed or lost since the mark before
  *     {"fastnet":"0.3.0","mark":"tick","time":T,"uptime":U,"rows":N,"complete":true,"lost":0,
- *      "unseen":0}
+ *      "unseen":0,"unnoted":0}
  *     rows of findings
  *     {"fastnet":"0.3.0","mark":"findings","time":T,"uptime":U,"rows":N,"complete":true}
  *     {"fastnet":"0.3.0","mark":"end","time":T,"uptime":U,"rows":N,"complete":true,
@@ -26,10 +26,12 @@
  * rows: number of rows before the mark that belong to it; of the end: of the whole segment.
  * complete: false if rows may be missing. lost: how often the kernel dropped messages about ends.
  * unseen: TCP connections of the own netns that came and went between two ticks without a row; only
- * without BPF. continues: the next segment begins with the moment at which this segment ends;
- * otherwise the recorder was stopped, or the clock was set back. A segment without an end was cut
- * off. Times are UTC with microseconds; uptime has the seconds of CLOCK_BOOTTIME with microseconds,
- * which the user cannot set. netns_id is that of the recorder's own network namespace.
+ * without BPF. unnoted: TCP connections whose end BPF did not note: the time of such an end is when
+ * the recorder learned of the end, up to 250 ms later. continues: the next segment begins with the
+ * moment at which this segment ends; otherwise the recorder was stopped, or the clock was set back.
+ * A segment without an end was cut off. Times are UTC with microseconds; uptime has the seconds of
+ * CLOCK_BOOTTIME with microseconds, which the user cannot set. netns_id is that of the recorder's
+ * own network namespace.
  *
  * A mark is written after its rows, by the same write(2) (a large tick and a frame take several):
  * rows without a mark after them are what a crash left, and are ignored. The first column of a

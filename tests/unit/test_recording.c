@@ -570,6 +570,23 @@ static void a_clock_that_was_set_back_within_a_segment_ends_late_rows(void **sta
     assert_string_equal(listed(reel, 15), "1;");
 }
 
+static void ends_at_unknown_times_are_reported_if_they_are_near(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    mark(reel, "frame", 0);
+    mark_with(reel, "tick", 10, "\"complete\":true,\"unnoted\":3");
+    mark_with(reel, "tick", 20, "\"complete\":true,\"unnoted\":0");
+    assert_string_equal(listed(reel, 5), "1;");
+    assert_int_equal(reel->report.count, 2);
+    assert_non_null(strstr(reel->report.lines[1], "up to 3 of the connections may have ended"));
+    assert_false(reel->report.partial);
+    assert_string_equal(listed(reel, 15), "1;");
+    assert_int_equal(reel->report.count, 1);
+}
+
 static void late_rows_may_be_in_the_next_segment(void **state)
 {
     struct reel *reel = *state;
@@ -1041,6 +1058,7 @@ int main(void)
         WITH_REEL(a_clock_that_was_set_back_is_ordered_by_numbers),
         WITH_REEL(both_segments_of_a_time_that_exists_twice_are_read),
         WITH_REEL(a_clock_that_was_set_back_within_a_segment_ends_late_rows),
+        WITH_REEL(ends_at_unknown_times_are_reported_if_they_are_near),
         WITH_REEL(late_rows_may_be_in_the_next_segment),
         WITH_REEL(files_of_other_names_are_no_segments),
         WITH_REEL(a_directory_that_cannot_be_read_is_reported),

@@ -29,7 +29,7 @@ enum { NOTED_LATE = 60 };
 /* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
     uint64_t time;
-    uint64_t rows, lost, unseen;
+    uint64_t rows, lost, unseen, unnoted;
     bool complete;
 };
 
@@ -286,6 +286,7 @@ static int recording_take_mark(struct recording *recording, const struct segment
     }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
+    recording->extent.unnoted = recording->over ? mark->unnoted : 0;
     if (tick && !recording->extent.last) /* its frame is missing */
         return 0;
     if (mark->time >= span->from && recording->extent.last < span->to) {
@@ -374,6 +375,7 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
         (void)mark_number(row, "lost", &mark.lost);
         (void)mark_number(row, "unseen", &mark.unseen);
+        (void)mark_number(row, "unnoted", &mark.unnoted);
         error = recording_take_mark(recording, reader, tick && !findings, &mark);
     } else {
         report_loss(recording->engine_query->report,

@@ -59,6 +59,11 @@ static void report_moment(const struct recording_extent *extent, struct report *
         report_note(report, "%s as of %s; %s recorded %s before", what, clock_local(local[0], at),
                     extent->findings ? "they were" : "states, queues and counters were",
                     human_number(age, (at - last) / CLOCK_SECOND, UNIT_SECONDS));
+    if (extent->unnoted)
+        report_note(report,
+                    "up to %" PRIu64 " of the connections may have ended before this moment: the "
+                    "times of their ends were not noted",
+                    extent->unnoted);
 }
 
 static void report_span(const struct recording_extent *extent, struct report *report)

@@ -15,6 +15,7 @@ struct recording_extent {
     uint64_t last;             /* time of the last mark that was applied; 0: none */
     bool stopped;              /* nothing was recorded from `last` to the next frame */
     uint64_t lost, unseen;     /* sums within the span */
+    uint64_t unnoted;          /* that of the first tick after the span */
     uint64_t gap_from, gap_to; /* the first gap */
     uint64_t gaps, gaps_time;
     bool reboot; /* another boot than before the gap */

@@ -71,6 +71,7 @@ struct recorder {
     struct unseen unseen;
     struct report report;
     uint64_t lost;      /* messages about ends that the kernel dropped, since the last tick */
+    uint64_t unnoted;   /* ends of TCP connections whose time was not noted, since the last tick */
     uint64_t opened;    /* TCP connections of the own netns since the last tick */
     uint64_t own;       /* id of the own netns */
     uint64_t monotonic; /* CLOCK_MONOTONIC and CLOCK_REALTIME at the same moment, ns */
@@ -264,6 +265,7 @@ static void recorder_take_end(struct recorder *recorder, const struct recorded_s
         const uint64_t time = recorder_time_at(recorder, origin.noted);
         memcpy((char *)&copy + kind->received, &time, sizeof time);
     }
+    recorder->unnoted += !origin.noted && unseen_counts(record);
     recorder_write(recorder, output, output->whole, &copy, recorder->realtime);
     if (recorder->next && recorder->next != output)
         recorder_put_lost(recorder, &recorder->next->segment, known);
@@ -410,10 +412,11 @@ static int recorder_end_tick(struct recorder *recorder, bool last)
 
     if (now) {
         char more[128];
-        snprintf(more, sizeof more, ",\"lost\":%" PRIu64 ",\"unseen\":%" PRIu64, recorder->lost,
-                 unseen_take(&recorder->unseen, recorder->opened));
+        snprintf(
+            more, sizeof more, ",\"lost\":%" PRIu64 ",\"unseen\":%" PRIu64 ",\"unnoted\":%" PRIu64,
+            recorder->lost, unseen_take(&recorder->unseen, recorder->opened), recorder->unnoted);
         recorder_mark(recorder, now, "tick", more);
-        recorder->lost = recorder->opened = 0;
+        recorder->lost = recorder->opened = recorder->unnoted = 0;
         if (last || recorder->next)
             recorder_mark(recorder, now, "end",
                           last ? ",\"continues\":false" : ",\"continues\":true");
