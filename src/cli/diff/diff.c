@@ -59,6 +59,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "the listing is repeated as it was made"},
     {"backend", "auto", "the listing is repeated as it was made"},
     {"exact", NULL, "the listing is repeated as it was made"},
+    {"wait wait-gone", NULL, "the listing is repeated as it was made"},
     {"explain", NULL, "rows that were saved are compared"},
     {NULL, NULL, NULL},
 };

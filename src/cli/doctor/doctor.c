@@ -80,11 +80,17 @@ static const struct example examples[] = {
 
 static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}, {0, NULL, NULL}};
 
+static const struct refused refused[] = {
+    {"wait wait-gone", NULL, "findings need two readings (try -c)"},
+    {NULL, NULL, NULL},
+};
+
 const struct grammar doctor_grammar = {
     .name = "doctor",
     .help = "what is wrong with this machine's network, and what to do",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings, &common_options,
                &common_options_of_owners, &common_options_of_recordings},
+    .refused = refused,
     .kind = &kind_finding,
     .listed = listed,
     .operands = operands,
