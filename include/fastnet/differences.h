@@ -72,7 +72,7 @@ void difference_columns_init(struct saved_columns *dst, const struct kind *kind,
 bool difference_compares(const struct field *field);
 
 struct difference_options {
-    struct saved_source *old, *now; /* both of one kind; differences_destroy() closes them */
+    struct saved_source *old, *now; /* both of one kind; the differences close them */
     bool incomplete[2];             /* rows of the old, or of the new listing are missing already */
     const char *named; /* columns to compare in any case, as --columns has them; or NULL */
     /* Refuses a head whose question is not that of the first old head. Returns the message, or
@@ -87,16 +87,10 @@ struct difference_summary {
     const char *refused; /* the listings cannot be compared, because ...; NULL: they can */
 };
 
-struct differences;
-
-/* Borrows the texts of the options. NULL: memory is short; then the caller still has the sources.
- */
-struct differences *differences_create(const struct difference_options *options);
-void differences_destroy(struct differences *differences);
-
-/* The differences as a source of rows of their own kind, for a listing. */
-struct saved_source *differences_source(struct differences *differences);
-/* Valid after the listing. */
-const struct difference_summary *differences_summary(const struct differences *differences);
+/* The differences as a source of rows of their own kind, for a listing. Borrows the texts of the
+ * options. NULL: memory is short; then the caller still has the sources. */
+struct saved_source *differences_open(const struct difference_options *options);
+/* source: of differences_open(). Valid after the listing. */
+const struct difference_summary *differences_summary(const struct saved_source *source);
 
 #endif

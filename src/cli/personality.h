@@ -8,7 +8,8 @@
 
 /* Exit statuses. STATUS_MISUSE is net-tools' E_OPTERR, which users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
-enum { STATUS_NO_ROW = 4 }; /* only with --quiet */
+enum { STATUS_NO_ROW = 4 };      /* only with --quiet */
+enum { STATUS_TIME_OVER = 124 }; /* only with --wait: the status of timeout(1) */
 /* Parsers of command lines return this instead of an exit status if the command goes on. */
 enum { PARSED = -1 };
 

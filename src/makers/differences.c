@@ -10,7 +10,6 @@
 #include "fastnet/array.h"
 #include "fastnet/hash.h"
 #include "fastnet/owners.h"
-#include "fastnet/query.h"
 #include "fastnet/report.h"
 #include "makers/packed_rows.h"
 #include "model/saved.h"
@@ -22,7 +21,7 @@ enum { HEADS_MAX = 1024, WHAT_MAX = 2048 };
  * Exactly: the same place, and all compared columns are equal. By place: the same place. */
 enum match_by { BY_OBJECT, BY_ALL, BY_PLACE, MATCHES };
 
-/* For what a field is used: see struct matching. USE_COMPARED: fields that may be a difference. */
+/* The uses of a field; see struct matching. USE_COMPARED: fields that may be a difference. */
 enum field_use {
     USE_OBJECT,
     USE_PLACE,
@@ -32,7 +31,7 @@ enum field_use {
     USE_COMPARED,
     USE_PLACE_OF_CLIENT,
     USE_COMPARED_OF_CLIENT,
-    USES
+    USES,
 };
 
 /* Numbers of fields (field_at()). */
@@ -62,11 +61,11 @@ struct compared_side {
     struct compared_row *rows;
     size_t count, capacity;
     struct packed_rows packed;
-    const struct saved_columns *columns; /* of all rows */
+    const struct saved_columns *columns; /* all rows have them */
     struct saved_columns of_differences;
     uint64_t hosts[HEADS_MAX]; /* hashes */
     size_t heads;
-    uint64_t boot, time, listing; /* of the last head; boot: a hash, or 0 */
+    uint64_t boot, time, listing; /* from the last head; boot: a hash, or 0 */
 };
 
 struct differences {
@@ -77,7 +76,6 @@ struct differences {
     struct difference_summary summary;
     struct compared_side sides[SIDES];
     struct field_list fields[USES];
-    uint64_t seed;
     record_fn fn; /* this and the next member: of the current run */
     void *arg;
 };
@@ -162,17 +160,14 @@ static uint64_t hash_cells(uint64_t seed, const struct differences *differences,
 {
     const struct field_list *fields = &differences->fields[use];
     uint64_t hash = seed;
-    bool known = false;
 
     for (size_t i = 0; i < fields->count; i++) {
         const struct saved_cell *cell = row_cell(row, fields->numbers[i]);
-        if (!cell)
-            continue;
-        known = true;
-        hash = hash_text(hash_word(hash, (uint64_t)fields->numbers[i] << 3 | cell->type),
-                         saved_text(row, cell));
+        if (cell)
+            hash = hash_text(hash_word(hash, (uint64_t)fields->numbers[i] << 3 | cell->type),
+                             saved_text(row, cell));
     }
-    return known ? hash | 1 : 0;
+    return hash == seed ? 0 : hash | 1;
 }
 
 /* True if one of these cells is known and not 0. */
@@ -200,7 +195,7 @@ static int side_take_head(struct compared_side *side)
     const struct difference_options *options = &differences->options;
     const struct saved_head *head = side->source->head;
     const char *refused = side->heads == HEADS_MAX ? "has listings of too many machines" : NULL;
-    const uint64_t host = head ? hash_text(differences->seed, as_text(head->host)) : 0;
+    const uint64_t host = head ? hash_text(hash_seed(), as_text(head->host)) : 0;
 
     if (!head || (side->heads && head->time == side->time && head->listing == side->listing &&
                   host == side->hosts[side->heads - 1]))
@@ -210,12 +205,10 @@ static int side_take_head(struct compared_side *side)
             refused = "has several listings of one machine";
     if (!refused && options->refuses)
         refused = options->refuses(options->arg, head);
-    differences->summary.refused = refused;
-    if (refused)
+    if ((differences->summary.refused = refused))
         return -ECANCELED;
     side->hosts[side->heads++] = host;
-    side->boot =
-        head->boot_id && *head->boot_id ? hash_text(differences->seed, as_text(head->boot_id)) : 0;
+    side->boot = *head->boot_id ? hash_text(hash_seed(), as_text(head->boot_id)) : 0;
     side->time = head->time;
     side->listing = head->listing;
     return 0;
@@ -228,7 +221,7 @@ static struct compared_row compared_row_of(const struct compared_side *side,
     const struct differences *differences = side->differences;
     const struct matching *matching = differences->of->matching;
     const struct saved_row *row = record->saved;
-    const uint64_t seed = differences->seed;
+    const uint64_t seed = hash_seed();
     struct compared_row compared = {
         .is_old = side == &differences->sides[OLD],
         .boot = (uint32_t)side->boot,
@@ -293,26 +286,23 @@ static int side_read(struct differences *differences, size_t of, const struct qu
 static uint64_t match_key(const struct differences *differences, enum match_by by,
                           const struct compared_row *row)
 {
-    const bool of_host = differences->sides[OLD].heads > 1;
+    const bool of_host = differences->sides[OLD].heads > 1 && (by == BY_ALL || row->place);
     const uint64_t place = of_host ? hash_word(row->place, row->host) : row->place;
 
     if (by == BY_OBJECT)
         return row->object;
-    if (by == BY_PLACE)
-        return row->place ? place : 0;
-    return hash_word(place, row->digest);
+    return by == BY_PLACE ? place : hash_word(place, row->digest);
 }
 
 /* Matches rows of one key, in their order; old rows come first. Clients that are left need no
  * partner, because their number is not compared. */
 static void rows_match(const struct keyed_row *rows, size_t count, enum match_by by)
 {
-    size_t old = 0, now = 0;
+    size_t old_end = 0;
 
-    while (now < count && rows[now].row->is_old)
-        now++;
-    const size_t old_end = now;
-    for (;; old++, now++) {
+    while (old_end < count && rows[old_end].row->is_old)
+        old_end++;
+    for (size_t old = 0, now = old_end;; old++, now++) {
         while (old < old_end && rows[old].row->matched)
             old++;
         while (now < count && rows[now].row->matched)
@@ -403,10 +393,11 @@ static bool row_is_held_by(const struct differences *differences, const struct s
 static bool holder_stays(const struct differences *differences, const struct saved_row *old,
                          const struct saved_row *now)
 {
+    const struct field_list *fields = &differences->fields[USE_HOLDER];
     bool stays = true;
 
-    for (size_t i = 0; i < differences->fields[USE_HOLDER].count && stays; i++) {
-        const size_t number = differences->fields[USE_HOLDER].numbers[i];
+    for (size_t i = 0; i < fields->count && stays; i++) {
+        const size_t number = fields->numbers[i];
         const struct field *field = field_at(differences->of, number);
         if (!row_cell(old, number) || !row_cell(now, number) ||
             !cells_differ(differences, old, now, number))
@@ -435,31 +426,20 @@ static void what_append(const struct differences *differences, const struct save
              field_at(differences->of, number)->name, (int)length, before, (int)length_now, after);
 }
 
-/* True if both rows are connections of one place and one boot, but not the same connection. */
-static bool is_next_connection(const struct compared_row *old, const struct compared_row *now)
-{
-    return now->connection && old->boot == now->boot && old->object && now->object &&
-           old->object != now->object;
-}
-
-/* Describes the columns that differ, and returns their number. what: empty. stays: the holder
- * stays, so columns of owners are not compared. */
-static size_t rows_compare(const struct differences *differences, enum field_use use,
-                           const struct saved_row *old, const struct saved_row *now, bool stays,
-                           char what[WHAT_MAX])
+/* Describes the columns that differ. what: empty. stays: the holder stays, so columns of owners are
+ * not compared. */
+static void rows_compare(const struct differences *differences, enum field_use use,
+                         const struct saved_row *old, const struct saved_row *now, bool stays,
+                         char what[WHAT_MAX])
 {
     const struct field_list *fields = &differences->fields[use];
-    size_t count = 0;
 
     for (size_t i = 0; i < fields->count; i++) {
         const size_t number = fields->numbers[i];
         if ((!stays || !field_at(differences->of, number)->owner) &&
-            cells_differ(differences, old, now, number)) {
+            cells_differ(differences, old, now, number))
             what_append(differences, old, now, number, what);
-            count++;
-        }
     }
-    return count;
 }
 
 /* --- Rows of differences ---------------------------------------------------------------------- */
@@ -487,65 +467,60 @@ static int difference_emit(struct compared_side *side, enum difference change, c
     return differences->fn(&record, differences->arg);
 }
 
-/* A row that only listing `of` has. */
-static int emit_alone(struct differences *differences, size_t of, const struct compared_row *row)
-{
-    if (!differences->summary.incomplete[!of])
-        return difference_emit(&differences->sides[of],
-                               of == OLD ? DIFFERENCE_CLOSED : DIFFERENCE_OPENED, NULL, row);
-    differences->summary.unknown[of]++;
-    return 0;
-}
-
-static const struct saved_row *row_unpack(struct compared_side *side,
-                                          const struct compared_row *row)
-{
-    return packed_row_unpack(&side->packed, row->packed, side->columns, NULL, 0);
-}
-
 /* A new row and its partner. If both listings are incomplete, nobody knows whether two rows of one
  * place follow each other. */
 static int emit_pair(struct differences *differences, const struct compared_row *row)
 {
     const struct compared_row *old = row->partner;
-    const bool both_clients = old->client && row->client, is_next = is_next_connection(old, row);
+    const bool both_clients = old->client && row->client;
+    /* another connection of the same place and boot */
+    const bool is_next = row->connection && old->boot == row->boot && old->object && row->object &&
+                         old->object != row->object;
     struct difference_summary *summary = &differences->summary;
+    struct compared_side *from = &differences->sides[OLD], *now = &differences->sides[NOW];
     char what[WHAT_MAX] = "";
 
     if (old->digest == row->digest && old->place == row->place && !is_next)
         return 0;
-    const struct saved_row *before = row_unpack(&differences->sides[OLD], old);
-    const struct saved_row *after = row_unpack(&differences->sides[NOW], row);
+    const struct saved_row *before =
+        packed_row_unpack(&from->packed, old->packed, from->columns, NULL, 0);
+    const struct saved_row *after =
+        packed_row_unpack(&now->packed, row->packed, now->columns, NULL, 0);
     if (!before || !after)
         return -ENOMEM;
     const bool stays = holder_stays(differences, before, after);
     enum difference change = stays ? DIFFERENCE_CHANGED : DIFFERENCE_REPLACED;
-    size_t count = rows_compare(differences, both_clients ? USE_COMPARED_OF_CLIENT : USE_COMPARED,
-                                before, after, stays, what);
-    if (!count && is_next) {
+    rows_compare(differences, both_clients ? USE_COMPARED_OF_CLIENT : USE_COMPARED, before, after,
+                 stays, what);
+    if (!*what && is_next) {
         change = DIFFERENCE_REPLACED;
-        count = rows_compare(differences, USE_OBJECT, before, after, false, what);
+        rows_compare(differences, USE_OBJECT, before, after, false, what);
     }
-    if (!count)
+    if (!*what)
         return 0;
     if (row->by_object || !summary->incomplete[OLD] || !summary->incomplete[NOW])
-        return difference_emit(&differences->sides[NOW], change, what, row);
+        return difference_emit(now, change, what, row);
     summary->unknown[OLD]++;
     summary->unknown[NOW]++;
     return 0;
 }
 
+/* Passes on the differences: first new rows, then old rows that were closed. */
 static int differences_emit(struct differences *differences)
 {
+    static const enum difference alone[SIDES] = {DIFFERENCE_CLOSED, DIFFERENCE_OPENED};
+    struct difference_summary *summary = &differences->summary;
     int result = 0;
 
-    for (size_t of = SIDES; of-- > 0;) /* new rows first */
+    for (size_t of = SIDES; of-- > 0;)
         for (size_t i = 0; i < differences->sides[of].count && result >= 0; i++) {
             const struct compared_row *row = &differences->sides[of].rows[i];
             if (row->partner)
                 result = emit_pair(differences, row);
+            else if (!row->matched && summary->incomplete[!of])
+                summary->unknown[of]++;
             else if (!row->matched)
-                result = emit_alone(differences, of, row);
+                result = difference_emit(&differences->sides[of], alone[of], NULL, row);
         }
     return result;
 }
@@ -583,32 +558,11 @@ static bool differences_has(const struct saved_source *source, const char *colum
 
 /* --- The object ------------------------------------------------------------------------------- */
 
-struct differences *differences_create(const struct difference_options *options)
+/* For struct saved_source. */
+static void differences_destroy(struct saved_source *source)
 {
-    struct differences *differences = calloc(1, sizeof *differences);
+    struct differences *differences = (struct differences *)(void *)source;
 
-    if (!differences)
-        return NULL;
-    differences->options = *options;
-    differences->of = options->old->kind;
-    differences->seed = hash_seed();
-    differences->sides[OLD] =
-        (struct compared_side){.differences = differences, .source = options->old};
-    differences->sides[NOW] =
-        (struct compared_side){.differences = differences, .source = options->now};
-    difference_kind_init(&differences->kind, differences->of);
-    differences->source.kind = &differences->kind.kind;
-    differences->source.read = differences_read;
-    differences->source.has = differences_has;
-    differences->source.head = options->now->head;
-    differences_choose_fields(differences);
-    return differences;
-}
-
-void differences_destroy(struct differences *differences)
-{
-    if (!differences)
-        return;
     for (size_t i = 0; i < SIDES; i++) {
         saved_source_close(differences->sides[i].source);
         free(differences->sides[i].rows);
@@ -617,12 +571,29 @@ void differences_destroy(struct differences *differences)
     free(differences);
 }
 
-struct saved_source *differences_source(struct differences *differences)
+struct saved_source *differences_open(const struct difference_options *options)
 {
+    struct differences *differences = calloc(1, sizeof *differences);
+
+    if (!differences)
+        return NULL;
+    differences->options = *options;
+    differences->of = options->old->kind;
+    for (size_t i = 0; i < SIDES; i++) {
+        differences->sides[i].differences = differences;
+        differences->sides[i].source = i == OLD ? options->old : options->now;
+    }
+    difference_kind_init(&differences->kind, differences->of);
+    differences->source = (struct saved_source){.kind = &differences->kind.kind,
+                                                .read = differences_read,
+                                                .head = options->now->head,
+                                                .has = differences_has,
+                                                .destroy = differences_destroy};
+    differences_choose_fields(differences);
     return &differences->source;
 }
 
-const struct difference_summary *differences_summary(const struct differences *differences)
+const struct difference_summary *differences_summary(const struct saved_source *source)
 {
-    return &differences->summary;
+    return &((const struct differences *)(const void *)source)->summary;
 }
