@@ -21,6 +21,7 @@ enum {
     SEGMENT_SECONDS = 3600,
     SEGMENT_BYTES = 32 * 1024 * 1024, /* with FRAMES_MIN: a reader needs 500 ms at most */
     FRAMES_MIN = 4,                   /* a segment is at least as large as this number of frames */
+    KEPT_MIN = 4,                     /* at least this number of segments fits into --keep */
     ENDS_PAUSE = 250,                 /* milliseconds between two readings of ends */
     TIDY_SECONDS = 60,
 };
@@ -386,7 +387,8 @@ static void recorder_mark(const struct recorder *recorder, struct record_output 
 /* Makes `next` the segment that ticks are written to. */
 static int recorder_change_segment(struct recorder *recorder)
 {
-    const uint64_t keep = recorder->command->segments.keep_bytes;
+    const uint64_t keep = recorder->command->segments.keep_bytes / KEPT_MIN,
+                   seconds = recorder->command->segments.keep_seconds / KEPT_MIN;
     struct record_output *before = recorder->now;
     int error;
 
@@ -397,8 +399,10 @@ static int recorder_change_segment(struct recorder *recorder)
     recorder->next = NULL;
     if (before)
         output_close(before);
-    recorder->segment_ends = recorder->monotonic + SEGMENT_SECONDS * CLOCK_SECOND;
-    recorder->segment_bytes = keep / FRAMES_MIN < SEGMENT_BYTES ? keep / FRAMES_MIN : SEGMENT_BYTES;
+    recorder->segment_ends =
+        recorder->monotonic +
+        (seconds < SEGMENT_SECONDS ? seconds : SEGMENT_SECONDS) * CLOCK_SECOND;
+    recorder->segment_bytes = keep < SEGMENT_BYTES ? keep : SEGMENT_BYTES;
     if (recorder->segment_bytes < FRAMES_MIN * frame)
         recorder->segment_bytes = FRAMES_MIN * frame;
     recorder->tidy_at = 0;
