@@ -119,7 +119,7 @@ BENCH   := $(call program,$(wildcard tests/bench/*.c))
 
 # The mutator, and the libraries that are preloaded into programs under test.
 INTERPOSER := $(BUILD)/tests/mutate/interpose.so
-PRELOADED  := $(INTERPOSER) $(BUILD)/tests/faults/fail_malloc.so
+PRELOADED  := $(INTERPOSER) $(addprefix $(BUILD)/tests/faults/,fail_malloc.so set_clock.so)
 MUTATE     := $(BUILD)/tests/mutate/mutate
 mutate_objects := $(filter-out $(INTERPOSER:.so=.o),$(call object,$(wildcard tests/mutate/*.c)))
 MUTATORS    = $(or $(ONLY),netlink tree)

@@ -335,6 +335,8 @@ char *value_write_human(char *dst, const struct value *value, int unit)
         return write_size(dst, value->number / scale);
     if (unit == UNIT_BITS_PER_SECOND && (fraction || value->type == VALUE_NUMBER))
         return write_bits(dst, value->number / scale);
+    if (unit == UNIT_PER_SECOND && fraction)
+        return write_tenths(dst, value->number / (scale / 10), "");
     if (unit == UNIT_SECONDS && value->type == VALUE_TIME)
         return write_moment(dst, value->number);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))

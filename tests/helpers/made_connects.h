@@ -177,10 +177,8 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     made_member(made, "comm", name, kernel->name * 8);
     made_pointer(made, task);
     prototype = made_event(made, "btf_trace_inet_sock_set_state", sock, four, kernel->parameters);
-    if (!kernel->without_sends) { /* its parameters have the same types */
+    if (!kernel->without_sends) /* its parameters have the same types */
         made_type(made, "btf_trace_sock_send_length", BTF_TYPEDEF, 0, prototype);
-        made_type(made, "btf_trace_sock_recv_length", BTF_TYPEDEF, 0, prototype);
-    }
     if (kernel->without_resets)
         return;
     (void)made_event(made, "btf_trace_tcp_receive_reset", sock, four, 2);

@@ -34,13 +34,13 @@ static char bytes[MADE_BTF_MAX];
 static size_t make_types(const struct made_connects *kernel)
 {
     struct made_btf made = {.types = 0};
-    uint32_t four, eight, array;
+    uint32_t four, eight, array, registers;
 
     made_connects(&made, kernel);
     four = made_int(&made, "unsigned int", 4, 0);
     eight = made_int(&made, "unsigned long", 8, 0);
     array = made_array(&made, eight, four, 6);
-    (void)made_struct(&made, "pt_regs", 8);
+    registers = made_struct(&made, "pt_regs", 8);
     made_member(&made, "orig_ax", eight, CALL_AT * 8);
     made_member(&made, "si", eight, SECOND_AT * 8);
     made_member(&made, "r8", eight, FIFTH_AT * 8);
@@ -49,6 +49,7 @@ static size_t make_types(const struct made_connects *kernel)
     made_member(&made, "a7", eight, CALL_AT * 8);
     made_member(&made, "a1", eight, SECOND_AT * 8);
     made_member(&made, "a4", eight, FIFTH_AT * 8);
+    (void)made_event(&made, "btf_trace_sys_exit", made_pointer(&made, registers), eight, 3);
     return made_bytes(&made, bytes);
 }
 

@@ -15,7 +15,8 @@ struct recording_lister {
     struct recording_part part;
     uint64_t interval; /* ns */
     char boot_id[LIST_BOOT_ID];
-    bool reboot; /* since the last mark */
+    bool reboot;  /* since the last mark */
+    bool stopped; /* the recorder, after the last mark */
     void (*fn)(const struct recording_part *part, void *arg);
     void *arg;
 };
@@ -28,8 +29,8 @@ static void list_end_part(struct recording_lister *lister)
     lister->reboot = false;
 }
 
-/* A frame or a tick. A part ends before it after a gap, another boot, or a clock that was set back.
- */
+/* A frame or a tick. A part ends before it after a gap, another boot, a clock that was set back, or
+ * a stop of the recorder. */
 static void list_take_mark(struct recording_lister *lister, const struct json_row *row,
                            uint64_t size, bool *counted)
 {
@@ -39,8 +40,10 @@ static void list_take_mark(struct recording_lister *lister, const struct json_ro
 
     if (!mark_time(row, &time))
         return;
-    if (part->from && (lister->reboot || time < part->to || time - part->to > most))
+    if (part->from &&
+        (lister->reboot || lister->stopped || time < part->to || time - part->to > most))
         list_end_part(lister);
+    lister->stopped = false;
     if (!part->from)
         part->from = time;
     part->to = time;
@@ -77,6 +80,8 @@ static int list_segment(struct recording_lister *lister, struct segment_files *s
             list_take_head(lister, &row);
         else if (mark_is_named(&row, "frame") || mark_is_named(&row, "tick"))
             list_take_mark(lister, &row, segments->list[i].size, &counted);
+        else if (mark_is_named(&row, "end"))
+            lister->stopped = !mark_is_true(&row, "continues");
     }
     segment_reader_close(&reader, true, report);
     return 0;
