@@ -94,8 +94,6 @@ static int recording_pass(const struct saved_row *row, void *arg)
 
     if (!is_in_netns(recording, row))
         return 0;
-    record_begin(&record, recording->source.kind,
-                 recording->source.kind->size - offsetof(struct record, socket));
     saved_restore(&record, row);
     recording->result = recording->fn(&record, recording->arg);
     return recording->result < 0 ? recording->result : 0;
@@ -148,19 +146,6 @@ static const struct saved_row *pending_next(const struct recording *recording, s
 
 /* --- Ticks ------------------------------------------------------------------------------------ */
 
-enum recorded_event { EVENT_NONE, EVENT_OPENED, EVENT_CHANGED, EVENT_CLOSED, EVENT_LOST };
-
-static enum recorded_event event_of(const struct recording *recording, const struct saved_row *row)
-{
-    static const char *const words[] = {"", "opened", "changed", "closed", "lost"};
-    const struct text word = recorded_text(&recording->rows, row, RECORDED_EVENT);
-    size_t event = COUNT(words) - 1;
-
-    while (event && !text_is(word, words[event]))
-        event--;
-    return (enum recorded_event)event;
-}
-
 /* A row has ended at `time`, which is not after the moment or span. */
 static int tick_close(struct recording *recording, const struct saved_row *row, uint64_t time,
                       bool whole)
@@ -186,31 +171,25 @@ static int tick_apply(struct recording *recording, const struct saved_row *row, 
 {
     struct recorded_rows *rows = &recording->rows;
     const uint64_t to = recording->query.span.to, when = recorded_time(rows, row, time);
-    const enum recorded_event event = event_of(recording, row);
+    const struct text event = recorded_text(rows, row, RECORDED_EVENT);
+    const bool is_closed = text_is(event, "closed"), only_ended = recording->query.ended;
 
-    switch (event) {
-    case EVENT_OPENED:
-        return when <= to && !recording->query.ended ? recorded_rows_put(rows, row, time, true) : 0;
-    case EVENT_CHANGED:
-        if (recording->query.ended)
-            return 0;
-        return time <= to ? recorded_rows_put(rows, row, time, false)
-                          : recorded_rows_take_owner(rows, row);
-    case EVENT_CLOSED:
-    case EVENT_LOST:
-        if (when <= to)
-            return tick_close(recording, row, when, event == EVENT_CLOSED);
-        if (recording->query.ended)
-            return 0;
-        if (recorded_rows_have(rows, row))
-            return recorded_rows_take_owner(rows, row);
-        if (event == EVENT_CLOSED && recorded_birth(rows, row, when) &&
-            recorded_birth(rows, row, when) <= to)
-            return recorded_rows_put_open(rows, row, when);
+    if (text_is(event, "opened"))
+        return when <= to && !only_ended ? recorded_rows_put(rows, row, time, true) : 0;
+    if (text_is(event, "changed"))
+        return only_ended   ? 0
+               : time <= to ? recorded_rows_put(rows, row, time, false)
+                            : recorded_rows_take_owner(rows, row);
+    if (!is_closed && !text_is(event, "lost"))
         return 0;
-    default:
+    if (when <= to)
+        return tick_close(recording, row, when, is_closed);
+    if (only_ended)
         return 0;
-    }
+    if (recorded_rows_have(rows, row))
+        return recorded_rows_take_owner(rows, row);
+    const uint64_t birth = is_closed ? recorded_birth(rows, row, when) : 0;
+    return birth && birth <= to ? recorded_rows_put_open(rows, row, when) : 0;
 }
 
 static int apply_tick(struct recording *recording, uint64_t time)

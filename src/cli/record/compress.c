@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/compress.h"
+#include "cli/record/segments.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -9,7 +9,6 @@
 
 #include "cli/netstat/netstat.h"
 #include "cli/record/record.h"
-#include "cli/record/unseen.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/record/compress.h"
 #include "fastnet/clock.h"
 
 /* --- The directory ---------------------------------------------------------------------------- */
