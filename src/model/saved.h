@@ -57,6 +57,10 @@ struct text saved_text(const struct saved_row *row, const struct saved_cell *cel
 struct value saved_decode(const struct saved_row *row, const struct saved_cell *cell,
                           const struct field *field);
 
+/* Reads a number of JSON, times 10^decimals. Returns false if that is not a whole number, or too
+ * large. */
+bool saved_parse_number(struct text text, int decimals, uint64_t *number, bool *negative);
+
 /* Reads a time (RFC 3339). Returns false if the text is no time after 1970. */
 bool saved_time(struct text text, uint64_t *nanoseconds);
 

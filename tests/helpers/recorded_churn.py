@@ -9,21 +9,42 @@ processes open and close connections between each other. At random moments all o
 no connection changes during a listing. Then `FASTNET s -t OPTION...` lists the connections. This
 happens MOMENTS times. When the recorder has noted the last moment, prints "ready"; and when a line
 on stdin says that the recorder has ended, compares each listing with that of --at, except
-connections whose end BPF did not note. Prints a line for each connection that differs, and at the
-end how many moments and connections there were.
+connections whose end BPF did not note or the kernel did not report: if memory is short, the kernel
+reports no end (sock_diag_broadcast_destroy() of net/core/sock_diag.c). Prints a line for each
+connection that differs, and at the end how many moments and connections there were.
 """
 import json
 import os
 import random
 import signal
 import socket
+import struct
 import subprocess
 import sys
+import threading
 
 WORKERS = 5
 KEPT = 12  # connections that a process holds at most
 STEPS = 30  # between two moments, at most
 TICKS = 2  # ticks of the recorder between two moments, at most
+
+
+class Reports:
+    """The cookies of all sockets whose end the kernel reports (sock_diag(7))."""
+
+    GROUPS = 1 << 0 | 1 << 2  # SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY
+    COOKIE = 16 + 44  # offset in a struct nlmsghdr with a struct inet_diag_msg
+
+    def __init__(self):
+        self.cookies = set()
+        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 4)  # NETLINK_SOCK_DIAG
+        self.socket.setsockopt(socket.SOL_SOCKET, 33, 1 << 23)  # SO_RCVBUFFORCE
+        self.socket.bind((0, self.GROUPS))
+        threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self):
+        while True:
+            self.cookies.add(struct.unpack_from("=Q", self.socket.recv(65536), self.COOKIE)[0])
 
 
 class Worker:
@@ -35,6 +56,7 @@ class Worker:
         self.addresses = addresses
         self.ends = []  # connections that this process opened or accepted
         self.random = random.Random(number)
+        self.starter = self.start_starter()
 
     def accept(self):
         while True:
@@ -43,13 +65,17 @@ class Worker:
             except BlockingIOError:
                 return
 
-    def connect(self):
-        end = socket.create_connection(self.random.choice(self.addresses))
+    @staticmethod
+    def connect_to(address, size):
+        end = socket.create_connection(address)
         try:
-            end.send(b"x" * self.random.randrange(1, 2000))
+            end.send(b"x" * size)
         except ConnectionError:  # the other end has reset it
             pass
         return end
+
+    def connect(self):
+        return self.connect_to(self.random.choice(self.addresses), self.random.randrange(1, 2000))
 
     def close(self):
         end = self.ends.pop(self.random.randrange(len(self.ends)))
@@ -74,14 +100,29 @@ class Worker:
         self.ends = kept
         return closed
 
+    def start_starter(self):
+        """Starts a process without connections, whose children so have no connections of others.
+        Each byte from the socket asks it to start a process that opens a connection, and ends."""
+        socket_here, socket_there = socket.socketpair()
+        if os.fork():
+            socket_there.close()
+            return socket_here
+        socket_here.close()
+        self.listener.close()
+        while socket_there.recv(1):
+            address, size = self.random.choice(self.addresses), self.random.randrange(1, 2000)
+            pid = os.fork()
+            if not pid:
+                name(f"brief{self.number}")
+                self.connect_to(address, size).close()
+                os._exit(0)
+            os.waitpid(pid, 0)
+            socket_there.send(b".")
+        os._exit(0)
+
     def brief(self):
-        """A process that opens a connection, and ends."""
-        pid = os.fork()
-        if not pid:
-            name(f"brief{self.number}")
-            self.connect().close()
-            os._exit(0)
-        os.waitpid(pid, 0)
+        self.starter.send(b".")
+        self.starter.recv(1)
 
     def step(self):
         chance = self.random.random()
@@ -179,25 +220,24 @@ def churn(workers, directory, chance):
         pass
 
 
-def not_noted(directory):
-    """The local and remote ports of connections whose end BPF did not note; and how many ended."""
-    ports, found, ended = {}, set(), 0
+def recorded(directory):
+    """The cookies of all connections, and of those whose end BPF did not note."""
+    every, unnoted = set(), set()
     for entry in os.scandir(directory):
         if not entry.name.endswith(".ndjson"):
             continue
         with open(entry.path) as file:
             for row in map(json.loads, file):
-                if "local_port" in row:
-                    ports[row["cookie"]] = row["local_port"], row["remote_port"]
-                if row.get("event") in ("closed", "lost"):
-                    ended += 1
-                    if not row.get("ended"):
-                        found.add(ports.get(row["cookie"]))
-    return found, ended
+                if row.get("remote_port"):
+                    every.add(row["cookie"])
+                if row.get("event") in ("closed", "lost") and not row.get("ended"):
+                    unnoted.add(row["cookie"])
+    return every, unnoted & every
 
 
 def listing(command):
-    columns = ("local_address", "local_port", "remote_address", "remote_port", "pid", "process")
+    columns = ("cookie", "local_address", "local_port", "remote_address", "remote_port", "pid",
+               "process")
     done = subprocess.run([*command, "--json", "--columns=time,state," + ",".join(columns)],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
@@ -223,6 +263,7 @@ def main():
         workers.append(start(number, listeners, addresses, workers))
     for listener in listeners:
         listener.close()
+    reports = Reports()
     print("listening", flush=True)
     sys.stdin.readline()
     seen = []
@@ -234,19 +275,21 @@ def main():
         commands.close()
     print("ready", flush=True)
     sys.stdin.readline()
-    unknown, ended = not_noted(directory)
-    if len(unknown) > ended / 10:
-        print(f"the ends of {len(unknown)} of {ended} connections were not noted")
+    every, unnoted = recorded(directory)
+    every |= {row[0] for _, live in seen for row in live}
+    unreported = every - reports.cookies
+    unknown = unnoted | unreported
+    if len(unknown) > len(every) / 10:
+        print(f"the ends of {len(unknown)} of {len(every)} connections are unknown")
     for time, live in seen:
         _, then = listing([*command, f"--at={time}", f"--record={directory}"])
-        live, then = ({row for row in rows if (row[1], row[3]) not in unknown}
-                      for rows in (live, then))
+        live, then = ({row for row in rows if row[0] not in unknown} for rows in (live, then))
         for row in sorted(live - then, key=str)[:3]:
             print(f"{time}: not in the recording: {row}")
         for row in sorted(then - live, key=str)[:3]:
             print(f"{time}: only in the recording: {row}")
-    print("moments", len(seen), "connections", sum(len(live) for _, live in seen), "of", ended,
-          "not noted", len(unknown))
+    print("moments", len(seen), "connections", sum(len(live) for _, live in seen), "of", len(every),
+          "not noted", len(unnoted), "not reported", len(unreported))
 
 
 main()

@@ -11,19 +11,14 @@
 
 enum { NUMBER_ROOM = 32, DEAD_FEW = 4096 };
 
-/* A row that exists. */
+/* An element of the table. */
 struct recorded_row {
     uint64_t birth; /* 0: unknown */
     uint64_t hash;
     unsigned frame;          /* number of the last frame that had it */
     bool new;                /* it began in the span: its counters grew from 0 */
     struct saved_row *first; /* the row when the span began, if it changed since; or NULL */
-    struct saved_row *row;
-};
-
-/* An element of the table. */
-struct recorded_slot {
-    struct recorded_row *row; /* NULL: the row has ended */
+    struct saved_row *row;   /* NULL: the row has ended */
 };
 
 /* --- Columns of a row ------------------------------------------------------------------------- */
@@ -257,18 +252,18 @@ struct identity {
 
 static bool same_identity(const void *element, const void *key)
 {
-    const struct recorded_slot *slot = element;
+    const struct recorded_row *known = element;
     const struct identity *identity = key;
-    bool same = slot->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).length;
+    bool same = known->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).length;
 
     for (size_t i = RECORDED_KEY; i < RECORDED_COLUMNS && same; i++)
-        same = text_equal(recorded_text(identity->rows, slot->row->row, (enum recorded_column)i),
+        same = text_equal(recorded_text(identity->rows, known->row, (enum recorded_column)i),
                           recorded_text(identity->rows, identity->row, (enum recorded_column)i));
     return same;
 }
 
-static struct recorded_slot *recorded_find(const struct recorded_rows *rows,
-                                           const struct saved_row *row)
+static struct recorded_row *recorded_find(const struct recorded_rows *rows,
+                                          const struct saved_row *row)
 {
     return hash_table_find(&rows->table, identity_hash(rows, row), same_identity,
                            &(struct identity){rows, row});
@@ -279,15 +274,6 @@ bool recorded_rows_have(const struct recorded_rows *rows, const struct saved_row
     return recorded_find(rows, row);
 }
 
-static void recorded_row_destroy(struct recorded_row *row)
-{
-    if (!row)
-        return;
-    free(row->first);
-    free(row->row);
-    free(row);
-}
-
 /* Makes a new table without the rows that have ended, if these are many. */
 static int recorded_rows_shrink(struct recorded_rows *rows)
 {
@@ -296,15 +282,15 @@ static int recorded_rows_shrink(struct recorded_rows *rows)
     if (rows->dead < DEAD_FEW || rows->dead < rows->table.count / 2)
         return 0;
     for (size_t i = 0; i < rows->table.count; i++) {
-        const struct recorded_slot *slot = hash_table_at(&rows->table, i);
-        struct recorded_slot *moved =
-            slot->row ? hash_table_add(&table, slot->row->hash, sizeof *moved) : NULL;
-        if (slot->row && !moved) {
+        const struct recorded_row *known = hash_table_at(&rows->table, i);
+        struct recorded_row *moved =
+            known->row ? hash_table_add(&table, known->hash, sizeof *moved) : NULL;
+        if (known->row && !moved) {
             hash_table_finish(&table);
             return -ENOMEM;
         }
         if (moved)
-            *moved = *slot;
+            *moved = *known;
     }
     hash_table_finish(&rows->table);
     rows->table = table;
@@ -313,33 +299,33 @@ static int recorded_rows_shrink(struct recorded_rows *rows)
 }
 
 /* Passes a row to `fn`, and removes it. */
-static int recorded_end(struct recorded_rows *rows, struct recorded_slot *slot, uint64_t time,
+static int recorded_end(struct recorded_rows *rows, struct recorded_row *known, uint64_t time,
                         recorded_fn fn, void *arg)
 {
-    const int result = fn ? recorded_row_pass(rows, slot->row, time, fn, arg) : 0;
+    const int result = fn ? recorded_row_pass(rows, known, time, fn, arg) : 0;
 
-    recorded_row_destroy(slot->row);
-    slot->row = NULL;
+    free(known->first);
+    free(known->row);
+    known->first = known->row = NULL;
     rows->dead++;
     return result;
 }
 
 static int recorded_add(struct recorded_rows *rows, const struct saved_row *row, uint64_t time)
 {
-    struct recorded_row *added = malloc(sizeof *added);
-    struct saved_row *copy = added ? row_copy(row) : NULL;
-    const uint64_t hash = identity_hash(rows, row);
-    struct recorded_slot *slot = copy ? hash_table_add(&rows->table, hash, sizeof *slot) : NULL;
+    struct saved_row *copy = row_copy(row);
+    const uint64_t hash = identity_hash(rows, row), birth = recorded_birth(rows, row, time);
+    struct recorded_row *added = copy ? hash_table_add(&rows->table, hash, sizeof *added) : NULL;
 
-    if (!slot) {
+    if (!added) {
         free(copy);
-        free(added);
         return -ENOMEM;
     }
-    *added = (struct recorded_row){
-        .birth = recorded_birth(rows, row, time), .hash = hash, .frame = rows->frame, .row = copy};
-    added->new = rows->span && added->birth >= rows->span;
-    slot->row = added;
+    *added = (struct recorded_row){.birth = birth,
+                                   .hash = hash,
+                                   .frame = rows->frame,
+                                   .new = rows->span &&birth >= rows->span,
+                                   .row = copy};
     return 0;
 }
 
@@ -362,22 +348,22 @@ static int recorded_replace(struct recorded_rows *rows, struct recorded_row *row
 int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                       bool whole)
 {
-    struct recorded_slot *slot = recorded_find(rows, row);
-    const int error = slot ? 0 : recorded_rows_shrink(rows);
+    struct recorded_row *known = recorded_find(rows, row);
+    const int error = known ? 0 : recorded_rows_shrink(rows);
 
-    if (error || !slot)
+    if (error || !known)
         return error ? error : recorded_add(rows, row, time);
-    slot->row->frame = rows->frame;
-    if (!slot->row->birth)
-        slot->row->birth = recorded_birth(rows, row, time);
-    const struct saved_row *by = whole ? row : row_merged(rows, slot->row->row, row, is_changed);
-    return by ? recorded_replace(rows, slot->row, by) : -ENOMEM;
+    known->frame = rows->frame;
+    if (!known->birth)
+        known->birth = recorded_birth(rows, row, time);
+    const struct saved_row *by = whole ? row : row_merged(rows, known->row, row, is_changed);
+    return by ? recorded_replace(rows, known, by) : -ENOMEM;
 }
 
 int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row *row)
 {
-    struct recorded_slot *slot = recorded_find(rows, row);
-    const struct saved_row *before = slot ? slot->row->row : NULL;
+    struct recorded_row *known = recorded_find(rows, row);
+    const struct saved_row *before = known ? known->row : NULL;
     const struct saved_row *made;
     size_t i = 0;
 
@@ -386,7 +372,7 @@ int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row 
     if (!before || i == row->count)
         return 0;
     made = row_merged(rows, before, row, is_owner_known_later);
-    return made ? recorded_replace(rows, slot->row, made) : -ENOMEM;
+    return made ? recorded_replace(rows, known, made) : -ENOMEM;
 }
 
 int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *row, uint64_t time)
@@ -409,14 +395,9 @@ int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *r
 int recorded_rows_remove(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                          recorded_fn fn, void *arg)
 {
-    struct recorded_slot *slot = recorded_find(rows, row);
+    struct recorded_row *known = recorded_find(rows, row);
 
-    return slot ? recorded_end(rows, slot, time, fn, arg) : 0;
-}
-
-void recorded_rows_begin_frame(struct recorded_rows *rows)
-{
-    rows->frame++;
+    return known ? recorded_end(rows, known, time, fn, arg) : 0;
 }
 
 int recorded_rows_end_frame(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg)
@@ -424,9 +405,9 @@ int recorded_rows_end_frame(struct recorded_rows *rows, uint64_t time, recorded_
     int result = 0;
 
     for (size_t i = 0; i < rows->table.count && !result; i++) {
-        struct recorded_slot *slot = hash_table_at(&rows->table, i);
-        if (slot->row && slot->row->frame != rows->frame)
-            result = recorded_end(rows, slot, time, fn, arg);
+        struct recorded_row *known = hash_table_at(&rows->table, i);
+        if (known->row && known->frame != rows->frame)
+            result = recorded_end(rows, known, time, fn, arg);
     }
     return result;
 }
@@ -440,19 +421,14 @@ int recorded_rows_clear(struct recorded_rows *rows, uint64_t time, recorded_fn f
     return result;
 }
 
-void recorded_rows_begin_span(struct recorded_rows *rows, uint64_t span)
-{
-    rows->span = span;
-}
-
 int recorded_rows_each(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg)
 {
     int result = 0;
 
     for (size_t i = 0; i < rows->table.count && result >= 0; i++) {
-        const struct recorded_slot *slot = hash_table_at(&rows->table, i);
-        if (slot->row)
-            result = recorded_row_pass(rows, slot->row, time, fn, arg);
+        const struct recorded_row *known = hash_table_at(&rows->table, i);
+        if (known->row)
+            result = recorded_row_pass(rows, known, time, fn, arg);
     }
     return result < 0 ? result : 0;
 }

@@ -9,6 +9,7 @@
 
 #include "backend/saved/marks.h"
 #include "backend/saved/recorded_rows.h"
+#include "backend/saved/recording_extent.h"
 #include "backend/saved/segment_files.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
@@ -18,7 +19,7 @@
 /* Bytes of rows between two marks; more rows are not from fastnet. */
 #define PENDING_MAX ((size_t)1 << 30)
 
-enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40, NETNS_ID = 24 };
+enum { BOOT_ID = 40, NETNS_ID = 24 };
 
 /* Seconds after the moment or span in which ticks may have rows of connections that existed then.
  * The kernel reports the end of a connection when its process closes the socket, perhaps long after
@@ -28,7 +29,7 @@ enum { NOTED_LATE = 60 };
 /* A mark of a frame, of a tick or of findings. */
 struct recording_mark {
     uint64_t time;
-    uint64_t rows, lost, unseen;
+    uint64_t rows, lost, unseen, unnoted;
     bool complete;
 };
 
@@ -41,7 +42,6 @@ struct recording {
     struct mark_head head;
     struct saved_head shown; /* `head` as the listing has it */
     struct saved_head made;  /* `head` of the rows that wait */
-    uint64_t interval;       /* between two ticks, ns */
     bool has_rows;
     bool columns[SAVED_COLUMNS_MAX]; /* that the first row has, by number in kind_socket */
     char boot_id[BOOT_ID];           /* that the last head had */
@@ -53,15 +53,11 @@ struct recording {
     size_t pending_size, pending_capacity, pending_count;
     bool overflow; /* pending rows were dropped */
 
-    uint64_t last;             /* time of the last mark that was applied; 0: none */
-    bool stopped;              /* nothing was recorded from `last` to the next frame */
-    bool over;                 /* a mark after the span was read */
-    bool done;                 /* later marks have no rows of the span */
-    bool in_span;              /* the state at the begin of the span was reached */
-    uint64_t lost, unseen;     /* sums within the span */
-    uint64_t gap_from, gap_to; /* the first gap */
-    uint64_t gaps, gaps_time;
-    bool reboot; /* another boot than before the gap */
+    struct recording_extent extent;
+    bool over;    /* a mark after the span was read */
+    bool late;    /* `over` was set in the segment before */
+    bool done;    /* later marks have no rows of the span */
+    bool in_span; /* the state at the begin of the span was reached */
 
     /* During read(). */
     const struct query *engine_query;
@@ -98,8 +94,6 @@ static int recording_pass(const struct saved_row *row, void *arg)
 
     if (!is_in_netns(recording, row))
         return 0;
-    record_begin(&record, recording->source.kind,
-                 recording->source.kind->size - offsetof(struct record, socket));
     saved_restore(&record, row);
     recording->result = recording->fn(&record, recording->arg);
     return recording->result < 0 ? recording->result : 0;
@@ -152,19 +146,6 @@ static const struct saved_row *pending_next(const struct recording *recording, s
 
 /* --- Ticks ------------------------------------------------------------------------------------ */
 
-enum recorded_event { EVENT_NONE, EVENT_OPENED, EVENT_CHANGED, EVENT_CLOSED, EVENT_LOST };
-
-static enum recorded_event event_of(const struct recording *recording, const struct saved_row *row)
-{
-    static const char *const words[] = {"", "opened", "changed", "closed", "lost"};
-    const struct text word = recorded_text(&recording->rows, row, RECORDED_EVENT);
-    size_t event = COUNT(words) - 1;
-
-    while (event && !text_is(word, words[event]))
-        event--;
-    return (enum recorded_event)event;
-}
-
 /* A row has ended at `time`, which is not after the moment or span. */
 static int tick_close(struct recording *recording, const struct saved_row *row, uint64_t time,
                       bool whole)
@@ -190,31 +171,25 @@ static int tick_apply(struct recording *recording, const struct saved_row *row, 
 {
     struct recorded_rows *rows = &recording->rows;
     const uint64_t to = recording->query.span.to, when = recorded_time(rows, row, time);
-    const enum recorded_event event = event_of(recording, row);
+    const struct text event = recorded_text(rows, row, RECORDED_EVENT);
+    const bool is_closed = text_is(event, "closed"), only_ended = recording->query.ended;
 
-    switch (event) {
-    case EVENT_OPENED:
-        return when <= to && !recording->query.ended ? recorded_rows_put(rows, row, time, true) : 0;
-    case EVENT_CHANGED:
-        if (recording->query.ended)
-            return 0;
-        return time <= to ? recorded_rows_put(rows, row, time, false)
-                          : recorded_rows_take_owner(rows, row);
-    case EVENT_CLOSED:
-    case EVENT_LOST:
-        if (when <= to)
-            return tick_close(recording, row, when, event == EVENT_CLOSED);
-        if (recording->query.ended)
-            return 0;
-        if (recorded_rows_have(rows, row))
-            return recorded_rows_take_owner(rows, row);
-        if (event == EVENT_CLOSED && recorded_birth(rows, row, when) &&
-            recorded_birth(rows, row, when) <= to)
-            return recorded_rows_put_open(rows, row, when);
+    if (text_is(event, "opened"))
+        return when <= to && !only_ended ? recorded_rows_put(rows, row, time, true) : 0;
+    if (text_is(event, "changed"))
+        return only_ended   ? 0
+               : time <= to ? recorded_rows_put(rows, row, time, false)
+                            : recorded_rows_take_owner(rows, row);
+    if (!is_closed && !text_is(event, "lost"))
         return 0;
-    default:
+    if (when <= to)
+        return tick_close(recording, row, when, is_closed);
+    if (only_ended)
         return 0;
-    }
+    if (recorded_rows_have(rows, row))
+        return recorded_rows_take_owner(rows, row);
+    const uint64_t birth = is_closed ? recorded_birth(rows, row, when) : 0;
+    return birth && birth <= to ? recorded_rows_put_open(rows, row, when) : 0;
 }
 
 static int apply_tick(struct recording *recording, uint64_t time)
@@ -235,37 +210,13 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
     if (recording->query.ended)
         return 0;
-    recorded_rows_begin_frame(rows);
+    rows->frame++;
     for (size_t at = 0; !error && (row = pending_next(recording, &at));)
         error = recorded_rows_put(rows, row, time, true);
     return error ? error : recorded_rows_end_frame(rows, time, ended_fn(recording), recording);
 }
 
 /* --- Marks ------------------------------------------------------------------------------------ */
-
-/* The longest time after the last mark that counts as no gap. Findings are noted once a minute. */
-static uint64_t usual_time(const struct recording *recording)
-{
-    return recording->query.findings ? 150 * CLOCK_SECOND
-           : recording->stopped      ? 0
-                                     : 2 * recording->interval + LATE_MAX * CLOCK_SECOND;
-}
-
-/* Notes a gap between the last mark and `to`. Before the first mark, the gap begins with the span.
- */
-static void note_gap(struct recording *recording, uint64_t to)
-{
-    const uint64_t begin = recording->query.span.from;
-    const uint64_t from = recording->last ? recording->last : begin;
-
-    if (to <= from || to - from <= usual_time(recording) || to < begin)
-        return;
-    if (!recording->gaps++) {
-        recording->gap_from = from;
-        recording->gap_to = to;
-    }
-    recording->gaps_time += to - from;
-}
 
 /* Reports problems of a mark. */
 static void check_mark(const struct recording *recording, const struct segment_reader *reader,
@@ -294,7 +245,7 @@ static void begin_span(struct recording *recording, uint64_t time)
         return;
     recording->in_span = true;
     if (is_span(recording) && !recording->query.ended && !recording->query.findings)
-        recorded_rows_begin_span(&recording->rows, recording->query.span.from);
+        recording->rows.span = recording->query.span.from;
 }
 
 /* Applies the rows before a mark, as far as they belong to the moment or span. tick: the rows are
@@ -308,17 +259,20 @@ static int recording_take_mark(struct recording *recording, const struct segment
     recording->done =
         mark->time > span->to &&
         (recording->query.findings || mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
-    if (recording->over)
-        return tick ? apply_tick(recording, mark->time) : 0;
+    if (recording->over) {
+        recording->done |= mark->time <= span->to; /* the clock was set back */
+        return tick && !recording->done ? apply_tick(recording, mark->time) : 0;
+    }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
-    if (tick && !recording->last) /* its frame is missing */
+    recording->extent.unnoted = recording->over ? mark->unnoted : 0;
+    if (tick && !recording->extent.last) /* its frame is missing */
         return 0;
-    if (mark->time >= span->from && recording->last < span->to) {
-        recording->lost += mark->lost;
-        recording->unseen += mark->unseen;
+    if (mark->time >= span->from && recording->extent.last < span->to) {
+        recording->extent.lost += mark->lost;
+        recording->extent.unseen += mark->unseen;
     }
-    note_gap(recording, recording->over ? span->to : mark->time);
+    recording_note_gap(&recording->extent, recording->over ? span->to : mark->time);
     if (tick || !recording->over)
         check_mark(recording, reader, mark);
     if (tick)
@@ -326,8 +280,8 @@ static int recording_take_mark(struct recording *recording, const struct segment
     else if (!recording->over)
         error = apply_frame(recording, mark->time);
     if (!recording->over) {
-        recording->last = mark->time;
-        recording->stopped = false;
+        recording->extent.last = mark->time;
+        recording->extent.stopped = false;
     }
     return error;
 }
@@ -364,14 +318,18 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         report_loss(report, "%s: rows of kind '%s' are no recording", name, head->kind_name);
         return -EBADMSG;
     }
-    recording->interval = recording_interval(row);
+    if (recording->late && strcmp(recording->boot_id, head->head.boot_id) != 0) {
+        recording->done = true;
+        return 0;
+    }
+    recording->extent.interval = recording_interval(row);
     *recording->netns = '\0';
     if (mark_number(row, "netns_id", &netns))
         snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
-        recording->reboot = true; /* cookies begin at 1 again */
-        error =
-            recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
+        recording->extent.reboot = true; /* cookies begin at 1 again */
+        error = recorded_rows_clear(&recording->rows, recording->extent.last, ended_fn(recording),
+                                    recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
     saved_maker_set_head(recording->maker, &recording->made);
@@ -390,12 +348,13 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     int error = 0;
 
     if (mark_is_named(row, "end"))
-        recording->stopped = !mark_is_true(row, "continues");
+        recording->extent.stopped = !mark_is_true(row, "continues");
     if (findings ? !mark_is_named(row, "findings") : !tick && !mark_is_named(row, "frame"))
         return 0;
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
         (void)mark_number(row, "lost", &mark.lost);
         (void)mark_number(row, "unseen", &mark.unseen);
+        (void)mark_number(row, "unnoted", &mark.unnoted);
         error = recording_take_mark(recording, reader, tick && !findings, &mark);
     } else {
         report_loss(recording->engine_query->report,
@@ -434,7 +393,8 @@ static int read_segment(struct recording *recording, size_t i)
     if (error)
         return error == -ENOMEM ? error : 0;
     pending_drop(recording);
-    recording->over = recording->done = false;
+    recording->over = recording->late;
+    recording->done = false;
     while (!error && !recording->done && segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
             error = take_head(recording, &reader, &row);
@@ -452,106 +412,46 @@ static int read_segment(struct recording *recording, size_t i)
     return error == -EBADMSG ? 0 : error;
 }
 
-/* --- Reports ---------------------------------------------------------------------------------- */
-
-static const char *duration(uint64_t nanoseconds, char text[32])
+/* Segment `i` was read. Reads rows of the span that were written so late that the next segment has
+ * them. */
+static int read_late_rows(struct recording *recording, size_t i)
 {
-    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
-
-    *value_write_human(text, &value, UNIT_SECONDS) = '\0';
-    return text;
-}
-
-static void report_lost(const struct recording *recording, struct report *report)
-{
-    if (recording->lost)
-        report_loss(report,
-                    "the recorder lost %" PRIu64 " messages about ends: ended connections may be "
-                    "missing",
-                    recording->lost);
-    if (recording->unseen)
-        report_loss(report,
-                    "%" PRIu64 " connections came and went between two ticks without a row (the "
-                    "recorder had no BPF)",
-                    recording->unseen);
-}
-
-/* Reports how old the rows are. */
-static void report_moment(const struct recording *recording, struct report *report)
-{
-    const uint64_t at = recording->query.span.to, last = recording->last;
-    const char *what = recording->query.findings ? "findings" : "rows";
-    char local[2][CLOCK_LOCAL_SIZE], age[32];
-
-    if (recording->gaps)
-        report_loss(report, "nothing was recorded at %s; %s as of %s, %s before%s",
-                    clock_local(local[0], at), what, clock_local(local[1], last),
-                    duration(at - last, age),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else
-        report_note(report, "%s as of %s; %s recorded %s before", what, clock_local(local[0], at),
-                    recording->query.findings ? "they were" : "states, queues and counters were",
-                    duration(at - last, age));
-}
-
-static void report_span(const struct recording *recording, struct report *report)
-{
-    const char *reboot = recording->reboot ? "; the machine was started again in between" : "";
-
-    if (recording->gaps == 1) {
-        char local[2][CLOCK_LOCAL_SIZE];
-        report_loss(report, "nothing was recorded from %s to %s%s",
-                    clock_local(local[0], recording->gap_from),
-                    clock_local(local[1], recording->gap_to), reboot);
-    } else if (recording->gaps) {
-        char together[32];
-        report_loss(report,
-                    "nothing was recorded in %" PRIu64 " parts of this time, together %s%s (see "
-                    "fastnet record --list)",
-                    recording->gaps, duration(recording->gaps_time, together), reboot);
-    } else if (recording->reboot) {
-        report_note(report, "the machine was started again in this time");
-    }
-}
-
-static void report_nothing(const struct recording *recording, struct report *report)
-{
-    const uint64_t to = recording->query.span.to, begin = recording->segments.list[0].segment.time;
-    char local[CLOCK_LOCAL_SIZE];
-
-    if (!recording->query.findings && begin <= to)
-        report_loss(report, "the recording has no complete rows of %s or before",
-                    clock_local(local, to));
-    else if (recording->query.findings)
-        report_loss(report,
-                    "the recorder noted no findings before %s (was it started with "
-                    "--no-doctor?)",
-                    clock_local(local, to));
-    else
-        report_loss(report, "the recording begins at %s", clock_local(local, begin));
+    if (!recording->extent.last || !recording->over || recording->done ||
+        i + 1 >= recording->segments.count)
+        return 0;
+    recording->late = true;
+    return read_segment(recording, i + 1);
 }
 
 /* --- A moment, a span ------------------------------------------------------------------------- */
 
 /* Finds whether the machine was started again after the last mark, if the moment is in a gap. */
-static int look_for_reboot(struct recording *recording, size_t i)
+static void look_for_reboot(struct recording *recording, size_t i)
 {
     struct segment_reader reader;
     struct json_row row;
     struct report ignored = {.partial = false};
-    struct mark_head head = {.texts = NULL};
-    int error = 0;
+    char boot_id[BOOT_ID];
 
-    if (!recording->gaps || i + 1 >= recording->segments.count ||
+    if (!recording->extent.gaps || i + 1 >= recording->segments.count ||
         segment_reader_open(&reader, &recording->segments, i + 1, &ignored) != 0)
-        return 0;
-    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
-        error = mark_take_head(&head, &row, reader.segment->name);
-    if (!error && head.texts)
-        recording->reboot = strcmp(head.head.boot_id, recording->boot_id) != 0;
+        return;
+    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head")) {
+        mark_copy(&row, "boot_id", boot_id, sizeof boot_id);
+        recording->extent.reboot = strcmp(boot_id, recording->boot_id) != 0;
+    }
     segment_reader_close(&reader, false, &ignored);
-    mark_forget_head(&head, NULL);
-    return error;
+}
+
+/* True if no segment before segment `i`, which was read, can tell more about the moment. If the
+ * clock was set back before the segment, the moment may be in the segment before it, although this
+ * segment ended before the moment. */
+static bool has_moment(const struct recording *recording, size_t i)
+{
+    return recording->extent.last &&
+           (recording->over || segment_files_continue(&recording->segments, i - 1) ||
+            recording->query.span.to - recording->extent.last <=
+                recording_usual_time(&recording->extent));
 }
 
 /* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
@@ -559,19 +459,23 @@ static int look_for_reboot(struct recording *recording, size_t i)
 static int read_moment(struct recording *recording)
 {
     const uint64_t at = recording->query.span.to;
-    size_t i = recording->segments.count;
+    size_t i = recording->segments.count, read = i;
     int error = 0;
 
-    while (i > 0 && !error && !recording->last) {
-        if (!segment_files_cover(&recording->segments, --i, at, at) &&
-            recording->segments.list[i].segment.time > at)
+    while (i > 0 && !error && !has_moment(recording, read)) {
+        if (recording->segments.list[--i].segment.time > at)
             continue;
+        recording->extent.last = 0;
         *recording->boot_id = '\0';
-        error = read_segment(recording, i);
+        error = recorded_rows_clear(&recording->rows, 0, NULL, NULL);
+        error = error ? error : read_segment(recording, i);
+        read = i;
     }
-    if (!error && recording->last && !recording->over) {
-        note_gap(recording, at);
-        error = look_for_reboot(recording, i);
+    if (!error)
+        error = read_late_rows(recording, read);
+    if (!error && recording->extent.last && !recording->over) {
+        recording_note_gap(&recording->extent, at);
+        look_for_reboot(recording, read);
     }
     return error;
 }
@@ -585,13 +489,15 @@ static int read_span(struct recording *recording)
 
     while (first < count && !segment_files_cover(&recording->segments, first, span->from, span->to))
         first++;
-    recording->stopped = first == 0; /* no segment before it */
+    recording->extent.stopped = first == 0; /* no segment before it */
     for (size_t i = first; i < count; i++)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)
         error = read_segment(recording, i);
-    if (!error && recording->last && !recording->over)
-        note_gap(recording, span->to);
+    if (!error && end > first)
+        error = read_late_rows(recording, end - 1);
+    if (!error && recording->extent.last && !recording->over)
+        recording_note_gap(&recording->extent, span->to);
     return error;
 }
 
@@ -603,6 +509,7 @@ static int begin_reading(struct recording *recording)
 
     recorded_rows_init(&recording->rows, recording->source.kind,
                        recording->query.findings ? findings : sockets);
+    recording->extent.begin = recording->segments.list[0].segment.time;
     recording->maker = saved_maker_create(recording->source.kind);
     return recording->maker ? 0 : -ENOMEM;
 }
@@ -623,12 +530,8 @@ static int recording_read(struct saved_source *source, const struct query *query
     if (!error && !recording->query.ended)
         error = recorded_rows_each(&recording->rows, recording->query.span.to, recording_pass,
                                    recording);
-    if (!error && !recording->last)
-        report_nothing(recording, report);
-    else if (!error)
-        (is_span(recording) ? report_span : report_moment)(recording, report);
     if (!error)
-        report_lost(recording, report);
+        recording_report(&recording->extent, report);
     return error;
 }
 
@@ -684,6 +587,8 @@ static struct recording *recording_create(const struct recording_query *query)
     if (!recording)
         return NULL;
     recording->query = *query;
+    recording->extent.span = query->span;
+    recording->extent.findings = query->findings;
     recording->segments.directory = recording->segments.decompress.socket = -1;
     recording->source =
         (struct saved_source){.kind = query->findings ? &kind_finding : &kind_socket,

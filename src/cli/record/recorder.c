@@ -9,7 +9,6 @@
 
 #include "cli/netstat/netstat.h"
 #include "cli/record/record.h"
-#include "cli/record/unseen.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
@@ -21,6 +20,7 @@ enum {
     SEGMENT_SECONDS = 3600,
     SEGMENT_BYTES = 32 * 1024 * 1024, /* with FRAMES_MIN: a reader needs 500 ms at most */
     FRAMES_MIN = 4,                   /* a segment is at least as large as this number of frames */
+    KEPT_MIN = 4,                     /* at least this number of segments fits into --keep */
     ENDS_PAUSE = 250,                 /* milliseconds between two readings of ends */
     TIDY_SECONDS = 60,
 };
@@ -71,13 +71,15 @@ struct recorder {
     struct unseen unseen;
     struct report report;
     uint64_t lost;      /* messages about ends that the kernel dropped, since the last tick */
+    uint64_t unnoted;   /* ends of TCP connections whose time was not noted, since the last tick */
     uint64_t opened;    /* TCP connections of the own netns since the last tick */
     uint64_t own;       /* id of the own netns */
     uint64_t monotonic; /* CLOCK_MONOTONIC and CLOCK_REALTIME at the same moment, ns */
     uint64_t realtime;
     uint64_t segment_ends, tidy_at; /* CLOCK_MONOTONIC, ns */
     uint64_t segment_bytes;
-    bool first; /* before the first frame */
+    bool first;    /* before the first frame */
+    bool set_back; /* the clock was set back */
     int error;
 };
 
@@ -97,10 +99,12 @@ static uint32_t recorder_hash(const struct recorder *recorder, const struct reco
 }
 
 /* Reads both clocks. If another program runs between the two calls, the times of all rows would be
- * wrong by this pause: then reads the clocks again, a few times at most. */
+ * wrong by this pause: then reads the clocks again, a few times at most. If the clock was set back,
+ * the former time goes on until the segment ends, because times of a segment only grow. */
 static void recorder_read_clocks(struct recorder *recorder)
 {
     enum { TRIES = 10 };
+    const uint64_t before = recorder->realtime, then = recorder->monotonic;
     uint64_t elapsed = UINT64_MAX;
 
     for (int i = 0; i < TRIES && elapsed > CLOCK_MILLISECOND; i++) {
@@ -108,6 +112,9 @@ static void recorder_read_clocks(struct recorder *recorder)
         recorder->realtime = clock_nanoseconds(CLOCK_REALTIME);
         elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - recorder->monotonic;
     }
+    recorder->set_back |= recorder->realtime < before;
+    if (recorder->set_back)
+        recorder->realtime = before + recorder->monotonic - then;
 }
 
 /* The time of day at a moment of CLOCK_MONOTONIC. */
@@ -258,6 +265,7 @@ static void recorder_take_end(struct recorder *recorder, const struct recorded_s
         const uint64_t time = recorder_time_at(recorder, origin.noted);
         memcpy((char *)&copy + kind->received, &time, sizeof time);
     }
+    recorder->unnoted += !origin.noted && unseen_counts(record);
     recorder_write(recorder, output, output->whole, &copy, recorder->realtime);
     if (recorder->next && recorder->next != output)
         recorder_put_lost(recorder, &recorder->next->segment, known);
@@ -378,7 +386,8 @@ static void recorder_mark(const struct recorder *recorder, struct record_output 
 /* Makes `next` the segment that ticks are written to. */
 static int recorder_change_segment(struct recorder *recorder)
 {
-    const uint64_t keep = recorder->command->segments.keep_bytes;
+    const uint64_t keep = recorder->command->segments.keep_bytes / KEPT_MIN,
+                   seconds = recorder->command->segments.keep_seconds / KEPT_MIN;
     struct record_output *before = recorder->now;
     int error;
 
@@ -389,8 +398,10 @@ static int recorder_change_segment(struct recorder *recorder)
     recorder->next = NULL;
     if (before)
         output_close(before);
-    recorder->segment_ends = recorder->monotonic + SEGMENT_SECONDS * CLOCK_SECOND;
-    recorder->segment_bytes = keep / FRAMES_MIN < SEGMENT_BYTES ? keep / FRAMES_MIN : SEGMENT_BYTES;
+    recorder->segment_ends =
+        recorder->monotonic +
+        (seconds < SEGMENT_SECONDS ? seconds : SEGMENT_SECONDS) * CLOCK_SECOND;
+    recorder->segment_bytes = keep < SEGMENT_BYTES ? keep : SEGMENT_BYTES;
     if (recorder->segment_bytes < FRAMES_MIN * frame)
         recorder->segment_bytes = FRAMES_MIN * frame;
     recorder->tidy_at = 0;
@@ -404,10 +415,11 @@ static int recorder_end_tick(struct recorder *recorder, bool last)
 
     if (now) {
         char more[128];
-        snprintf(more, sizeof more, ",\"lost\":%" PRIu64 ",\"unseen\":%" PRIu64, recorder->lost,
-                 unseen_take(&recorder->unseen, recorder->opened));
+        snprintf(
+            more, sizeof more, ",\"lost\":%" PRIu64 ",\"unseen\":%" PRIu64 ",\"unnoted\":%" PRIu64,
+            recorder->lost, unseen_take(&recorder->unseen, recorder->opened), recorder->unnoted);
         recorder_mark(recorder, now, "tick", more);
-        recorder->lost = recorder->opened = 0;
+        recorder->lost = recorder->opened = recorder->unnoted = 0;
         if (last || recorder->next)
             recorder_mark(recorder, now, "end",
                           last ? ",\"continues\":false" : ",\"continues\":true");
@@ -422,7 +434,7 @@ static bool recorder_wants_segment(const struct recorder *recorder)
            recorder->now->segment.size >= recorder->segment_bytes;
 }
 
-/* Takes a sample, and writes it. last: the recording ends. */
+/* Takes a sample, and writes it. last: no segment follows, or a segment with another clock. */
 static int recorder_tick(struct recorder *recorder, bool last)
 {
     int error;
@@ -485,6 +497,19 @@ static int recorder_wait(struct recorder *recorder, uint64_t until)
     return error < 0 ? error : 0;
 }
 
+/* Begins a segment with the clock as it is now, after the segment before has ended. It leaves out a
+ * number, because the times of both segments may overlap. */
+static int recorder_begin_again(struct recorder *recorder)
+{
+    output_close(recorder->now);
+    recorder->now = NULL;
+    recorder->command->segments.last++;
+    recorder->realtime = 0;
+    recorder->set_back = false;
+    recorder->first = true;
+    return recorder_tick(recorder, false);
+}
+
 static void recorder_print_report(struct recorder *recorder)
 {
     struct record_segments *segments = &recorder->command->segments;
@@ -514,7 +539,11 @@ static int recorder_loop(struct recorder *recorder)
         while (next <= now) /* the machine slept, or a sample took longer */
             next += interval;
         stopped = recorder_wait(recorder, next);
-        error = stopped < 0 ? stopped : recorder_tick(recorder, stopped);
+        recorder_read_clocks(recorder);
+        const bool set_back = recorder->set_back && !stopped;
+        error = stopped < 0 ? stopped : recorder_tick(recorder, stopped || set_back);
+        if (!error && set_back)
+            error = recorder_begin_again(recorder);
     }
     return error;
 }

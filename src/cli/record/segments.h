@@ -32,6 +32,18 @@ void segments_close(struct record_segments *segments);
  * oldest segment that is complete and not compressed yet. now: ns since 1970. */
 void segments_tidy(struct record_segments *segments, uint64_t now);
 
+/* --- Compression (compress.c) ----------------------------------------------------------------- */
+
+/* Starts a child that compresses the segment by zstd(1) or gzip(1), and then replaces its file. If
+ * the child ends early, the file stays as it was. Returns the child; 0: no program is installed, or
+ * no child could be started. */
+pid_t compress_start(const struct record_segments *segments, const struct recording_segment *raw);
+
+/* The file that such a child writes. */
+#define COMPRESS_TEMPORARY ".fastnet-compressed"
+
+/* --- A segment -------------------------------------------------------------------------------- */
+
 /* A segment that is being written. All of it goes through `writer`, is kept, and is written by
  * segment_commit(). */
 struct segment {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/record/unseen.h"
+#include "cli/record/record.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
