@@ -278,29 +278,33 @@ struct sampler {
     struct sink *sink;
 };
 
-static struct sampler *sampler_create(const struct listing_command *command, struct engine *engine)
-{
-    struct sampler *sampler = malloc(sizeof *sampler);
-
-    if (!sampler)
-        return NULL;
-    *sampler = (struct sampler){.engine = engine,
-                                .common = *command->common,
-                                .command = *command,
-                                .file = {.directory = -1, .fd = -1}};
-    sampler->command.common = &sampler->common;
-    sampler->common.quiet = true;
-    command_make_quiet(&sampler->command.listing);
-    if (writer_init(&sampler->writer, STDOUT_FILENO) == 0)
-        sampler->sink = command_sink(&sampler->command, &sampler->writer);
-    return sampler;
-}
-
 static void sampler_destroy(struct sampler *sampler)
 {
     sink_destroy(sampler->sink);
     writer_finish(&sampler->writer);
     free(sampler);
+}
+
+/* Returns NULL if memory is short. */
+static struct sampler *sampler_create(const struct listing_command *command, struct engine *engine)
+{
+    struct sampler *sampler = calloc(1, sizeof *sampler);
+
+    if (!sampler)
+        return NULL;
+    sampler->engine = engine;
+    sampler->common = *command->common;
+    sampler->command = *command;
+    sampler->file = (struct replacement){.directory = -1, .fd = -1};
+    sampler->command.common = &sampler->common;
+    sampler->common.quiet = true;
+    command_make_quiet(&sampler->command.listing);
+    if (writer_init(&sampler->writer, STDOUT_FILENO) == 0)
+        sampler->sink = command_sink(&sampler->command, &sampler->writer);
+    if (sampler->sink)
+        return sampler;
+    sampler_destroy(sampler);
+    return NULL;
 }
 
 /* Returns the status of --quiet. kept: gets the reasons if the sample is incomplete; NULL: they are
@@ -370,7 +374,7 @@ static int run_waiting(struct replacement *file, struct listing_command *command
     struct wait wait;
     int status;
 
-    if (!sampler || !sampler->sink)
+    if (!sampler)
         return no_memory_status(common->program);
     wait_begin(&wait, command);
     do {
