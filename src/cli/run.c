@@ -198,7 +198,8 @@ static bool needs_child(const struct listing_command *command)
     const struct common *common = command->common;
     const uint64_t needs = command->listing.needs.lookups;
     const bool names = engine_gives_up_rights(&command->listing, needs);
-    const bool rights = (needs & NEED_ANY_OWNERS) ||
+    /* with --wait, the listing after the samples may need rights that samples do not need */
+    const bool rights = common->wait || (needs & NEED_ANY_OWNERS) ||
                         !proc_tree_is_own(command->listing.proc_root) ||
                         command->listing.own_netns || command->listing.all_netns;
 
