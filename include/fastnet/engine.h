@@ -64,8 +64,15 @@ static inline enum value_type aggregate_type(enum aggregate_function function, e
     return function == AGGREGATE_AVG && type == VALUE_NUMBER ? VALUE_DECIMAL : type;
 }
 
+/* A group that a listing has even if no row belongs to it. */
+struct named_group {
+    const struct predicate *is; /* true for a group with this key */
+    struct value key;           /* the value of the only column in listing.count_by */
+};
+
 struct byte_counts;
 struct listing;
+struct thresholds;
 
 /* Whether a listing has sockets that no table lists (held_sockets.h). Its last table is
  * table_unlisted then. */
@@ -174,12 +181,17 @@ struct listing {
     bool percent; /* show the share of each group in the number of rows, and in each sum */
     const struct aggregate *aggregates;
     size_t aggregate_count;
+    /* The levels of groups (status_line.h); NULL: they have no level. */
+    const struct thresholds *thresholds;
+    const struct named_group *named_groups;
+    size_t named_group_count;
 };
 
 /* True if rows are counted. Without count_by, all rows are one group. */
 static inline bool listing_counts(const struct listing *listing)
 {
-    return listing->count_by_count || listing->sum_count || listing->aggregate_count;
+    return listing->count_by_count || listing->sum_count || listing->aggregate_count ||
+           listing->thresholds;
 }
 
 struct engine;

@@ -486,6 +486,8 @@ static int resolve_counting(struct listing_command *command)
     status = columns_add_all_aggregates(command);
     if (status)
         return status;
+    if (common->warn || common->crit)
+        columns_show(command, &field_level);
     show_stream(command);
     return command->shown_count == LISTING_COLUMNS_MAX
                ? common_misuse(common, "--count-by: too many columns")
