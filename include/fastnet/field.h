@@ -326,5 +326,7 @@ void field_network(struct network_field *dst, const struct field *of, uint8_t ip
 
 /* The number of rows in a group (kind_count). */
 extern const struct field field_count;
+/* The level of a group; unknown if a value that --warn or --crit compares is unknown. */
+extern const struct field field_level;
 
 #endif

@@ -69,7 +69,7 @@ const struct grammar closed_grammar = {
     .name = "closed",
     .help = "connections as they end: their bytes, and which process had them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
-               &common_options_of_owners, &common_options_of_recordings},
+               &common_options_of_owners, &common_options_of_recordings, &threshold_options},
     .refused = refused,
     .kind = &kind_socket,
     .operands = operands,
