@@ -371,8 +371,8 @@ static void add_shares(struct groups *groups)
 static int add_aggregates(struct groups *groups)
 {
     const struct listing *listing = groups->listing;
-    const size_t first = groups->value_count - listing->aggregate_count -
-                         (listing->turnover ? TURNOVER_COLUMNS : 0);
+    const size_t first =
+        groups->value_count - listing->aggregate_count - (listing->turnover ? TURNOVER_COLUMNS : 0);
     int error = 0;
 
     for (size_t i = 0; i < listing->aggregate_count; i++) {
@@ -412,9 +412,9 @@ static void add_turnover(struct groups *groups)
             const double thousandths = 1000.0 * (double)CLOCK_SECOND * group->turned[j];
             values[j] = (struct value){.type = VALUE_UNKNOWN};
             if (groups->time && groups->known >> j & 1)
-                values[j] = (struct value){
-                    .type = VALUE_DECIMAL,
-                    .number = (uint64_t)(thousandths / (double)groups->time + 0.5)};
+                values[j] =
+                    (struct value){.type = VALUE_DECIMAL,
+                                   .number = (uint64_t)(thousandths / (double)groups->time + 0.5)};
             group->turned[j] = 0;
         }
     }

@@ -161,7 +161,8 @@ static int closed_list(struct closed_command *command)
     return status;
 }
 
-/* True if groups are listed again and again: with -c, or on a terminal, where they stay in place. */
+/* True if groups are listed again and again: with -c, or on a terminal, where they stay in place.
+ */
 static bool closed_lists_groups(const struct common *common)
 {
     return common_counts(common) && !common_is_saved(common) && !common->explain &&
