@@ -67,6 +67,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     command_put_clock(command, sink->writer);
     if (command->common->save && !run->silent)
         saved_put_head(command, sink->writer);
+    const struct field *lacks = saved_lacks(command, command->listing.typed);
     int result = engine_run(engine, &command->listing, sink, &report);
     if (run->needs_row && !report.listed) {
         sink->writer->length = 0;
@@ -76,6 +77,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
+    if (lacks && !report.listed)
+        report_loss(&report, "'%s' was not saved, so no row can match this filter", lacks->name);
     if (command->common->quiet)
         return quiet_status(command, run, &report, error, result);
     if (result < 0 && !error)
