@@ -260,9 +260,8 @@ const struct field *saved_lacks(const struct listing_command *command,
     const struct field *lacks = where ? where->field : NULL;
 
     /* heads have some columns; a machine without containers has no columns of them */
-    if (lacks &&
-        (text_has_word("time listing host netns netns_id", lacks->name) ||
-         lacks->lookups & NEED_CONTAINERS || saved_has(command, lacks)))
+    if (lacks && (text_has_word("time listing host netns netns_id", lacks->name) ||
+                  lacks->lookups & NEED_CONTAINERS || saved_has(command, lacks)))
         lacks = NULL;
     for (const struct predicate *part = where ? where->parts : NULL; part && !lacks;
          part = part->next)
