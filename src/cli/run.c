@@ -70,6 +70,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
         saved_put_head(command, sink->writer);
     if (command->listing.thresholds)
         *command->listing.thresholds->counts = (struct level_counts){.unsure = false};
+    const struct field *lacks = saved_lacks(command, command->listing.typed);
     int result = engine_run(engine, &command->listing, sink, &report);
     if (run->needs_row && !report.listed) {
         sink->writer->length = 0;
@@ -80,6 +81,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
+    if (lacks && !report.listed)
+        report_loss(&report, "'%s' was not saved, so no row can match this filter", lacks->name);
     if (command->common->quiet)
         return thresholds_status(command, &report,
                                  quiet_status(command, run, &report, error, result));
