@@ -23,6 +23,11 @@ void *bpf_map_memory(int map, size_t offset, size_t size);
  * bpf_map_create(). */
 int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name);
 
+/* Creates a ring buffer that programs write to (Linux 5.8). poll(2) waits for it. Its first page
+ * has the position of the reader, the second page the position of the writers. size: a multiple of
+ * the page size, and a power of 2. name, rights and result: as bpf_map_create(). */
+int bpf_map_create_ring(size_t size, const char *name);
+
 /* Waits until all BPF programs that run now have ended. The kernel does so when a map inside
  * another map is replaced (maybe_wait_bpf_programs() of kernel/bpf/syscall.c). Returns 0 or -errno.
  * Needs the rights of bpf_map_create(). */

@@ -38,11 +38,16 @@ uint64_t pace_pause(struct pace *pace, struct pace_time took)
     return enough;
 }
 
-uint64_t pace_of_samples(uint64_t waited, uint64_t processor)
+uint64_t pace_of_events(uint64_t processor)
 {
     enum { SHARE = 100 };
-    const uint64_t longest = 5 * CLOCK_SECOND;
-    const uint64_t cheap = processor < longest / SHARE ? SHARE * processor : longest;
+
+    return processor < PACE_LONGEST / SHARE ? SHARE * processor : PACE_LONGEST;
+}
+
+uint64_t pace_of_samples(uint64_t waited, uint64_t processor)
+{
+    const uint64_t cheap = pace_of_events(processor);
     const uint64_t least = (waited < CLOCK_SECOND ? 50 : 200) * CLOCK_MILLISECOND;
 
     return cheap > least ? cheap : least;

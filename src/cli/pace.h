@@ -25,9 +25,15 @@ struct pace_time pace_now(void);
 /* Returns how long to wait after a listing that took `took`. */
 uint64_t pace_pause(struct pace *pace, struct pace_time took);
 
+/* The longest pause of --wait. */
+#define PACE_LONGEST (5 * CLOCK_SECOND)
+
+/* Returns the pause of --wait after a sample, if an event has come. processor: CPU time of the
+ * sample. Samples then use at most 1 % of a CPU, but the pause is not longer than PACE_LONGEST. */
+uint64_t pace_of_events(uint64_t processor);
 /* Returns how long --wait pauses after a sample. processor: its CPU time; waited: time since the
- * first sample. The pauses begin short, because most programs start
- * quickly. They grow, so that samples use at most 1 % of a CPU, but to 5 seconds at most. */
+ * first sample. Pauses are short in the first second, because most programs start quickly, and
+ * never shorter than pace_of_events(). */
 uint64_t pace_of_samples(uint64_t waited, uint64_t processor);
 /* Returns true once, when the interval is not kept and the user should know it. */
 bool pace_is_news(struct pace *pace);

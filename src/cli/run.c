@@ -381,7 +381,7 @@ static int run_waiting(struct replacement *file, struct listing_command *command
 
     if (!sampler || !sampler->sink)
         return no_memory_status(common->program);
-    wait_begin(&wait, common);
+    wait_begin(&wait, command);
     do {
         began = pace_now();
         status = sampler_take(sampler, reported ? &kept : NULL);
@@ -389,6 +389,7 @@ static int run_waiting(struct replacement *file, struct listing_command *command
         reported |= status == STATUS_FAILURE;
         status = status == wanted ? list_found(file, command, engine, sink) : STATUS_NO_ROW;
     } while (status == STATUS_NO_ROW && wait_next(&wait, began));
+    wait_finish(&wait);
     if (status == STATUS_NO_ROW && !known && common->quiet)
         (void)sampler_take(sampler, NULL);
     sampler_destroy(sampler);
@@ -465,7 +466,8 @@ static int run_run(struct replacement *file, struct listing_command *command)
         (command->listing.needs.fields | predicate_needs(command->listing.where).fields);
     if (!command->another_follows)
         rights_limit(rights_of(&command->listing) | command->rights |
-                     (command->run_endless ? 1u << RIGHT_BUFFERS : 0));
+                     (command->run_endless ? 1u << RIGHT_BUFFERS : 0) |
+                     (command->common->wait ? 1u << RIGHT_BPF : 0));
     engine = engine_create(netlink_create(NULL));
     if (engine && writer_init(&writer, command->output ? command->output : STDOUT_FILENO) == 0) {
         command->context = engine_context(engine);

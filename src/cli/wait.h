@@ -3,14 +3,19 @@
 #ifndef CLI_WAIT_H
 #define CLI_WAIT_H
 
-#include "cli/common.h"
+#include "cli/command.h"
 #include "cli/pace.h"
+#include "fastnet/changes.h"
 
 struct wait {
     uint64_t begun, end; /* CLOCK_MONOTONIC, ns; end: UINT64_MAX if there is no limit */
+    struct changes changes;
+    bool changed; /* an event came before the last sample */
 };
 
-void wait_begin(struct wait *wait, const struct common *common);
+/* Begins to wait, and to note events after which the listing may have other rows. */
+void wait_begin(struct wait *wait, const struct listing_command *command);
+void wait_finish(struct wait *wait);
 
 /* Waits for the time of the next sample. sampled: when the last sample began. Returns false if the
  * time was over before this call. */

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* The program runs at the tracepoint sock:inet_sock_set_state, whose parameters are the socket, its
+ * old state and its new state. It writes to a ring buffer (bpf_ringbuf_output() of
+ * kernel/bpf/ringbuf.c, Linux 5.8), because poll(2) can wait for a ring buffer. */
+#include "probes/listener_events.h"
+
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fastnet/bpf_assembly.h"
+#include "fastnet/bpf_map.h"
+#include "fastnet/bpf_program.h"
+#include "fastnet/kernel_types.h"
+
+struct listener_events {
+    int ring, link;            /* descriptors, or -1 */
+    unsigned long *read;       /* position up to which events are read, in a page of its own */
+    const unsigned long *made; /* position up to which the program has written: the next page */
+};
+
+/* Loads a state, an int whose upper half is undefined. */
+static void listener_put_state(struct assembly *to, unsigned into, unsigned parameter)
+{
+    assembly_parameter(to, into, BPF_REG_6, parameter);
+    assembly_number(to, BPF_LSH, into, 32);
+    assembly_number(to, BPF_RSH, into, 32);
+}
+
+/* Ends the program if the socket is in another network namespace. */
+static void listener_put_netns(struct assembly *to, const struct listener_layout *layout,
+                               uint64_t netns)
+{
+    assembly_parameter(to, BPF_FIRST, BPF_REG_6, 0);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->net);
+    assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
+    assembly_wide(to, BPF_SECOND, netns);
+    assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+}
+
+size_t listener_program_make(const struct listener_layout *layout, uint64_t netns, int ring,
+                             struct bpf_insn program[LISTENER_PROGRAM_MAX])
+{
+    enum { EVENT = -8, EVENT_SIZE = 8 };
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, BPF_REG_6, BPF_FIRST);
+    listener_put_state(&to, BPF_REG_7, 1);
+    const size_t ends = assembly_skip_if(&to, BPF_JEQ, BPF_REG_7, TCP_LISTEN);
+    listener_put_state(&to, BPF_REG_7, 2);
+    assembly_end_if(&to, BPF_JNE, BPF_REG_7, TCP_LISTEN);
+    assembly_land(&to, ends);
+    if (netns)
+        listener_put_netns(&to, layout, netns);
+    assembly_store_zeroes(&to, EVENT, EVENT_SIZE);
+    assembly_map(&to, BPF_FIRST, ring);
+    assembly_address(&to, BPF_SECOND, EVENT);
+    assembly_number(&to, BPF_MOV, BPF_THIRD, EVENT_SIZE);
+    assembly_number(&to, BPF_MOV, BPF_REG_4, BPF_RB_FORCE_WAKEUP);
+    assembly_call(&to, BPF_FUNC_ringbuf_output);
+    assembly_finish(&to);
+    return to.count;
+}
+
+static bool listener_layout_init(struct listener_layout *layout, const struct btf *btf)
+{
+    uint32_t sock, net;
+
+    layout->tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state");
+    sock = kernel_event_struct(btf, layout->tracepoint, 3, "sock");
+    return sock && kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
+           kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
+}
+
+/* Opens the ring buffer and attaches the program. Returns false on failure. */
+static bool listener_events_attach(struct listener_events *events, uint64_t netns)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    struct bpf_insn code[LISTENER_PROGRAM_MAX];
+    struct listener_layout layout;
+    struct kernel_types types;
+    const bool is_known =
+        kernel_types_init(&types) == 0 && listener_layout_init(&layout, &types.btf);
+
+    kernel_types_finish(&types);
+    events->ring = is_known ? bpf_map_create_ring(page, "fastnet_listen") : -1;
+    if (events->ring < 0)
+        return false;
+    events->read = bpf_map_memory(events->ring, 0, page);
+    void *made = mmap(NULL, page, PROT_READ, MAP_SHARED, events->ring, (off_t)page);
+    events->made = made == MAP_FAILED ? NULL : made;
+    if (!events->read || !events->made)
+        return false;
+    const size_t count = listener_program_make(&layout, netns, events->ring, code);
+    events->link = bpf_tracepoint_attach(code, count, layout.tracepoint, "fastnet_listen");
+    return events->link >= 0;
+}
+
+struct listener_events *listener_events_begin(uint64_t netns)
+{
+    struct listener_events *events = malloc(sizeof *events);
+
+    if (!events)
+        return NULL;
+    *events = (struct listener_events){.ring = -1, .link = -1};
+    if (listener_events_attach(events, netns))
+        return events;
+    listener_events_end(events);
+    return NULL;
+}
+
+void listener_events_end(struct listener_events *events)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    if (!events)
+        return;
+    bpf_close(events->link);
+    if (events->read)
+        munmap(events->read, page);
+    if (events->made)
+        munmap((void *)(uintptr_t)events->made, page);
+    bpf_close(events->ring);
+    free(events);
+}
+
+int listener_events_descriptor(const struct listener_events *events)
+{
+    return events ? events->ring : -1;
+}
+
+void listener_events_forget(struct listener_events *events)
+{
+    __atomic_store_n(events->read, __atomic_load_n(events->made, __ATOMIC_ACQUIRE),
+                     __ATOMIC_RELEASE);
+}
