@@ -5,7 +5,6 @@
 
 #include "fastnet/array.h"
 #include "fastnet/status_line.h"
-#include "cells.h"
 #include "kit.h"
 
 static struct field key, count, average;
