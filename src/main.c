@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/common.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/personality.h"
@@ -124,6 +125,27 @@ static int main_take_word(int argc, char *argv[])
     return 3;
 }
 
+/* Runs the personality, or without a personality fastnet with words. With --nagios, returns the
+ * status of a monitoring plugin. Each failure becomes 3 (unknown), also a wrong command line: its
+ * parser may have stopped before it read --nagios. */
+static int main_answer(const struct personality *personality, int argc, char *argv[])
+{
+    enum { NAGIOS_WARNING = 1, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
+    const struct personality *word = personality ? personality
+                                     : argc > 1  ? find_personality(argv[1])
+                                                 : NULL;
+    const struct grammar *grammar = word ? word->grammar : &netstat_grammar;
+    const int status = personality ? main_run(personality, argc, argv) : main_run_words(argc, argv);
+    bool nagios = false;
+
+    for (int i = 1; status != STATUS_OK && i < argc && !nagios; i++)
+        nagios = options_is(grammar->tables, argv[i], OPTION_NAGIOS);
+    return !nagios                    ? status
+           : status == STATUS_WARNING ? NAGIOS_WARNING
+           : status == STATUS_FAULT   ? NAGIOS_CRITICAL
+                                      : NAGIOS_UNKNOWN;
+}
+
 int main(int argc, char *argv[])
 {
     static char program[] = "fastnet", *no_arguments[] = {program, NULL};
@@ -149,7 +171,7 @@ int main(int argc, char *argv[])
         static char names[16];
         snprintf(names, sizeof names, "%s", personality->name);
         argv[0] = names;
-        return main_run(personality, argc, argv);
+        return main_answer(personality, argc, argv);
     }
     argv[0] = program;
     argc = main_take_word(argc, argv);
@@ -157,5 +179,5 @@ int main(int argc, char *argv[])
         rights_limit(0);
         return help_word(words, argv[2]);
     }
-    return main_run_words(argc, argv);
+    return main_answer(NULL, argc, argv);
 }

@@ -67,8 +67,15 @@ static inline enum value_type aggregate_type(enum aggregate_function function, e
 /* What happened to rows of a group: the columns opened, failed and closed, per second. */
 enum turnover { TURNOVER_OPENED, TURNOVER_FAILED, TURNOVER_CLOSED, TURNOVER_COLUMNS };
 
+/* A group that a listing has even if no row belongs to it. */
+struct named_group {
+    const struct predicate *is; /* true for a group with this key */
+    struct value key;           /* the value of the only column in listing.count_by */
+};
+
 struct byte_counts;
 struct listing;
+struct thresholds;
 
 /* Whether a listing has sockets that no table lists (held_sockets.h). Its last table is
  * table_unlisted then. */
@@ -178,12 +185,17 @@ struct listing {
     const struct aggregate *aggregates;
     size_t aggregate_count;
     bool turnover; /* the last values of a group are its turnover */
+    /* The levels of groups (status_line.h); NULL: they have no level. */
+    const struct thresholds *thresholds;
+    const struct named_group *named_groups;
+    size_t named_group_count;
 };
 
 /* True if rows are counted. Without count_by, all rows are one group. */
 static inline bool listing_counts(const struct listing *listing)
 {
-    return listing->count_by_count || listing->sum_count || listing->aggregate_count;
+    return listing->count_by_count || listing->sum_count || listing->aggregate_count ||
+           listing->thresholds;
 }
 
 struct engine;

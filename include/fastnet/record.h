@@ -31,7 +31,16 @@ struct count_record {
      * --percent the shares, then the aggregates. */
     const struct value *values;
     uint64_t count;
+    uint8_t level; /* enum level */
 };
+
+#define COUNT_LEVEL (UINT64_C(1) << 0) /* the level is known */
+/* Always set. Conditions use this bit of a computed number, values[index], to treat it as
+ * undecided if its value is unknown. */
+#define COUNT_NUMBER(index) (UINT64_C(2) << (index) % 62)
+
+/* How bad a group is, by --warn and --crit: a worse level is a larger number. */
+enum level { LEVEL_OK, LEVEL_UNKNOWN, LEVEL_WARNING, LEVEL_CRITICAL, LEVELS };
 
 extern const struct kind kind_count;
 

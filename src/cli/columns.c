@@ -503,6 +503,8 @@ static int resolve_counting(struct listing_command *command)
         return status;
     if (command->listing.turnover)
         show_turnover(command);
+    if (common->warn || common->crit)
+        columns_show(command, &field_level);
     show_stream(command);
     return command->shown_count == LISTING_COLUMNS_MAX
                ? common_misuse(common, "--count-by: too many columns")

@@ -14,6 +14,7 @@
 #include "cli/form.h"
 #include "cli/misuse.h"
 #include "cli/personality.h"
+#include "cli/thresholds.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/interface_sets.h"
@@ -516,9 +517,9 @@ static int resolve_wait(struct listing_command *command)
 
 /* In this order: each step sets members that later steps read. */
 static int (*const steps[])(struct listing_command *command) = {
-    resolve_metrics,    columns_resolve, resolve_attention, resolve_sort,   resolve_filters,
-    resolve_interfaces, resolve_rates,   resolve_asked,     resolve_source, resolve_namespaces,
-    resolve_output,     resolve_quiet,   resolve_wait,
+    resolve_metrics,    columns_resolve,    thresholds_resolve, resolve_attention, resolve_sort,
+    resolve_filters,    resolve_interfaces, resolve_rates,      resolve_asked,     resolve_source,
+    resolve_namespaces, resolve_output,     resolve_quiet,      resolve_wait,
 };
 
 int command_resolve(struct listing_command *command, bool *help)
@@ -538,7 +539,8 @@ int command_resolve(struct listing_command *command, bool *help)
     if (common->columns && common_counts(common) && !*help)
         return common_misuse(common, common->count_by
                                          ? "--columns and --count-by cannot be combined"
-                                         : "--columns cannot be combined with sums or averages");
+                                         : "--columns cannot be combined with sums, averages or "
+                                           "thresholds");
     for (size_t i = 0; i < COUNT(steps) && !status && !*help; i++)
         status = steps[i](command);
     return status;
@@ -605,6 +607,11 @@ struct sink *command_sink(const struct listing_command *command, struct writer *
         return sink_create(command->own_status ? &silent : &quiet, NULL, writer, command->context);
     if (!columns_used(command))
         return sink_create(command->layout_ops, command->layout, writer, command->context);
+    if (common->nagios) {
+        const struct groups_line line = {command->shown, command->shown_count,
+                                         command->listing.thresholds};
+        return sink_create(&sink_groups_line, &line, writer, command->context);
+    }
     const unsigned width = width_of(command);
     const bool colour = common->format == FORMAT_PLAIN && command_colour(common);
     struct sink_options options = {

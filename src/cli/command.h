@@ -10,9 +10,24 @@
 #include "cli/where/where.h"
 #include "fastnet/engine.h"
 #include "fastnet/rates.h"
+#include "fastnet/status_line.h"
+
+enum { NAMED_GROUPS_MAX = 64 };
+
+/* The conditions of --warn and --crit, and the kind whose columns they compare: those of the
+ * groups. Large. */
+struct threshold_parts {
+    struct thresholds thresholds;
+    struct level_counts counts;
+    bool warning_lasts, critical_lasts; /* a condition that is met stays so if more rows come */
+    struct named_group named[NAMED_GROUPS_MAX];
+    struct kind kind;
+    struct field fields[LISTING_COLUMNS_MAX];
+};
 
 /* The columns that --count-by, --sum or --avg make. Large, so not touched without such options. */
 struct counting {
+    struct threshold_parts thresholds; /* not touched without --warn, --crit and --for-each */
     struct network_field networks[LISTING_COLUMNS_MAX];
     struct field columns[LISTING_COLUMNS_MAX];
     char names[1 + SUMS_MAX][64];        /* names of the columns of --percent */

@@ -69,7 +69,7 @@ bool common_is_metrics(const struct common *common)
 bool common_counts(const struct common *common)
 {
     return common->count_by || common->sum || common->avg || common->min || common->max ||
-           common->median || common->quantile || common->unknown;
+           common->median || common->quantile || common->unknown || common->warn || common->crit;
 }
 
 bool common_uses_columns(const struct common *common)

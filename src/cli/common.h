@@ -18,10 +18,15 @@ extern const struct option_table common_options;
 /* The same without --quiet, for conntrack, where -q is another option. */
 extern const struct option_table common_options_without_quiet;
 #define QUIET_HELP "print nothing; status 0: a row, 4: no row"
+/* The id and the help of --nagios, which main() looks for. */
+enum { OPTION_NAGIOS = 998 };
+#define NAGIOS_HELP "print a line and exit as a monitoring plugin must"
 /* More common options, for personalities that show owners. */
 extern const struct option_table common_options_of_owners;
 /* More common options, for commands that list rows of a recording (cli/recorded.h). */
 extern const struct option_table common_options_of_recordings;
+/* More common options, for commands that count rows (cli/thresholds.h). */
+extern const struct option_table threshold_options;
 
 /* The forms of output that are made of columns. Each row has the form's name in C, the option's
  * letter and name, whether the option is newer than options that begin alike, the function that
@@ -56,6 +61,7 @@ struct common {
     enum output_format format;
     const char *columns, *sort, *count_by, *sum;               /* as typed, or NULL */
     const char *avg, *min, *max, *median, *quantile, *unknown; /* the same: aggregates */
+    const char *warn, *crit, *for_each;                        /* the same (thresholds.h) */
     const char *proc_root;  /* directory whose files are read instead of /proc; NULL: /proc */
     const char *processes;  /* the directory with the processes; NULL: proc_root */
     const char *typed_root; /* --proc-root or usual_root, unchanged; NULL: neither was given */
@@ -72,6 +78,7 @@ struct common {
     const char *completion;            /* name of a shell, or NULL */
     bool no_header, exact, explain, percent, human;
     bool quiet;   /* print nothing: the exit status says whether there is a row */
+    bool nagios;  /* one line, and the exit status of a monitoring plugin */
     bool nothing; /* cppcheck-suppress unusedStructMember ; set by options without effect */
     bool table;   /* columns instead of the personality's layout */
     enum color_choice color;

@@ -17,6 +17,7 @@
 #include "cli/form.h"
 #include "cli/recorded.h"
 #include "cli/saved.h"
+#include "cli/thresholds.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/namespace.h"
@@ -762,6 +763,8 @@ int common_parse(struct common *common, const struct grammar *grammar, int argc,
     if (common->all_netns && common->netns)
         return common_misuse(common, "--all-netns and --netns cannot be combined");
     status = saved_check(common);
+    if (!status)
+        status = thresholds_check(common);
     if (!status)
         status = recorded_check(common);
     if (status)

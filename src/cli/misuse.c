@@ -160,7 +160,7 @@ struct misuse misuse_of_column(const struct kind *kind, struct text typed, char 
     struct misuse misuse = {.wrong = wrong, .typed = typed};
     const struct field *field;
     const char *instead = column_instead(kind, typed);
-    const bool few = kind->field_count <= FEW;
+    const bool few = kind->field_count <= FEW || strcmp(kind->name, kind_count.name) == 0;
 
     for (size_t i = 0; !instead && (field = field_at(kind, i)); i++)
         misuse_offer(&misuse, field->name);

@@ -104,7 +104,7 @@ struct option_table {
 #define OPTION_TABLE(groups, options)                                                              \
     (&(const struct option_table){groups, COUNT(groups), options, COUNT(options)})
 
-enum { OPTION_TABLES_MAX = 6 }; /* largest number of tables in a grammar */
+enum { OPTION_TABLES_MAX = 8 }; /* largest number of tables in a grammar */
 
 /* Options of shared tables that a command cannot use: --help and completions leave them out, and
  * the command refuses them. NULL as options ends a list. */

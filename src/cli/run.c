@@ -19,6 +19,7 @@
 #include "cli/saved.h"
 #include "cli/terminal/listing_screen.h"
 #include "cli/terminal/terminal.h"
+#include "cli/thresholds.h"
 #include "cli/wait.h"
 #include "fastnet/clock.h"
 #include "fastnet/netlink.h"
@@ -67,17 +68,24 @@ static int list_once(const struct listing_command *command, struct engine *engin
     command_put_clock(command, sink->writer);
     if (command->common->save && !run->silent)
         saved_put_head(command, sink->writer);
+    if (command->listing.thresholds)
+        *command->listing.thresholds->counts = (struct level_counts){.unsure = false};
+    const struct field *lacks = saved_lacks(command, command->listing.typed);
     int result = engine_run(engine, &command->listing, sink, &report);
     if (run->needs_row && !report.listed) {
         sink->writer->length = 0;
         return STATUS_NO_ROW;
     }
+    thresholds_end(command, sink, &report, result < 0);
     int error = writer_flush(sink->writer);
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
+    if (lacks && !report.listed)
+        report_loss(&report, "'%s' was not saved, so no row can match this filter", lacks->name);
     if (command->common->quiet)
-        return quiet_status(command, run, &report, error, result);
+        return thresholds_status(command, &report,
+                                 quiet_status(command, run, &report, error, result));
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
     if (command->common->save && !run->silent) {
@@ -87,7 +95,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    if (!run->silent && !command->quiet && !command->listing.saved &&
+    if (!run->silent && !command->quiet && !command->listing.saved && !command->common->nagios &&
         command->common->wait != WAIT_GONE) {
         empty_explain(command, &report);
         if (!report.listed && command->listing.number <= 1 && !command->listing.events)
@@ -97,9 +105,10 @@ static int list_once(const struct listing_command *command, struct engine *engin
         run_end_report(run, &report, command->common->program);
     run->last = error || report.ended;
     run->useless = error || run->silent || (report.partial && !report.listed);
-    if (error)
-        return output_status(command->common->program, error);
-    return report.partial ? STATUS_FAILURE : STATUS_OK;
+    return thresholds_status(command, &report,
+                             error            ? output_status(command->common->program, error)
+                             : report.partial ? STATUS_FAILURE
+                                              : STATUS_OK);
 }
 
 /* Makes a run in a child, for two reasons. To look up names, all rights are given up, but the next

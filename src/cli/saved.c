@@ -26,7 +26,9 @@ static const char *save_conflict(const struct common *common)
            : common->explain              ? "--explain"
            : common->delta                ? "--delta"
            : common->from                 ? "--from, because the rows are saved already"
-                                          : NULL;
+           : common_counts(common) && !common->count_by
+               ? "sums without --count-by, because they are no rows of the table"
+               : NULL;
 }
 
 const char *saved_conflict(const struct common *common)
@@ -250,6 +252,21 @@ bool saved_has(const struct listing_command *command, const struct field *field)
         return false; /* these two are columns, too */
     compared = field_compared(command->kind, field->name, strlen(field->name));
     return compared && source->has(source, compared->name);
+}
+
+const struct field *saved_lacks(const struct listing_command *command,
+                                const struct predicate *where)
+{
+    const struct field *lacks = where ? where->field : NULL;
+
+    /* heads have some columns; a machine without containers has no columns of them */
+    if (lacks && (text_has_word("time listing host netns netns_id", lacks->name) ||
+                  lacks->lookups & NEED_CONTAINERS || saved_has(command, lacks)))
+        lacks = NULL;
+    for (const struct predicate *part = where ? where->parts : NULL; part && !lacks;
+         part = part->next)
+        lacks = saved_lacks(command, part);
+    return lacks;
 }
 
 /* --- --save ----------------------------------------------------------------------------------- */

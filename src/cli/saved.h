@@ -21,6 +21,10 @@ void saved_finish(struct listing_command *command);
 /* True if a saved listing has the column, or a live listing may have it. */
 bool saved_has(const struct listing_command *command, const struct field *field);
 
+/* Returns a column in the filter that was not saved, or NULL. Call it before the rows are read. */
+const struct field *saved_lacks(const struct listing_command *command,
+                                const struct predicate *where);
+
 /* `fastnet --from=FILE`, without an option that chooses a table: lists the file with the command
  * that lists its kind. Returns the exit status. */
 int saved_run(const struct common *common, int argc, char *const argv[]);

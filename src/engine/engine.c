@@ -434,9 +434,9 @@ static int engine_list_saved(struct run *run)
     int result = 0;
 
     *context = (struct context){.ascii = lookups.ascii};
-    if (run->listing->count_by_count)
+    if (listing_counts(run->listing))
         run->groups = groups_create(run->listing);
-    result = run->listing->count_by_count && !run->groups ? -ENOMEM : run_saved(run);
+    result = listing_counts(run->listing) && !run->groups ? -ENOMEM : run_saved(run);
     *context = lookups;
     engine_finish(run);
     return result;

@@ -13,6 +13,7 @@
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/owners.h"
+#include "fastnet/status_line.h"
 
 struct counted_group {
     uint64_t count;
@@ -370,8 +371,8 @@ static void add_shares(struct groups *groups)
 static int add_aggregates(struct groups *groups)
 {
     const struct listing *listing = groups->listing;
-    const size_t first = groups->value_count - listing->aggregate_count -
-                         (listing->turnover ? TURNOVER_COLUMNS : 0);
+    const size_t first =
+        groups->value_count - listing->aggregate_count - (listing->turnover ? TURNOVER_COLUMNS : 0);
     int error = 0;
 
     for (size_t i = 0; i < listing->aggregate_count; i++) {
@@ -411,21 +412,91 @@ static void add_turnover(struct groups *groups)
             const double thousandths = 1000.0 * (double)CLOCK_SECOND * group->turned[j];
             values[j] = (struct value){.type = VALUE_UNKNOWN};
             if (groups->time && groups->known >> j & 1)
-                values[j] = (struct value){
-                    .type = VALUE_DECIMAL,
-                    .number = (uint64_t)(thousandths / (double)groups->time + 0.5)};
+                values[j] =
+                    (struct value){.type = VALUE_DECIMAL,
+                                   .number = (uint64_t)(thousandths / (double)groups->time + 0.5)};
             group->turned[j] = 0;
         }
     }
+}
+
+static struct record record_of_group(const struct counted_group *group)
+{
+    return (struct record){.kind = &kind_count,
+                           .has = ~COUNT_LEVEL,
+                           .count = {.values = group->values, .count = group->count}};
+}
+
+/* Adds the groups of listing.named_groups to which no row belongs. Returns 0 or -ENOMEM. */
+static int add_named_groups(struct groups *groups)
+{
+    const struct listing *listing = groups->listing;
+
+    for (size_t i = 0; i < listing->named_group_count; i++) {
+        bool found = false;
+        for (size_t j = 0; j < groups->table.count && !found; j++) {
+            const struct record record = record_of_group(hash_table_at(&groups->table, j));
+            found = predicate_is_met(listing->named_groups[i].is, &record, NULL);
+        }
+        groups->scratch[0] = listing->named_groups[i].key;
+        if (!found && !add_group(groups, groups->seed))
+            return -ENOMEM;
+    }
+    return 0;
+}
+
+/* True if the group meets the condition. Sets *unsure if that depends on a number that is not among
+ * the known numbers. An unknown key meets no comparison: sockets without a process are not those of
+ * nginx. */
+static bool group_meets(const struct predicate *condition, const struct record *group,
+                        struct needs known, bool *unsure)
+{
+    const struct predicate opposite = {.operation = PREDICATE_NOT, .parts = condition};
+
+    if (!condition)
+        return false;
+    const bool met = predicate_is_met(condition, group, NULL);
+    *unsure = !met && !predicate_is_met(&opposite, group, NULL) &&
+              predicate_may_be_met(condition, group, NULL, known);
+    return met;
+}
+
+/* Sets and counts the level of a group. */
+static void set_level(const struct groups *groups, struct record *group)
+{
+    const struct thresholds *thresholds = groups->listing->thresholds;
+    struct needs known = {.fields = UINT64_MAX};
+    bool keyless = false, unsure = false, unsure_warning = false;
+
+    for (size_t i = 0; i < groups->value_count; i++) {
+        const bool is_unknown = group->count.values[i].type == VALUE_UNKNOWN;
+        keyless |= is_unknown && i < groups->column_count;
+        if (is_unknown && i >= groups->column_count)
+            known.fields &= ~COUNT_NUMBER(i);
+    }
+    const bool critical = group_meets(thresholds->critical, group, known, &unsure);
+    const bool warning = group_meets(thresholds->warning, group, known, &unsure_warning);
+    const enum level level = critical                   ? LEVEL_CRITICAL
+                             : warning                  ? LEVEL_WARNING
+                             : unsure || unsure_warning ? LEVEL_UNKNOWN
+                                                        : LEVEL_OK;
+
+    group->count.level = level;
+    group->has |= level == LEVEL_UNKNOWN ? 0 : COUNT_LEVEL;
+    thresholds->counts->groups[level]++;
+    thresholds->counts->keyless += critical && keyless;
+    thresholds->counts->unsure |= unsure;
 }
 
 /* Sorts a copy, because groups are found by their place in the table. */
 int groups_finish(struct groups *groups, struct rows *rows)
 {
     const struct hash_table *table = &groups->table;
+    int error = add_named_groups(groups);
     struct counted_group *sorted = malloc(table->count * sizeof *sorted + 1);
-    int error = sorted ? add_aggregates(groups) : -ENOMEM;
 
+    if (!error)
+        error = sorted ? add_aggregates(groups) : -ENOMEM;
     if (groups->listing->percent)
         add_shares(groups);
     if (groups->listing->turnover)
@@ -434,10 +505,12 @@ int groups_finish(struct groups *groups, struct rows *rows)
         memcpy(sorted, table->elements, table->count * sizeof *sorted);
         error = sort_stable(sorted, table->count, sizeof *sorted, compare_groups, groups);
     }
-    for (size_t i = 0; i < table->count && !error; i++)
-        error = rows_add(rows, &(struct record){.kind = &kind_count,
-                                                .count = {.values = sorted[i].values,
-                                                          .count = sorted[i].count}});
+    for (size_t i = 0; i < table->count && !error; i++) {
+        struct record record = record_of_group(&sorted[i]);
+        if (groups->listing->thresholds)
+            set_level(groups, &record);
+        error = rows_add(rows, &record);
+    }
     free(sorted);
     return error;
 }

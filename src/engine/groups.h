@@ -17,8 +17,8 @@ void groups_destroy(struct groups *groups);
  * outlive the groups. Returns 0 or -ENOMEM. */
 int groups_add(struct groups *groups, const struct record *record, const struct context *context);
 
-/* For listing.turnover: counts what happened to the row of the record (bits 1 << enum turnover). The
- * row itself is not counted. Returns 0 or -ENOMEM. */
+/* For listing.turnover: counts what happened to the row of the record (bits 1 << enum turnover).
+ * The row itself is not counted. Returns 0 or -ENOMEM. */
 int groups_turn(struct groups *groups, const struct record *record, const struct context *context,
                 unsigned what);
 

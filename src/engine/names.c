@@ -418,6 +418,9 @@ void run_report_owners(struct run *run)
         filters_by(run, NEED_OWNERS | (run->owners.stand_ins ? NEED_OWNERS_CGROUPS : 0));
     if (filters && are_owners_missing(run, owners))
         report_loss(run->report, "some owners are unknown, so rows may be missing");
+    else if (run->listing->thresholds && run->listing->named.lookups & NEED_OWNERS &&
+             run->owners.unowned_rows && are_owners_missing(run, owners))
+        report_loss(run->report, "some owners are unknown, so counts may be too small");
     if (!owners)
         return;
     summary = owners_summary(owners);

@@ -64,7 +64,8 @@ static bool does_pass_pay(const struct run *run)
     const struct listing *listing = run->listing;
     bool pays = false;
 
-    for (size_t i = 0; i < listing->table_count && !pays && (listing->where || !listing->live); i++) {
+    for (size_t i = 0; i < listing->table_count && !pays && (listing->where || !listing->live);
+         i++) {
         const struct listing_table *table = &listing->tables[i];
         pays = table->table && socket_pass_pays(table->table, table->where) &&
                (!listing->where || socket_pass_pays(table->table, listing->where));

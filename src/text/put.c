@@ -76,7 +76,7 @@ static const struct {
     {"REACHABLE", GREEN}, {"STALE", YELLOW},     {"DELAY", CYAN},      {"PROBE", CYAN},
     {"INCOMPLETE", CYAN}, {"FAILED", RED},       {"LISTEN", GREEN},    {"SYN_", CYAN},
     {"NEW_SYN_", CYAN},   {"TIME_WAIT", YELLOW}, {"FIN_WAIT", YELLOW}, {"CLOSE_WAIT", YELLOW},
-    {"LAST_ACK", YELLOW}, {"CLOSING", YELLOW},
+    {"LAST_ACK", YELLOW}, {"CLOSING", YELLOW},   {"critical", RED},    {"warning", YELLOW},
 };
 
 const char *colour_of_state(const char *name, size_t length)

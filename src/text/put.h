@@ -151,7 +151,8 @@ char *put_flags(char *dst, uint32_t flags, const struct flag_text *texts, size_t
 #define COLOUR_HEADING   "\033[1m"    /* bold */
 #define COLOUR_ATTENTION "\033[1;31m" /* bold red */
 
-/* The escape sequence for a state, by its kernel name or netstat's; NULL for none. */
+/* The escape sequence for a state, by its kernel name or netstat's, or for a level of --warn and
+ * --crit; NULL for none. */
 const char *colour_of_state(const char *name, size_t length);
 
 /* --- Names from databases --------------------------------------------------------------------- */

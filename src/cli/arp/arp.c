@@ -61,7 +61,8 @@ static const struct example examples[] = {
 const struct grammar arp_grammar = {
     .name = "arp",
     .help = "IPv4 neighbours, as arp lists them",
-    .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options,
+               &threshold_options},
     .kind = &kind_neighbour,
     .usage = "[OPTION]... [HOST]",
     .about = "The IPv4 neighbours of this machine, as arp lists them; fastnet neigh lists all.",

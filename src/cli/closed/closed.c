@@ -69,7 +69,7 @@ const struct grammar closed_grammar = {
     .name = "closed",
     .help = "connections as they end: their bytes, and which process had them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
-               &common_options_of_owners, &common_options_of_recordings},
+               &common_options_of_owners, &common_options_of_recordings, &threshold_options},
     .refused = refused,
     .kind = &kind_socket,
     .operands = operands,
@@ -161,7 +161,8 @@ static int closed_list(struct closed_command *command)
     return status;
 }
 
-/* True if groups are listed again and again: with -c, or on a terminal, where they stay in place. */
+/* True if groups are listed again and again: with -c, or on a terminal, where they stay in place.
+ */
 static bool closed_lists_groups(const struct common *common)
 {
     return common_counts(common) && !common_is_saved(common) && !common->explain &&

@@ -174,7 +174,7 @@ const struct grammar conntrack_grammar = {
     .name = "conntrack",
     .help = "the flows that the kernel tracks",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_flows,
-               &common_options_without_quiet},
+               &common_options_without_quiet, &threshold_options},
     .kind = &kind_flow,
     .listed = listed,
     .usage = "[COMMAND] [OPTION]...",

@@ -32,11 +32,7 @@ struct doctor_command {
     bool list, exposed, nagios, verbose;
 };
 
-/* Exit statuses; with --nagios they are the statuses of monitoring plugins. */
-enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
-enum { NAGIOS_OK, NAGIOS_WARNING, NAGIOS_CRITICAL, NAGIOS_UNKNOWN };
-
-enum { OPTION_ONLY = 256, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED, OPTION_NAGIOS };
+enum { OPTION_ONLY = 256, OPTION_SKIP, OPTION_LIST, OPTION_EXPOSED };
 
 enum { WHAT, SHOW, OTHER };
 static const char *const groups[] = {"What to check", "How it is shown", "About fastnet"};
@@ -54,8 +50,7 @@ static const struct option options_table[] = {
     LONG(OPTION_EXPOSED, "exposed", WHAT, "list what other machines can reach, not findings",
          SETS(exposed)),
     INTERVAL_OPTION(SHOW),
-    LONG(OPTION_NAGIOS, "nagios", SHOW, "print a line and exit as a monitoring plugin must",
-         SETS(nagios)),
+    LONG(OPTION_NAGIOS, "nagios", SHOW, NAGIOS_HELP, SETS(nagios)),
     OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
     HABIT_OPTIONS(SHOW, "processes are always shown", .newer = true),
     ABOUT_OPTIONS(OTHER),
@@ -240,17 +235,11 @@ static int by_severity(const struct record *a, const struct record *b)
 }
 
 /* Findings decide the exit status first, then whether everything could be read. */
-static int status_of(const struct doctor_command *command, const struct doctor_summary *summary,
-                     int status)
+static int status_of(const struct doctor_summary *summary, int status)
 {
     const bool faults = summary->findings[SEVERITY_FAULT];
     const bool warnings = summary->findings[SEVERITY_WARNING];
 
-    if (command->nagios)
-        return faults     ? NAGIOS_CRITICAL
-               : warnings ? NAGIOS_WARNING
-               : status   ? NAGIOS_UNKNOWN
-                          : NAGIOS_OK;
     if (status > STATUS_FAILURE)
         return status;
     return faults ? STATUS_FAULT : warnings ? STATUS_WARNING : status;
@@ -311,7 +300,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .quiet = first,
     };
 
-    return status_of(command, summary, command_run(&listing));
+    return status_of(summary, command_run(&listing));
 }
 
 static int list_saved(const struct doctor_command *command)
@@ -357,10 +346,8 @@ static int diagnose(const struct doctor_command *command)
     struct doctor *doctor = doctor_create(&options);
     int status = STATUS_OK;
 
-    if (!doctor) {
-        status = no_memory_status(command->common.program);
-        return command->nagios ? NAGIOS_UNKNOWN : status;
-    }
+    if (!doctor)
+        return no_memory_status(command->common.program);
     if (doctor_shows_at_once(command))
         status = doctor_list_findings(command, doctor, true);
     if (status != STATUS_MISUSE && status != STATUS_REFUSED)
@@ -409,11 +396,6 @@ int doctor_run(int argc, char *const argv[])
     struct doctor_command command = {.rules = 0};
     const int status = doctor_parse(&command, argc, argv);
 
-    /* A plugin with a wrong command line knows nothing, so its status must not be the status of a
-     * fault. The parser may have stopped before it read --nagios. */
-    for (int i = 1; status > STATUS_OK && i < argc; i++)
-        if (options_is(doctor_grammar.tables, argv[i], OPTION_NAGIOS))
-            return NAGIOS_UNKNOWN;
     if (status != PARSED)
         return status;
     if (command.list)

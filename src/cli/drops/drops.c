@@ -62,7 +62,7 @@ const struct grammar drops_grammar = {
     .name = "drops",
     .help = "packets that are dropped: why, where, and which process loses them",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_drops, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &threshold_options},
     .refused = refused,
     .kind = &kind_drop,
     .operands = operands,

@@ -55,7 +55,8 @@ static const struct example examples[] = {
 const struct grammar neigh_grammar = {
     .name = "neigh",
     .help = "all neighbours, IPv4 and IPv6, in every state",
-    .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_neighbours, &common_options,
+               &threshold_options},
     .kind = &kind_neighbour,
     .listed = listed,
     .operands = operands,

@@ -119,7 +119,7 @@ const struct grammar netstat_grammar = {
     .name = "netstat",
     .help = "sockets, and the other tables of netstat",
     .tables = {OPTION_TABLE(groups, options_table), OPTION_TABLE(own_groups, own_options),
-               &filters_of_sockets, &common_options, &common_options_of_owners},
+               &filters_of_sockets, &common_options, &common_options_of_owners, &threshold_options},
     .kind = &kind_socket,
     .listed = listed,
     .about = "The sockets of this machine, as netstat lists them.",

@@ -398,9 +398,8 @@ static int recorder_change_segment(struct recorder *recorder)
     recorder->next = NULL;
     if (before)
         output_close(before);
-    recorder->segment_ends =
-        recorder->monotonic +
-        (seconds < SEGMENT_SECONDS ? seconds : SEGMENT_SECONDS) * CLOCK_SECOND;
+    recorder->segment_ends = recorder->monotonic +
+                             (seconds < SEGMENT_SECONDS ? seconds : SEGMENT_SECONDS) * CLOCK_SECOND;
     recorder->segment_bytes = keep < SEGMENT_BYTES ? keep : SEGMENT_BYTES;
     if (recorder->segment_bytes < FRAMES_MIN * frame)
         recorder->segment_bytes = FRAMES_MIN * frame;

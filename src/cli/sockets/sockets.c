@@ -91,7 +91,7 @@ const struct grammar sockets_grammar = {
     .alias = "s",
     .help = "sockets for people: owners first, as wide as the terminal",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_sockets, &common_options,
-               &common_options_of_owners, &common_options_of_recordings},
+               &common_options_of_owners, &common_options_of_recordings, &threshold_options},
     .kind = &kind_socket,
     .listed = listed,
     .operands = operands,

@@ -130,7 +130,7 @@ const struct grammar ss_grammar = {
     .help = "sockets of every family, as ss lists them",
     .tables = {OPTION_TABLE(groups, options_table), OPTION_TABLE(own_groups, own_options),
                &filters_of_sockets, &common_options, &common_options_of_owners,
-               &common_options_of_recordings},
+               &common_options_of_recordings, &threshold_options},
     .kind = &kind_socket,
     .listed = listed,
     .operands = ss_operands,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The live store passes all rows of each sample, and each end, to a sink that counts them in groups.
- * After each sample the groups are listed. Then the next groups begin empty, so that groups without
- * rows and events take no memory; only a table of all connections that ended keeps its groups. */
+/* The live store passes all rows of each sample, and each end, to a sink that counts them in
+ * groups. After each sample the groups are listed. Then the next groups begin empty, so that groups
+ * without rows and events take no memory; only a table of all connections that ended keeps its
+ * groups. */
 #include "cli/top/counted.h"
 
 #include <errno.h>
@@ -237,8 +238,8 @@ static int counted_read_events(struct repeated_listing *repeated, struct report 
 /* Takes a sample. Another filter begins again, because the old groups have other rows. */
 static int counted_sample(struct counted *counted, struct report *report)
 {
-    const bool begun = counted->top->live &&
-                       counted->listing.where == counted->top->command->listing.where;
+    const bool begun =
+        counted->top->live && counted->listing.where == counted->top->command->listing.where;
 
     return begun ? top_sample(counted->top, true, report) : counted_begin(counted, report);
 }

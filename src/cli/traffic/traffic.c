@@ -68,7 +68,7 @@ const struct grammar traffic_grammar = {
     .name = "traffic",
     .help = "packets that pass an interface, by flow",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_traffic, &common_options,
-               &common_options_of_owners},
+               &common_options_of_owners, &threshold_options},
     .refused = refused,
     .kind = &kind_traffic,
     .operands = operands,

@@ -5,6 +5,7 @@
 #include "fastnet/array.h"
 #include "fastnet/layouts.h"
 #include "fastnet/namespace.h"
+#include "fastnet/status_line.h"
 #include "text/put.h"
 
 enum {
@@ -188,19 +189,13 @@ static void line_row(struct sink *sink, const struct record *record)
     }
 }
 
-/* Writes the line. Numbers follow a '|' (Monitoring Plugins), so a '|' in a name is escaped. */
+/* Writes the line. Numbers follow a '|', so a '|' in a name is escaped. */
 static void findings_line_end(struct sink *sink)
 {
     const struct line_sink *line = (const struct line_sink *)sink;
     const uint64_t *counts = line->findings.layout.counts;
-    char *dst = writer_reserve(sink->writer, LINE_MAX_BYTES);
+    char text[LINE_MAX_BYTES], numbers[64], *dst = put_counts(text, counts), *end;
 
-    dst = PUT(dst, "FASTNET ");
-    dst = put_string(dst, counts[SEVERITY_FAULT]           ? "CRITICAL"
-                          : counts[SEVERITY_WARNING]       ? "WARNING"
-                          : *line->findings.layout.partial ? "UNKNOWN"
-                                                           : "OK");
-    dst = put_counts(PUT(dst, ": "), counts);
     if (line->length)
         dst = escape_text(PUT(dst, "; "), line->worst, line->length, "|");
     if (line->netns.id)
@@ -209,9 +204,15 @@ static void findings_line_end(struct sink *sink)
         dst = escape_text(dst, line->netns.name, strlen(line->netns.name), "|");
     else if (line->netns.id)
         dst = text_u64(dst, line->netns.id);
-    dst = text_u64(PUT(dst, " | faults="), counts[SEVERITY_FAULT]);
-    dst = text_u64(PUT(dst, " warnings="), counts[SEVERITY_WARNING]);
-    writer_commit(sink->writer, PUT(dst, "\n"));
+    end = text_u64(PUT(numbers, "faults="), counts[SEVERITY_FAULT]);
+    end = text_u64(PUT(end, " warnings="), counts[SEVERITY_WARNING]);
+    status_line_put(sink->writer,
+                    counts[SEVERITY_FAULT]           ? LEVEL_CRITICAL
+                    : counts[SEVERITY_WARNING]       ? LEVEL_WARNING
+                    : *line->findings.layout.partial ? LEVEL_UNKNOWN
+                                                     : LEVEL_OK,
+                    (struct text){text, (size_t)(dst - text)},
+                    (struct text){numbers, (size_t)(end - numbers)});
 }
 
 const struct sink_ops sink_findings_line = {

@@ -336,3 +336,15 @@ void field_network(struct network_field *dst, const struct field *of, uint8_t ip
 }
 
 const struct field field_count = NUMBER(count, count.count, 0, "how many have these values");
+
+static const char *level_name(uint64_t level)
+{
+    static const char *const names[] = {
+        [LEVEL_OK] = "ok", [LEVEL_WARNING] = "warning", [LEVEL_CRITICAL] = "critical"};
+
+    return level < COUNT(names) ? names[level] : NULL;
+}
+
+const struct field field_level =
+    WORD(level, count.level, level_name, COUNT_LEVEL,
+         "ok, warning or critical, by --warn and --crit", .coloured = true);
