@@ -50,7 +50,8 @@ enum difference {
     DIFFERENCE_CHANGED,
 };
 
-enum { DIFFERENCE_FIELDS_MAX = 320 };
+/* DIFFERENCE_COLUMNS: `change` and `what` */
+enum { DIFFERENCE_FIELDS_MAX = 320, DIFFERENCE_COLUMNS = 2 };
 
 /* A kind with the fields of another kind, then `change` and `what`. No field needs a lookup. */
 struct difference_kind {
@@ -61,17 +62,22 @@ struct difference_kind {
 /* Makes dst->kind from kind `of`. */
 void difference_kind_init(struct difference_kind *dst, const struct kind *of);
 
+/* Makes the columns of rows with `change` and `what` before the columns `of`. kind: of differences.
+ */
+void difference_columns_init(struct saved_columns *dst, const struct kind *kind,
+                             const struct saved_columns *of);
+
 /* True if diff compares the column although no option names it: its value stays as it is until
  * somebody changes something. False for counters, gauges, times, views and names of hosts. */
 bool difference_compares(const struct field *field);
 
 struct difference_options {
-    struct saved_source *old, *now; /* both of one kind; differences_destroy() closes them */
+    struct saved_source *old, *now; /* both of one kind; the differences close them */
     bool incomplete[2];             /* rows of the old, or of the new listing are missing already */
     const char *named; /* columns to compare in any case, as --columns has them; or NULL */
     /* Refuses a head whose question is not that of the first old head. Returns the message, or
      * NULL. May be NULL. */
-    const char *(*refuses)(void *arg, const struct saved_head *head, bool is_old);
+    const char *(*refuses)(void *arg, const struct saved_head *head);
     void *arg;
 };
 
@@ -81,16 +87,10 @@ struct difference_summary {
     const char *refused; /* the listings cannot be compared, because ...; NULL: they can */
 };
 
-struct differences;
-
-/* Borrows the texts of the options. NULL: memory is short; then the caller still has the sources.
- */
-struct differences *differences_create(const struct difference_options *options);
-void differences_destroy(struct differences *differences);
-
-/* The differences as a source of rows of their own kind, for a listing. */
-struct saved_source *differences_source(struct differences *differences);
-/* Valid after the listing. */
-const struct difference_summary *differences_summary(const struct differences *differences);
+/* The differences as a source of rows of their own kind, for a listing. Borrows the texts of the
+ * options. NULL: memory is short; then the caller still has the sources. */
+struct saved_source *differences_open(const struct difference_options *options);
+/* source: of differences_open(). Valid after the listing. */
+const struct difference_summary *differences_summary(const struct saved_source *source);
 
 #endif

@@ -70,6 +70,9 @@ struct named_group {
     struct value key;           /* the value of the only column in listing.count_by */
 };
 
+/* What happened to rows of a group: the columns opened, failed and closed, per second. */
+enum turnover { TURNOVER_OPENED, TURNOVER_FAILED, TURNOVER_CLOSED, TURNOVER_COLUMNS };
+
 struct byte_counts;
 struct listing;
 struct thresholds;
@@ -185,6 +188,7 @@ struct listing {
     const struct thresholds *thresholds;
     const struct named_group *named_groups;
     size_t named_group_count;
+    bool turnover; /* the last values of a group are its turnover */
 };
 
 /* True if rows are counted. Without count_by, all rows are one group. */

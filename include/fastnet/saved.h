@@ -44,8 +44,8 @@ struct saved_head {
     const char *const *arguments;                /* argv[1], ... of the command; ends with NULL */
 };
 
-/* Which columns the rows of a file have, in the order of the file. It lives as long as its source.
- */
+/* Which columns the rows of a source have, in the order of its files. It lives as long as the
+ * source. */
 struct saved_columns {
     const struct kind *kind;
     size_t count;

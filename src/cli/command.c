@@ -467,11 +467,21 @@ static int resolve_namespaces(struct listing_command *command)
 
 /* --- --quiet ---------------------------------------------------------------------------------- */
 
-/* With --quiet only the filter matters: nothing is shown, sorted, counted or looked up. */
+/* Only the filter matters: nothing is shown, sorted, counted or looked up. */
+void command_make_quiet(struct listing *listing)
+{
+    listing->count_by_count = listing->sum_count = listing->aggregate_count = 0;
+    listing->percent = listing->headings = false;
+    listing->sort->field = NULL;
+    listing->compare = NULL;
+    listing->most = 0;
+    listing->needs = predicate_needs(listing->where);
+    listing->named = (struct needs){.fields = 0};
+}
+
 static int resolve_quiet(struct listing_command *command)
 {
     const struct common *common = command->common;
-    struct listing *listing = &command->listing;
 
     if (!common->quiet)
         return 0;
@@ -481,23 +491,35 @@ static int resolve_quiet(struct listing_command *command)
     if (common->explain || common->interval_ms)
         return common_misuse_bare(common, "--quiet cannot be combined with %s",
                                   common->explain ? "--explain" : "-c");
-    if (command->own_status)
-        return 0;
-    listing->count_by_count = listing->sum_count = listing->aggregate_count = 0;
-    listing->percent = listing->headings = false;
-    listing->sort->field = NULL;
-    listing->compare = NULL;
-    listing->most = 0;
-    listing->needs = predicate_needs(listing->where);
-    listing->named = (struct needs){.fields = 0};
+    if (!command->own_status)
+        command_make_quiet(&command->listing);
     return 0;
+}
+
+static int resolve_wait(struct listing_command *command)
+{
+    const struct common *common = command->common;
+    const struct listing *listing = &command->listing;
+    const char *conflict = common->interval_ms    ? "-c"
+                           : common->explain      ? "--explain"
+                           : command->open_output ? "-D"
+                           : command->run_endless ? "a listing without end"
+                           : listing->events ? "events, which are waited for anyway (try --limit=1)"
+                           : listing->diag_file || !proc_tree_is_own(listing->proc_root)
+                               ? "a captured tree, which does not change"
+                               : NULL;
+
+    if (!common->wait || !conflict)
+        return 0;
+    return common_misuse_bare(common, "%s cannot be combined with %s", common_wait_option(common),
+                              conflict);
 }
 
 /* In this order: each step sets members that later steps read. */
 static int (*const steps[])(struct listing_command *command) = {
     resolve_metrics,    columns_resolve,    thresholds_resolve, resolve_attention, resolve_sort,
     resolve_filters,    resolve_interfaces, resolve_rates,      resolve_asked,     resolve_source,
-    resolve_namespaces, resolve_output,     resolve_quiet,
+    resolve_namespaces, resolve_output,     resolve_quiet,      resolve_wait,
 };
 
 int command_resolve(struct listing_command *command, bool *help)

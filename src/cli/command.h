@@ -109,6 +109,9 @@ int summary_list(const struct common *common, bool chosen);
  * status after a line on stderr. *help: the user asked for the columns instead of a listing. */
 int command_resolve(struct listing_command *command, bool *help);
 
+/* Makes a listing that only finds out whether there is a row. */
+void command_make_quiet(struct listing *listing);
+
 /* True if strangers may have written the files that are read, so the sandbox is entered. False if
  * the sandbox would hide names or owners that the listing needs. */
 bool command_is_untrusted(const struct listing_command *command);

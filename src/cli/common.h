@@ -47,6 +47,9 @@ enum output_format { FORMAT_PLAIN, OUTPUT_FORMATS(FORMAT_NUMBER) };
 
 enum color_choice { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
+/* --wait: list as soon as there is a row. --wait-gone: list as soon as there is no row. */
+enum wait_for { WAIT_NOT, WAIT_ROW, WAIT_GONE };
+
 /* The first member of each personality's options. It starts as zeroes. */
 struct common {
     const char *program; /* name in messages */
@@ -84,6 +87,8 @@ struct common {
     bool nonzero;         /* only rows whose counters moved */
     unsigned interval_ms; /* interval of -c; 0: one listing only */
     bool strict_interval; /* keep the interval even if samples take much CPU time */
+    enum wait_for wait;
+    uint64_t wait_most; /* longest time of --wait, ns; 0: one sample; UINT64_MAX: no limit */
     enum backend_choice backend;
     enum owners_choice owners;
     struct filters filters;
@@ -190,6 +195,12 @@ static inline bool common_is_saved(const struct common *common)
 static inline bool common_has_table(const struct common *common)
 {
     return common->format == FORMAT_PLAIN || common->save;
+}
+
+/* Returns the name of the option that makes this listing wait; NULL: it does not wait. */
+static inline const char *common_wait_option(const struct common *common)
+{
+    return common->wait == WAIT_ROW ? "--wait" : common->wait == WAIT_GONE ? "--wait-gone" : NULL;
 }
 
 /* True if the form of output is metrics, which have names and labels instead of columns. */

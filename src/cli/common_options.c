@@ -19,6 +19,7 @@
 #include "cli/saved.h"
 #include "cli/thresholds.h"
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/namespace.h"
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
@@ -26,6 +27,8 @@
 enum {
     OPTION_OUTPUT = 1000,
     OPTION_FROM,
+    OPTION_WAIT,
+    OPTION_WAIT_GONE,
     OPTION_FORMAT,           /* first of a range: OPTION_FORMAT + FORMAT_* */
     OPTION_SHORT_HELP = 'h', /* this and the next are in the personalities' tables */
     OPTION_VERSION = 'V',
@@ -92,6 +95,10 @@ static const struct option options[] = {
          SETS(proc_root)),
     LONG(THIS_ROW, "completion", OUTPUT, "print completions for bash, zsh or fish", TAKES("SHELL"),
          OF("bash zsh fish"), SETS(completion)),
+    LONG(OPTION_WAIT, "wait", OUTPUT, "list when there is a row; for ever, or for 30s, 5m",
+         .argument = ARGUMENT_ATTACHED, .metavar = "TIME", .form = FORM_SECONDS, .newer = true),
+    LONG(OPTION_WAIT_GONE, "wait-gone", OUTPUT, "the same, when there is no row any more",
+         .argument = ARGUMENT_ATTACHED, .metavar = "TIME", .form = FORM_SECONDS, .newer = true),
     /* the last option: common_options_without_quiet */
     OPTION_ROW(THIS_ROW, 'q', "quiet", OUTPUT, QUIET_HELP, SETS(quiet), .newer = true),
 };
@@ -345,6 +352,27 @@ static int take_seconds(const struct common *common, const struct option *option
                : common_misuse(common, "--for=0 shows nothing: %s", option->value);
 }
 
+/* Takes --wait or --wait-gone. `time` NULL: no limit. */
+static int take_wait(struct common *common, const struct option *option, const char *time)
+{
+    const enum wait_for wait = option->id == OPTION_WAIT ? WAIT_ROW : WAIT_GONE;
+    double seconds;
+
+    if (common->wait && common->wait != wait)
+        return common_misuse(common, "--wait and --wait-gone cannot be combined");
+    common->wait = wait;
+    common->wait_most = UINT64_MAX;
+    if (!time)
+        return 0;
+    if (!form_seconds(time, FORM_SECONDS_MAX, &seconds))
+        return common_misuse_typed(
+            common, common_wait_option(common),
+            "expected a time, 0 to 1000000 seconds, such as 30, 500ms or 5m, not '%s'",
+            as_text(time));
+    common->wait_most = (uint64_t)(seconds * CLOCK_SECOND);
+    return 0;
+}
+
 static int take_count(const struct common *common, const struct option *option,
                       const char *argument, uint64_t *count)
 {
@@ -452,6 +480,9 @@ static int common_take_other(const struct parsing *parsing, const struct option 
         return common_output(common, argument ? argument : "");
     case OPTION_FROM:
         return take_from(common, argument ? argument : "");
+    case OPTION_WAIT:
+    case OPTION_WAIT_GONE:
+        return take_wait(common, option, argument);
     case OPTION_SHORT_HELP:
         return common_answer(common, put_short_help);
     case OPTION_HELP:

@@ -180,6 +180,8 @@ static bool is_argument(const struct option *option, const char *word)
         return is_like_time(word);
     case ARGUMENT_WORD:
         return *word != '-' && *word != '!';
+    case ARGUMENT_ATTACHED: /* --wait 30s; in --wait 8080 the number is a port */
+        return option->form == FORM_SECONDS && is_like_time(word) && !options_is_number(word);
     default:
         return false;
     }

@@ -16,7 +16,7 @@ enum option_argument {
     ARGUMENT_REQUIRED,
     ARGUMENT_INTERVAL, /* the next word, if it is a number of seconds */
     ARGUMENT_DURATION, /* the next word, if it is a time: a number with or without a unit */
-    ARGUMENT_ATTACHED, /* the rest of the same word, or no argument */
+    ARGUMENT_ATTACHED, /* optional: the rest of the same word; or a next word such as 30s */
     ARGUMENT_WORD,     /* optional: the next word, unless it begins with '-' or '!' */
 };
 
@@ -26,7 +26,7 @@ enum option_form {
     FORM_TEXT,    /* a plain text without special signs; only the last text is used */
     FORM_PATTERN, /* a pattern of --where; without * and ? the text may be anywhere in the value */
     FORM_WORD,    /* one of the choices; its index is the value of an enum */
-    FORM_SECONDS, /* a time; stored as milliseconds in an unsigned */
+    FORM_SECONDS, /* a time; a member gets milliseconds in an unsigned */
     FORM_COUNT,   /* a number from 1 to `number` (0: no limit); stored in a uint64_t */
     FORM_INSTEAD, /* the option does not exist: a message says what to type instead */
     FORM_OWN,     /* first of the forms that the personality handles itself */

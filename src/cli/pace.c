@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "fastnet/clock.h"
-
 /* A sum of delays up to this is not reported. */
 #define STRETCHED_UNREPORTED (CLOCK_SECOND / 10)
 
@@ -38,6 +36,16 @@ uint64_t pace_pause(struct pace *pace, struct pace_time took)
         return pace->interval;
     pace->stretched += enough - pace->interval;
     return enough;
+}
+
+uint64_t pace_of_samples(uint64_t waited, uint64_t processor)
+{
+    enum { SHARE = 100 };
+    const uint64_t longest = 5 * CLOCK_SECOND;
+    const uint64_t cheap = processor < longest / SHARE ? SHARE * processor : longest;
+    const uint64_t least = (waited < CLOCK_SECOND ? 50 : 200) * CLOCK_MILLISECOND;
+
+    return cheap > least ? cheap : least;
 }
 
 bool pace_is_news(struct pace *pace)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* How long -c waits between two listings: for the interval, or longer if the program would
- * otherwise use more than half of a CPU. Times are in nanoseconds. */
+/* How long -c and --wait pause between two listings. -c pauses for the interval, or longer if the
+ * program would otherwise use more than half of a CPU. Times are in nanoseconds. */
 #ifndef CLI_PACE_H
 #define CLI_PACE_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "fastnet/clock.h"
 
 struct pace {
     uint64_t interval;
@@ -23,6 +25,10 @@ struct pace_time pace_now(void);
 /* Returns how long to wait after a listing that took `took`. */
 uint64_t pace_pause(struct pace *pace, struct pace_time took);
 
+/* Returns how long --wait pauses after a sample. processor: its CPU time; waited: time since the
+ * first sample. The pauses begin short, because most programs start
+ * quickly. They grow, so that samples use at most 1 % of a CPU, but to 5 seconds at most. */
+uint64_t pace_of_samples(uint64_t waited, uint64_t processor);
 /* Returns true once, when the interval is not kept and the user should know it. */
 bool pace_is_news(struct pace *pace);
 

@@ -20,6 +20,7 @@
 #include "cli/terminal/listing_screen.h"
 #include "cli/terminal/terminal.h"
 #include "cli/thresholds.h"
+#include "cli/wait.h"
 #include "fastnet/clock.h"
 #include "fastnet/netlink.h"
 #include "fastnet/proc_tree.h"
@@ -31,6 +32,7 @@ struct repeated_run {
     bool last;    /* another run would be useless */
     bool useless; /* nothing could be read or written: the file of --output stays as it was */
     struct report *kept; /* gets the report, which is not printed then; NULL: it is printed */
+    bool needs_row; /* without a row, nothing is written or reported; the status: STATUS_NO_ROW */
 };
 
 static void run_end_report(const struct repeated_run *run, struct report *report,
@@ -44,15 +46,15 @@ static void run_end_report(const struct repeated_run *run, struct report *report
 
 /* Ends a run with --quiet, after the writer returned `error` and the engine `result`. Only a run
  * whose answer is not certain prints the reason. */
-static int quiet_status(const struct listing_command *command, struct report *report, int error,
-                        int result)
+static int quiet_status(const struct listing_command *command, const struct repeated_run *run,
+                        struct report *report, int error, int result)
 {
     if (error == -ECANCELED) /* a row came, which is certain even if other rows are missing */
         return STATUS_OK;
     if (result < 0)
         report_loss(report, "%s", strerror(-result));
     if (report->partial)
-        report_print(report, stderr, command->common->program);
+        run_end_report(run, report, command->common->program);
     return report->partial ? STATUS_FAILURE : command->own_status ? STATUS_OK : STATUS_NO_ROW;
 }
 
@@ -69,13 +71,18 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (command->listing.thresholds)
         *command->listing.thresholds->counts = (struct level_counts){.unsure = false};
     int result = engine_run(engine, &command->listing, sink, &report);
+    if (run->needs_row && !report.listed) {
+        sink->writer->length = 0;
+        return STATUS_NO_ROW;
+    }
     thresholds_end(command, sink, &report, result < 0);
     int error = writer_flush(sink->writer);
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
     if (command->common->quiet)
-        return thresholds_status(command, &report, quiet_status(command, &report, error, result));
+        return thresholds_status(command, &report,
+                                 quiet_status(command, run, &report, error, result));
     if (result < 0 && !error)
         report_loss(&report, "%s", strerror(-result));
     if (command->common->save && !run->silent) {
@@ -85,7 +92,8 @@ static int list_once(const struct listing_command *command, struct engine *engin
     if (report.unshown && command->common->format == FORMAT_PLAIN)
         report_note(&report, "%llu more row%s not shown", (unsigned long long)report.unshown,
                     report.unshown == 1 ? " is" : "s are");
-    if (!run->silent && !command->quiet && !command->listing.saved && !command->common->nagios) {
+    if (!run->silent && !command->quiet && !command->listing.saved && !command->common->nagios &&
+        command->common->wait != WAIT_GONE) {
         empty_explain(command, &report);
         if (!report.listed && command->listing.number <= 1 && !command->listing.events)
             known_names_report(command->common, command->kind, false, &report);
@@ -203,8 +211,8 @@ static bool needs_child(const struct listing_command *command)
     if (common->output && command_is_untrusted(command))
         return true;
     /* for --delta and ages, this process must remember the values of the last run */
-    return common->interval_ms && names && rights && rights_any() && !common->delta &&
-           !command->listing.ages;
+    return (common->interval_ms || common->wait) && names && rights && rights_any() &&
+           !common->delta && !command->listing.ages;
 }
 
 /* Makes one run, to stdout or to a new file. */
@@ -264,6 +272,135 @@ static int run_for_screen(struct repeated_listing *repeated, int output, struct 
     return status;
 }
 
+/* --- Waiting for a row ------------------------------------------------------------------------ */
+
+/* A listing of the same rows, which only finds out whether there is a row. */
+struct sampler {
+    struct engine *engine;
+    struct common common;
+    struct listing_command command;
+    struct replacement file; /* no file */
+    struct writer writer;
+    struct sink *sink;
+};
+
+static struct sampler *sampler_create(const struct listing_command *command, struct engine *engine)
+{
+    struct sampler *sampler = malloc(sizeof *sampler);
+
+    if (!sampler)
+        return NULL;
+    *sampler = (struct sampler){.engine = engine,
+                                .common = *command->common,
+                                .command = *command,
+                                .file = {.directory = -1, .fd = -1}};
+    sampler->command.common = &sampler->common;
+    sampler->common.quiet = true;
+    command_make_quiet(&sampler->command.listing);
+    if (writer_init(&sampler->writer, STDOUT_FILENO) == 0)
+        sampler->sink = command_sink(&sampler->command, &sampler->writer);
+    return sampler;
+}
+
+static void sampler_destroy(struct sampler *sampler)
+{
+    sink_destroy(sampler->sink);
+    writer_finish(&sampler->writer);
+    free(sampler);
+}
+
+/* Returns the status of --quiet. kept: gets the reasons if the sample is incomplete; NULL: they are
+ * printed. */
+static int sampler_take(struct sampler *sampler, struct report *kept)
+{
+    struct repeated_run run = {.kept = kept};
+
+    sampler->writer.error = 0; /* a row of the last sample has set it */
+    return list_to(&sampler->file, &sampler->command, sampler->engine, sampler->sink, &run);
+}
+
+/* A writer.take that writes nothing. */
+static int write_nothing(void *arg, const char *data, size_t size)
+{
+    (void)arg;
+    (void)data;
+    (void)size;
+    return 0;
+}
+
+/* The time is over. Reports on stderr what there is now. */
+static void list_last(struct listing_command *command, struct engine *engine)
+{
+    enum { LAST_ROWS = 20 };
+    struct replacement file = {.directory = -1, .fd = -1};
+    struct repeated_run run = {.silent = false};
+    struct writer writer;
+    struct sink *sink = NULL;
+
+    if (writer_init(&writer, STDERR_FILENO) == 0)
+        sink = command_sink(command, &writer);
+    if (command->common->wait == WAIT_ROW) /* only hints why there is no row */
+        writer.take = write_nothing;
+    if (!command->listing.most)
+        command->listing.most = LAST_ROWS;
+    if (sink)
+        (void)list_to(&file, command, engine, sink, &run);
+    sink_destroy(sink);
+    writer_finish(&writer);
+}
+
+/* A sample found what --wait waits for. Lists it, and returns the status; STATUS_NO_ROW: the row is
+ * gone again. After --wait-gone the listing is empty, even if a new row came meanwhile. */
+static int list_found(struct replacement *file, struct listing_command *command,
+                      struct engine *engine, struct sink *sink)
+{
+    static const struct predicate nothing = {.operation = PREDICATE_OR};
+    struct repeated_run run = {.needs_row = command->common->wait == WAIT_ROW};
+
+    if (command->common->quiet)
+        return STATUS_OK;
+    if (command->common->wait == WAIT_GONE)
+        command->listing.where = &nothing;
+    return list_to(file, command, engine, sink, &run);
+}
+
+static int run_waiting(struct replacement *file, struct listing_command *command,
+                       struct engine *engine, struct sink *sink)
+{
+    const struct common *common = command->common;
+    const int wanted = common->wait == WAIT_ROW ? STATUS_OK : STATUS_NO_ROW;
+    struct sampler *sampler = sampler_create(command, engine);
+    bool known = false, reported = common->quiet;
+    struct pace_time began;
+    struct report kept;
+    struct wait wait;
+    int status;
+
+    if (!sampler || !sampler->sink)
+        return no_memory_status(common->program);
+    wait_begin(&wait, common);
+    do {
+        began = pace_now();
+        status = sampler_take(sampler, reported ? &kept : NULL);
+        known |= status != STATUS_FAILURE;
+        reported |= status == STATUS_FAILURE;
+        status = status == wanted ? list_found(file, command, engine, sink) : STATUS_NO_ROW;
+    } while (status == STATUS_NO_ROW && wait_next(&wait, began));
+    if (status == STATUS_NO_ROW && !known && common->quiet)
+        (void)sampler_take(sampler, NULL);
+    sampler_destroy(sampler);
+    if (status != STATUS_NO_ROW)
+        return status;
+    if (!common->quiet)
+        wait_report(common, known);
+    if (!common->quiet && known)
+        list_last(command, engine);
+    return known ? STATUS_TIME_OVER : STATUS_FAILURE;
+}
+
+/* --- All listings
+ * ---------------------------------------------------------------------------------- */
+
 static int run_list(struct replacement *file, struct listing_command *command,
                     struct engine *engine, struct sink *sink)
 {
@@ -272,7 +409,8 @@ static int run_list(struct replacement *file, struct listing_command *command,
         command->listing.needs.fields | predicate_needs(command->listing.where).fields;
     struct pace pace = {.interval = common->interval_ms * CLOCK_MILLISECOND,
                         .strict = common->strict_interval};
-    struct run_in_place place = {{command, run_for_screen}, file, engine, !common->delta};
+    struct run_in_place place = {
+        {.command = command, .run = run_for_screen}, file, engine, !common->delta};
 
     if (!(needs & SOCKET_BYTES))
         command->listing.byte_counts = NULL;
@@ -286,6 +424,8 @@ static int run_list(struct replacement *file, struct listing_command *command,
         command->listing.wait = NULL; /* its message would be drawn into the screen */
         return listing_screen_run(&place.repeated, sink->writer);
     }
+    if (common->wait)
+        return run_waiting(file, command, engine, sink);
     for (uint64_t number = !common->delta;; number++) { /* the first run of --delta shows nothing */
         const struct pace_time began = pace_now();
         struct repeated_run run = {.silent = !number};
@@ -328,7 +468,8 @@ static int run_run(struct replacement *file, struct listing_command *command)
         command->context = engine_context(engine);
         if (command->common->format == FORMAT_PLAIN && !command_is_utf8())
             engine_use_ascii(engine);
-        writer_hurry(&writer);
+        if (!command->common->wait) /* a listing without a row must not be written */
+            writer_hurry(&writer);
         sink = command_sink(command, &writer);
     }
     if (sink && !command->another_follows && !needs_child(command) && command_is_untrusted(command))

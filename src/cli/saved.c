@@ -29,18 +29,20 @@ static const char *save_conflict(const struct common *common)
                                           : NULL;
 }
 
-/* Returns the option that chooses how the kernel is read; NULL: there is none. */
-static const char *from_conflict(const struct common *common)
+const char *saved_conflict(const struct common *common)
 {
     return common->interval_ms               ? "-c"
            : common->exact                   ? "--exact"
            : common->proc_root               ? "--proc-root"
-           : common->netns                   ? "--netns"
-           : common->all_netns               ? "--all-netns"
            : common->backend != BACKEND_AUTO ? "--backend"
            : common->owners != OWNERS_AUTO   ? "--owners"
            : common->explain                 ? "--explain"
-                                             : NULL;
+                                             : common_wait_option(common);
+}
+
+static const char *from_conflict(const struct common *common)
+{
+    return common->netns ? "--netns" : common->all_netns ? "--all-netns" : saved_conflict(common);
 }
 
 int saved_check(struct common *common)
@@ -252,7 +254,14 @@ bool saved_has(const struct listing_command *command, const struct field *field)
 
 /* --- --save ----------------------------------------------------------------------------------- */
 
-static void saved_put_member(struct writer *writer, const char *name, const char *text)
+void saved_put_mark(struct writer *writer, const char *mark)
+{
+    writer_puts(writer, "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"");
+    writer_puts(writer, mark);
+    writer_puts(writer, "\"");
+}
+
+void saved_put_member(struct writer *writer, const char *name, const char *text)
 {
     writer_puts(writer, ",\"");
     writer_puts(writer, name);
@@ -281,24 +290,26 @@ static void saved_put_arguments(struct writer *writer, const struct common *comm
     writer_puts(writer, "]");
 }
 
-static void read_boot_id(const char *root, char id[64])
+void saved_put_machine(struct writer *writer, const char *proc_root)
 {
-    const int fd = proc_tree_open_file(root, "sys/kernel/random/boot_id");
-    const ssize_t length = fd < 0 ? 0 : proc_read(fd, id, 63);
+    char host[HOST_NAME_SIZE], id[64];
+    const int fd = proc_tree_open_file(proc_root, "sys/kernel/random/boot_id");
+    const ssize_t length = fd < 0 ? 0 : proc_read(fd, id, sizeof id - 1);
 
-    id[length > 0 ? length : 0] = '\0';
-    id[strcspn(id, "\n")] = '\0';
     if (fd >= 0)
         close(fd);
+    id[length > 0 ? length : 0] = '\0';
+    id[strcspn(id, "\n")] = '\0';
+    machine_name(proc_root, host);
+    saved_put_member(writer, "host", host);
+    saved_put_member(writer, "boot_id", id);
 }
 
-/* Writes a time as values of columns are written (VALUE_TIME). */
-static void saved_put_time(struct writer *writer, uint64_t time)
+void saved_put_time(struct writer *writer, uint64_t time)
 {
-    const struct value value = {.type = VALUE_TIME, .number = time};
-    char text[64], *end = value_write(text, &value, NULL);
+    char text[TEXT_TIME_MAX + 1];
 
-    *end = '\0';
+    *text_time(text, time) = '\0';
     saved_put_member(writer, "time", text);
 }
 
@@ -310,11 +321,9 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     const uint64_t now = head            ? head->time
                          : listing->time ? listing->time
                                          : clock_nanoseconds(CLOCK_REALTIME);
-    char host[HOST_NAME_SIZE], boot_id[64], number[96];
+    char number[96];
 
-    machine_name(listing->proc_root, host);
-    read_boot_id(listing->proc_root, boot_id);
-    writer_puts(writer, "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"head\"");
+    saved_put_mark(writer, "head");
     snprintf(number, sizeof number, ",\"format\":%d", SAVED_FORMAT);
     writer_puts(writer, number);
     saved_put_member(writer, "kind", command->kind->name);
@@ -325,8 +334,12 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     if (common->count_by && common->percent)
         writer_puts(writer, ",\"percent\":true");
     saved_put_arguments(writer, common);
-    saved_put_member(writer, "host", head ? head->host : host);
-    saved_put_member(writer, "boot_id", head ? head->boot_id : boot_id);
+    if (head) {
+        saved_put_member(writer, "host", head->host);
+        saved_put_member(writer, "boot_id", head->boot_id);
+    } else {
+        saved_put_machine(writer, listing->proc_root);
+    }
     saved_put_time(writer, now);
     snprintf(number, sizeof number,
              listing->number ? ",\"listing\":%" PRIu64 "}\n" : ",\"listing\":null}\n",
@@ -336,11 +349,10 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
 
 void saved_put_end(struct sink *sink, bool complete)
 {
-    char line[160];
+    char line[96];
 
-    snprintf(line, sizeof line,
-             "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":\"end\",\"rows\":%" PRIu64
-             ",\"complete\":%s}\n",
-             sink_json_rows(sink), complete ? "true" : "false");
+    saved_put_mark(sink->writer, "end");
+    snprintf(line, sizeof line, ",\"rows\":%" PRIu64 ",\"complete\":%s}\n", sink_json_rows(sink),
+             complete ? "true" : "false");
     writer_puts(sink->writer, line);
 }

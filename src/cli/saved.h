@@ -9,6 +9,9 @@
  * Returns 0 or an exit status. */
 int saved_check(struct common *common);
 
+/* Returns the option that only a listing of the kernel has; NULL: there is none. */
+const char *saved_conflict(const struct common *common);
+
 /* For --from: reads the first row, and makes the listing one of saved rows. Changes `common`, which
  * must live as long as the listing: groups are listed by the columns that they were counted by.
  * Returns 0, or an exit status after a line on stderr. */
@@ -26,5 +29,12 @@ int saved_run(const struct common *common, int argc, char *const argv[]);
  * complete. */
 void saved_put_head(const struct listing_command *command, struct writer *writer);
 void saved_put_end(struct sink *sink, bool complete);
+
+/* The parts of a mark: its begin; a member with a text, or null if the text is empty; the members
+ * `host` and `boot_id` of this machine or of a captured tree; the member `time`. */
+void saved_put_mark(struct writer *writer, const char *mark);
+void saved_put_member(struct writer *writer, const char *name, const char *text);
+void saved_put_machine(struct writer *writer, const char *proc_root);
+void saved_put_time(struct writer *writer, uint64_t time);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* The first members are the keys of the tables. */
 struct dns_socket {
-    uint64_t cookie;
+    uint64_t inode;
     bool has_data;
 };
 struct dns_process {
@@ -32,13 +32,13 @@ static uint64_t dns_waiters_hash(uint64_t number)
 static int dns_waiters_take_socket(const struct record *record, void *arg)
 {
     struct dns_sockets_taking *taking = arg;
-    const uint64_t hash = dns_waiters_hash(record->identity);
-    struct dns_socket *socket = hash_table_find_number(&taking->sockets, hash, record->identity)
+    const uint64_t inode = record->socket.inode, hash = dns_waiters_hash(inode);
+    struct dns_socket *socket = hash_table_find_number(&taking->sockets, hash, inode)
                                     ? NULL
                                     : hash_table_add(&taking->sockets, hash, sizeof *socket);
 
     if (socket)
-        *socket = (struct dns_socket){record->identity, record->socket.recv_q};
+        *socket = (struct dns_socket){inode, record->socket.recv_q};
     return 0;
 }
 
@@ -48,8 +48,8 @@ static void dns_waiters_take_queries(const struct dns_queries *queries, void *ar
     struct dns_sockets_taking *taking = arg;
     struct hash_table *processes = &taking->waiters->processes;
     const uint64_t hash = dns_waiters_hash(queries->pid);
-    const struct dns_socket *socket = hash_table_find_number(
-        &taking->sockets, dns_waiters_hash(queries->cookie), queries->cookie);
+    const struct dns_socket *socket =
+        hash_table_find_number(&taking->sockets, dns_waiters_hash(queries->inode), queries->inode);
     const bool waits = socket && !socket->has_data && queries->waiting &&
                        taking->now >= queries->waiting + AWAITED;
     struct dns_process *process = hash_table_find_number(processes, hash, queries->pid);
@@ -73,7 +73,7 @@ int dns_waiters_take(struct dns_waiters *waiters, const struct dns_probe *probe,
     static const struct listing_table tables[] = {{.table = &table_udp, .unnamed = true},
                                                   {.table = &table_udp6, .unnamed = true}};
     const struct listing listing = {
-        .needs.fields = SOCKET_COOKIE | SOCKET_QUEUES,
+        .needs.fields = SOCKET_INODE | SOCKET_QUEUES,
         .proc_root = options->proc_root,
         .backend = options->backend,
         .tables = tables,

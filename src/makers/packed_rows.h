@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Saved rows (saved.h) that wait, packed to half of their size: a cell is one byte in place of
- * eight, and only the bytes of its value are kept. */
+/* Saved rows (saved.h) that wait, packed to a fifth of their size: a row keeps only the cells that
+ * differ from those of the first row with the same members, and of these only the bytes. */
 #ifndef MAKERS_PACKED_ROWS_H
 #define MAKERS_PACKED_ROWS_H
-
-#include <stdbool.h>
 
 #include "engine/rows.h"
 #include "fastnet/saved.h"
 
+enum { PACKED_BASES = 16 };
+
+/* The first row with certain members of its record. */
+struct packed_base {
+    uint64_t has; /* record.has */
+    const struct saved_row *row;
+};
+
+/* Rows of one source. All zeroes: no rows yet. */
+struct packed_rows {
+    struct rows memory;
+    struct packed_base bases[PACKED_BASES];
+    size_t base_count;
+    char *space; /* for the packed or unpacked row */
+    size_t capacity;
+};
+
 struct packed_row;
 
-/* A saved row that is built or unpacked. All zeroes: no memory yet. */
-struct row_builder {
-    struct saved_row *row;
-    size_t capacity; /* bytes */
-};
+/* Packs record->saved. NULL: memory is short. */
+const struct packed_row *packed_row_add(struct packed_rows *rows, const struct record *record);
 
-/* Copies the row into memory of `rows`, which rows_clear() frees. NULL: memory is short. */
-const struct packed_row *packed_row_add(struct rows *rows, const struct saved_row *row);
+/* Unpacks a row, with `count` cells before its own: the strings of `first`; NULL data is null.
+ * columns: of the unpacked row. It is valid until the next call. NULL: memory is short. */
+const struct saved_row *packed_row_unpack(struct packed_rows *rows, const struct packed_row *packed,
+                                          const struct saved_columns *columns,
+                                          const struct text *first, size_t count);
 
-/* Unpacks a row. It is valid until the builder is used again. NULL: memory is short. */
-const struct saved_row *packed_row_unpack(const struct packed_row *packed,
-                                          struct row_builder *builder);
-
-/* Makes a row with the cells of `first`, then those of `row`. Returns as packed_row_unpack(). */
-struct built_cell {
-    enum saved_type type;
-    struct text text;
-};
-const struct saved_row *row_build(struct row_builder *builder, const struct saved_columns *columns,
-                                  const struct built_cell *first, size_t count,
-                                  const struct saved_row *row);
-
-void row_builder_finish(struct row_builder *builder);
+void packed_rows_finish(struct packed_rows *rows);
 
 #endif

@@ -57,9 +57,7 @@ static bool shift_decimal(uint64_t *number, int shift)
     return true;
 }
 
-/* Reads a number of JSON, times 10^decimals. Returns false if that is not a whole number, or too
- * large. */
-static bool saved_parse_number(struct text text, int decimals, uint64_t *number, bool *negative)
+bool saved_parse_number(struct text text, int decimals, uint64_t *number, bool *negative)
 {
     enum { EXPONENT_MAX = 1000 };
     const char *at = text.data, *const end = text.data + text.length;

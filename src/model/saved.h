@@ -27,6 +27,20 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
 const struct saved_row *saved_maker_record(struct saved_maker *maker, const struct json_row *row,
                                            struct record *record);
 
+/* Memory for one row that is made at a time; the owner frees `row`. All zeroes: none yet. */
+struct saved_row_room {
+    struct saved_row *row;
+    size_t capacity;
+};
+
+/* Begins a row with `count` cells, of which it has none yet, and room for `bytes` bytes of values.
+ * NULL: memory is short. Until saved_row_end(), row->size is the place of the next value. */
+struct saved_row *saved_row_begin(struct saved_row_room *room, const struct saved_columns *columns,
+                                  size_t count, size_t bytes);
+void saved_row_put(struct saved_row *row, size_t cell, enum saved_type type, struct text text);
+/* Returns the row, which is valid until the next saved_row_begin(). */
+struct saved_row *saved_row_end(struct saved_row *row);
+
 /* --- Inside of the room ----------------------------------------------------------------------- */
 
 enum {
@@ -42,6 +56,10 @@ struct text saved_text(const struct saved_row *row, const struct saved_cell *cel
 /* Returns the value of a cell, as the type of the field; unknown if the cell has another type. */
 struct value saved_decode(const struct saved_row *row, const struct saved_cell *cell,
                           const struct field *field);
+
+/* Reads a number of JSON, times 10^decimals. Returns false if that is not a whole number, or too
+ * large. */
+bool saved_parse_number(struct text text, int decimals, uint64_t *number, bool *negative);
 
 /* Reads a time (RFC 3339). Returns false if the text is no time after 1970. */
 bool saved_time(struct text text, uint64_t *nanoseconds);

@@ -12,6 +12,7 @@ _Static_assert((int)SAVED_ARRAY == (int)JSON_NESTED && (int)SAVED_FALSE == (int)
                "cells have the types of members");
 
 enum { HEAD_COLUMNS = 3, HEAD_TEXT = 256, KEY_MAX = 256 /* bytes of a column's name */ };
+enum { ROW_ALIGNMENT = 8 };
 
 struct saved_maker {
     struct saved_columns columns;
@@ -19,10 +20,52 @@ struct saved_maker {
     uint16_t after[SAVED_COLUMNS_MAX + 1]; /* the column that followed a column in the last row */
     /* What a row has in place of columns that it lacks: those of the head come first. */
     char head[HEAD_COLUMNS][HEAD_TEXT];
-    struct saved_cell of_head[HEAD_COLUMNS]; /* offset: unused */
-    struct saved_row *row;
-    size_t capacity;
+    size_t head_lengths[HEAD_COLUMNS]; /* 0: the head does not say it */
+    struct saved_row_room room;
 };
+
+/* --- Rows ------------------------------------------------------------------------------------- */
+
+struct saved_row *saved_row_begin(struct saved_row_room *room, const struct saved_columns *columns,
+                                  size_t count, size_t bytes)
+{
+    const size_t head = sizeof *room->row + count * sizeof *room->row->cells;
+    const size_t size = head + bytes + count + ROW_ALIGNMENT;
+
+    if (size > room->capacity) {
+        struct saved_row *larger = malloc(2 * size);
+        if (!larger)
+            return NULL;
+        free(room->row);
+        *room = (struct saved_row_room){larger, 2 * size};
+    }
+    memset(room->row, 0, head);
+    room->row->columns = columns;
+    room->row->count = (uint32_t)count;
+    room->row->size = (uint32_t)head;
+    return room->row;
+}
+
+void saved_row_put(struct saved_row *row, size_t cell, enum saved_type type, struct text text)
+{
+    char *const dst = (char *)row + row->size;
+
+    row->cells[cell] = (struct saved_cell){
+        .offset = row->size, .length = (uint32_t)text.length & 0x1fffffff, .type = type & 7};
+    if (text.length)
+        memcpy(dst, text.data, text.length);
+    dst[text.length] = '\0';
+    row->size += (uint32_t)text.length + 1;
+}
+
+struct saved_row *saved_row_end(struct saved_row *row)
+{
+    while (row->size % ROW_ALIGNMENT)
+        ((char *)row)[row->size++] = '\0';
+    return row;
+}
+
+/* --- Columns ---------------------------------------------------------------------------------- */
 
 /* Returns the field that a file's column is: its name is the key. */
 static const struct field *field_of_key(const struct saved_columns *columns, struct text key)
@@ -82,15 +125,8 @@ void saved_maker_destroy(struct saved_maker *maker)
     for (size_t i = 0; maker && i < maker->columns.count; i++)
         free((void *)(uintptr_t)maker->keys[i].data);
     if (maker)
-        free(maker->row);
+        free(maker->room.row);
     free(maker);
-}
-
-static void set_head_column(struct saved_maker *maker, size_t column, enum saved_type type,
-                            size_t length)
-{
-    maker->of_head[column].type = (length ? type : SAVED_NULL) & 7;
-    maker->of_head[column].length = (uint32_t)length & 0x1fffffff;
 }
 
 void saved_maker_set_head(struct saved_maker *maker, const struct saved_head *head)
@@ -100,12 +136,11 @@ void saved_maker_set_head(struct saved_maker *maker, const struct saved_head *he
     const size_t length = strlen(host);
 
     maker->columns.head = head;
-    set_head_column(maker, 0, SAVED_STRING,
-                    time ? (size_t)(text_time(maker->head[0], time) - maker->head[0]) : 0);
-    set_head_column(maker, 1, SAVED_NUMBER,
-                    listing ? (size_t)(text_u64(maker->head[1], listing) - maker->head[1]) : 0);
-    set_head_column(maker, 2, SAVED_STRING, length < HEAD_TEXT ? length : 0);
-    memcpy(maker->head[2], host, length < HEAD_TEXT ? length : 0);
+    maker->head_lengths[0] = time ? (size_t)(text_time(maker->head[0], time) - maker->head[0]) : 0;
+    maker->head_lengths[1] =
+        listing ? (size_t)(text_u64(maker->head[1], listing) - maker->head[1]) : 0;
+    maker->head_lengths[2] = length < HEAD_TEXT ? length : 0;
+    memcpy(maker->head[2], host, maker->head_lengths[2]);
 }
 
 /* Returns the column of a key. `before`: the column of the member before, plus 1. */
@@ -125,33 +160,9 @@ static size_t column_of(struct saved_maker *maker, struct text key, size_t befor
     return column;
 }
 
-/* Returns room for a row of `size` bytes; NULL: memory is short. */
-static struct saved_row *row_room(struct saved_maker *maker, size_t size)
-{
-    if (size <= maker->capacity)
-        return maker->row;
-    struct saved_row *larger = malloc(2 * size);
-    if (!larger)
-        return NULL;
-    free(maker->row);
-    maker->row = larger;
-    maker->capacity = 2 * size;
-    return larger;
-}
-
-/* Writes the bytes of a cell, and a NUL. Returns the end. */
-static char *put_cell(struct saved_row *row, size_t column, char *dst, enum saved_type type,
-                      struct text text)
-{
-    row->cells[column] = (struct saved_cell){(uint32_t)(dst - (char *)row),
-                                             (uint32_t)text.length & 0x1fffffff, type};
-    memcpy(dst, text.data, text.length);
-    dst[text.length] = '\0';
-    return dst + text.length + 1;
-}
-
 const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct json_row *json)
 {
+    static const enum saved_type head_types[] = {SAVED_STRING, SAVED_NUMBER, SAVED_STRING};
     static uint64_t rows;
     uint16_t columns[JSON_MEMBERS_MAX];
     size_t before = 0, bytes = HEAD_COLUMNS * ((size_t)HEAD_TEXT + 1);
@@ -163,31 +174,23 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
         before = column < SAVED_COLUMNS_MAX ? column + 1 : 0;
         bytes += member->length + 1;
     }
-    const size_t count = maker->columns.count;
-    struct saved_row *row = row_room(maker, sizeof *row + count * sizeof *row->cells + bytes + 8);
+    struct saved_row *row =
+        saved_row_begin(&maker->room, &maker->columns, maker->columns.count, bytes);
     if (!row)
         return NULL;
-    *row =
-        (struct saved_row){.columns = &maker->columns, .count = (uint32_t)count, .number = ++rows};
-    memset(row->cells, 0, count * sizeof *row->cells);
-    char *dst = (char *)&row->cells[count];
+    row->number = ++rows;
     for (size_t i = 0; i < HEAD_COLUMNS; i++)
-        if (maker->of_head[i].type != SAVED_NULL)
-            dst = put_cell(row, i, dst, (enum saved_type)maker->of_head[i].type,
-                           (struct text){maker->head[i], maker->of_head[i].length});
+        if (maker->head_lengths[i])
+            saved_row_put(row, i, head_types[i],
+                          (struct text){maker->head[i], maker->head_lengths[i]});
     for (size_t i = 0; i < json->count; i++) {
         const struct json_member *member = &json->members[i];
-        if (columns[i] < SAVED_COLUMNS_MAX && member->type == JSON_NULL)
-            row->cells[columns[i]] =
-                (struct saved_cell){(uint32_t)(dst - (char *)row), 0, SAVED_NULL};
-        else if (columns[i] < SAVED_COLUMNS_MAX)
-            dst = put_cell(row, columns[i], dst, (enum saved_type)member->type,
-                           json_value(json, member));
+        if (columns[i] < SAVED_COLUMNS_MAX)
+            saved_row_put(row, columns[i], (enum saved_type)member->type,
+                          member->type == JSON_NULL ? (struct text){.length = 0}
+                                                    : json_value(json, member));
     }
-    for (; (dst - (char *)row) % 8; dst++)
-        *dst = '\0';
-    row->size = (uint32_t)(dst - (char *)row);
-    return row;
+    return saved_row_end(row);
 }
 
 const struct saved_row *saved_maker_record(struct saved_maker *maker, const struct json_row *json,

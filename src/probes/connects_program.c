@@ -143,7 +143,8 @@ enum {
     NEW,
     NUMBER = OLD, /* the second program: the cookie, and its slot */
     SLOT = NEW,
-    TASK = CONTEXT, /* in connects_put_process(), after the last use of the context */
+    TRUSTED = CONTEXT, /* the second program: the socket, as get_socket_cookie() wants it */
+    TASK = CONTEXT,    /* in connects_put_process(), after the last use of the context */
 };
 
 _Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
@@ -160,8 +161,6 @@ enum { KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of linux/sched.h */ };
 static void put_parameter(struct assembly *to, unsigned into, unsigned which)
 {
     assembly_parameter(to, into, CONTEXT, which);
-    if (into == SOCKET)
-        return;
     assembly_number(to, BPF_LSH, into, 32);
     assembly_number(to, BPF_RSH, into, 32);
 }
@@ -172,9 +171,18 @@ static void put_result(struct assembly *to, int function, int at, uint8_t size)
     assembly_store(to, BPF_REG_0, at, size);
 }
 
+/* Loads the socket of the tracepoint, through which the program reads members. */
+static void put_socket(struct assembly *to, const struct connect_layout *layout)
+{
+    assembly_parameter(to, SOCKET, CONTEXT, 0);
+    assembly_cast(to, SOCKET, SOCKET, layout->of_sock, layout->cast);
+}
+
+/* get_socket_cookie() takes only the pointer that the kernel passed, and no null pointer. */
 static void put_cookie(struct assembly *to)
 {
-    assembly_register(to, BPF_MOV, BPF_FIRST, SOCKET);
+    assembly_parameter(to, BPF_FIRST, CONTEXT, 0);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     put_result(to, BPF_FUNC_get_socket_cookie, COOKIE, BPF_DW);
 }
 
@@ -222,18 +230,17 @@ void connects_put_process(struct assembly *to, const struct connect_layout *layo
     assembly_land(to, is_kernel);
 }
 
-/* Stores the ends of the socket. Overwrites CONTEXT. */
+/* Stores the ends of the socket. */
 static void put_ends(struct assembly *to, const struct connect_layout *layout)
 {
-    assembly_cast(to, CONTEXT, SOCKET, layout->of_sock, layout->cast);
-    assembly_copy(to, CONTEXT, layout->family, NOTE_AT(family));
-    assembly_copy(to, CONTEXT, layout->port, NOTE_AT(port));
-    assembly_copy(to, CONTEXT, layout->v4, NOTE_AT(v4));
-    assembly_copy(to, CONTEXT, layout->local_v4, NOTE_AT(local_v4));
+    assembly_copy(to, SOCKET, layout->family, NOTE_AT(family));
+    assembly_copy(to, SOCKET, layout->port, NOTE_AT(port));
+    assembly_copy(to, SOCKET, layout->v4, NOTE_AT(v4));
+    assembly_copy(to, SOCKET, layout->local_v4, NOTE_AT(local_v4));
     if (!layout->has_v6)
         return;
-    put_16(to, CONTEXT, layout->v6, BPF_STACK, NOTE_AT(v6));
-    put_16(to, CONTEXT, layout->local_v6, BPF_STACK, NOTE_AT(local_v6));
+    put_16(to, SOCKET, layout->v6, BPF_STACK, NOTE_AT(v6));
+    put_16(to, SOCKET, layout->local_v6, BPF_STACK, NOTE_AT(local_v6));
 }
 
 /* Loads the errno of the newest ICMP message in the socket's error queue into register 1. If the
@@ -358,7 +365,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     size_t is_closed, is_ended, is_begun, is_connected, connects;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_parameter(&to, SOCKET, 0);
+    put_socket(&to, layout);
     put_parameter(&to, OLD, 1);
     put_parameter(&to, NEW, 2);
     is_closed = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
@@ -494,7 +501,7 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
                                          .size = BPF_DW};
     size_t is_read = 0;
 
-    assembly_cast(to, OLD, SOCKET, layout->of_sock, layout->cast);
+    assembly_register(to, BPF_MOV, OLD, SOCKET);
     assembly_store_zeroes(to, KEY, sizeof(struct reset_key));
     assembly_load(to, BPF_FIRST, OLD, layout->net);
     assembly_copy(to, BPF_FIRST, layout->netns, KEY_AT(netns));
@@ -540,7 +547,7 @@ size_t send_reset_program_make(const struct connect_layout *layout, uint64_t net
     size_t is_null, is_end;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_parameter(&to, SOCKET, 0);
+    put_socket(&to, layout);
     assembly_number(&to, BPF_MOV, NEW, 0);
     if (layout->has_reasons) {
         put_parameter(&to, NEW, 2);
@@ -571,7 +578,7 @@ size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t 
     struct assembly to = {.code = program};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    put_parameter(&to, SOCKET, 0);
+    put_socket(&to, layout);
     assembly_load(&to, BPF_FIRST, SOCKET, layout->state);
     assembly_end_if(&to, BPF_JEQ, BPF_FIRST, TCP_CLOSE);
     put_netns(&to, layout, netns);
@@ -637,10 +644,11 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     static const struct process_place process = PROCESS_AT(SLOT, struct send_slot, 0);
     struct assembly to = {.code = program};
 
-    assembly_parameter(&to, SOCKET, BPF_FIRST, 0);
+    assembly_parameter(&to, TRUSTED, BPF_FIRST, 0);
+    assembly_cast(&to, SOCKET, TRUSTED, layout->of_sock, layout->cast);
     assembly_load(&to, BPF_FIRST, SOCKET, layout->protocol);
     assembly_end_if(&to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
-    assembly_register(&to, BPF_MOV, BPF_FIRST, SOCKET);
+    assembly_register(&to, BPF_MOV, BPF_FIRST, TRUSTED);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_register(&to, BPF_MOV, NUMBER, BPF_REG_0);
     connects_put_slot(&to, slots);

@@ -52,13 +52,12 @@ static int dns_probe_attach(struct dns_probe *probe, const struct dns_layout *la
     probe->notes = bpf_map_memory(fd[MAP], 0, sizeof *probe->notes);
     if (!probe->notes)
         return -errno;
-    fd[SENDS] = bpf_tracepoint_attach(code, dns_send_program_make(layout, netns, fd[MAP], code),
-                                      layout->connect.sends, "fastnet_dns");
+    fd[SENDS] = bpf_event_attach(code, dns_send_program_make(layout, netns, fd[MAP], code),
+                                 "sock_send_length", "fastnet_dns");
     if (fd[SENDS] < 0)
         return fd[SENDS];
-    fd[RECEIVES] =
-        bpf_tracepoint_attach(code, dns_receive_program_make(layout, netns, fd[MAP], code),
-                              layout->receives, "fastnet_dns");
+    fd[RECEIVES] = bpf_event_attach(code, dns_receive_program_make(layout, netns, fd[MAP], code),
+                                    "sock_recv_length", "fastnet_dns");
     return fd[RECEIVES];
 }
 
@@ -75,7 +74,7 @@ static void dns_probe_find_pids(struct dns_layout *layout)
 
 static int dns_probe_start(struct dns_probe *probe, uint64_t netns, struct bpf_refusal *refusal)
 {
-    struct dns_layout layout = {.receives = 0};
+    struct dns_layout layout = {.has_calls = false};
     struct kernel_types types;
     int status = kernel_types_init(&types);
 
@@ -112,7 +111,7 @@ int dns_probe_mark(struct dns_probe *probe)
     if (!marks)
         return -ENOMEM;
     for (size_t i = 0; i < DNS_NOTES; i++)
-        if (probe->notes->notes[i].cookie)
+        if (probe->notes->notes[i].inode)
             marks[i] = probe->notes->notes[i];
     free(probe->before);
     probe->before = probe->marks;
@@ -126,7 +125,7 @@ static const struct dns_note *dns_probe_copy(const struct dns_note *copies, size
 {
     const struct dns_note *copy = copies ? &copies[i] : NULL;
 
-    return copy && copy->cookie == note->cookie && copy->id == note->id &&
+    return copy && copy->inode == note->inode && copy->id == note->id &&
                    memcmp(copy->server, note->server, sizeof note->server) == 0
                ? copy
                : NULL;
@@ -165,18 +164,18 @@ static void dns_probe_count(const struct dns_probe *probe, size_t i, const struc
 static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_queries *queries)
 {
     const struct dns_note *place = &probe->notes->notes[i];
-    const uint64_t cookie = __atomic_load_n(&place->cookie, __ATOMIC_ACQUIRE);
+    const uint64_t inode = __atomic_load_n(&place->inode, __ATOMIC_ACQUIRE);
     struct dns_note note;
 
-    if (!cookie)
+    if (!inode)
         return false;
     note = *place;
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (__atomic_load_n(&place->cookie, __ATOMIC_RELAXED) != cookie ||
-        (note.id && probe->notes->sockets[cookie % DNS_SOCKETS] & DNS_UNREAD))
+    if (__atomic_load_n(&place->inode, __ATOMIC_RELAXED) != inode ||
+        (note.id && probe->notes->sockets[inode % DNS_SOCKETS] & DNS_UNREAD))
         return false;
     *queries = (struct dns_queries){
-        .cookie = cookie,
+        .inode = inode,
         .netns = note.netns,
         .server = address_make(note.family, note.server),
         .pid = note.pid,
@@ -203,7 +202,7 @@ static bool dns_probe_is_race(const struct dns_note *note, const struct dns_note
         const bool is_later =
             other->timed < other->received || other->sent_at + other->time >= note->sent_at;
         if (apart <= AT_ONCE && is_later && other->pid == note->pid && other->id == note->id &&
-            other->cookie != note->cookie &&
+            other->inode != note->inode &&
             memcmp(other->server, note->server, sizeof note->server) != 0)
             return true;
     }
@@ -219,7 +218,7 @@ void dns_probe_each(const struct dns_probe *probe,
     size_t count = 0;
 
     for (size_t i = 0; answered && i < DNS_NOTES; i++)
-        if (notes[i].cookie && notes[i].received)
+        if (notes[i].inode && notes[i].received)
             answered[count++] = &notes[i];
     for (size_t i = 0; answered && i < DNS_NOTES; i++)
         if (dns_probe_read(probe, i, &queries) && !(queries.unanswered && !queries.answered &&

@@ -11,7 +11,7 @@
 
 /* The queries of one socket to one server: of a socket without a peer, those with one id. */
 struct dns_note {
-    uint64_t cookie;  /* 0: the note is free, or is written just now */
+    uint64_t inode;   /* of the socket; 0: the note is free, or is written just now */
     uint64_t begun;   /* CLOCK_MONOTONIC, ns: first query since the last answer */
     uint64_t sent_at; /* time of the last query */
     uint64_t sent, received;
@@ -37,8 +37,8 @@ enum { DNS_WAIT_SHIFT = 33 };
 enum { DNS_NOTES = 2048, DNS_NOTE_SHIFT = 7, DNS_LAST = 32768, DNS_SOCKETS = 8192 };
 struct dns_notes {
     struct dns_note notes[DNS_NOTES];
-    uint16_t last[DNS_LAST];      /* by cookie and id: the last note with both */
-    uint8_t sockets[DNS_SOCKETS]; /* by cookie: DNS_ASKED and DNS_UNREAD */
+    uint16_t last[DNS_LAST];      /* by inode and id: the last note with both */
+    uint8_t sockets[DNS_SOCKETS]; /* by inode: DNS_ASKED and DNS_UNREAD */
 };
 /* The socket sent a query; and received without a peer, with a call whose buffer is not known. */
 enum { DNS_ASKED = 1, DNS_UNREAD = 2 };
@@ -52,7 +52,8 @@ enum { DNS_SERVER_PORT = 53, DNS_HEADER = 12 };
 /* Kernel types and members that the programs read. */
 struct dns_layout {
     struct connect_layout connect;
-    uint32_t receives; /* BTF type btf_trace_sock_recv_length */
+    /* The way from struct sock to the number of its inode. A socket of the kernel has no file. */
+    struct kernel_member socket, file, inode, number;
     /* struct pt_regs: number of the system call, two arguments */
     struct kernel_member call, second, fifth;
     bool has_calls; /* the members above are set */

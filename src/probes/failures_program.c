@@ -32,6 +32,9 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
         !kernel_member_find(btf, task, "group_leader", &layout->leader, NULL) ||
         !kernel_struct_find(btf, task, "comm", &layout->name, &bytes))
         return -ENOTSUP;
+    layout->of_registers = registers;
+    layout->of_task = task;
+    layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
     layout->argument.offset = (int16_t)(layout->argument.offset + SECOND_AT);
     layout->argument.size = BPF_DW;
     layout->name.size = BPF_DW;
@@ -42,6 +45,7 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
 
 /* Registers that keep their values; registers 0 to 5 hold results and arguments. */
 enum { CONTEXT = BPF_REG_6, ERROR = BPF_REG_7, NOTE = BPF_REG_8, ARGUMENT = BPF_REG_9 };
+enum { TASK = CONTEXT }; /* after the last use of the context */
 
 _Static_assert(sizeof(struct failure_note) == 64, "NOTE_BITS is log2 of the size");
 _Static_assert(sizeof(struct sockaddr_in6) <= sizeof((struct failure_note){0}.address), "it fits");
@@ -62,12 +66,14 @@ static void failures_put_error(struct assembly *to)
 
 static void put_call(struct assembly *to, const struct failures_layout *layout, uint64_t netns)
 {
-    assembly_parameter(to, BPF_SECOND, CONTEXT, 0);
-    assembly_load(to, BPF_FIRST, BPF_SECOND, layout->call);
+    assembly_parameter(to, ARGUMENT, CONTEXT, 0);
+    assembly_cast(to, ARGUMENT, ARGUMENT, layout->of_registers, layout->cast);
+    assembly_load(to, BPF_FIRST, ARGUMENT, layout->call);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, SYS_connect);
-    assembly_load(to, ARGUMENT, BPF_SECOND, layout->argument);
+    assembly_load(to, ARGUMENT, ARGUMENT, layout->argument);
     assembly_call(to, BPF_FUNC_get_current_task_btf);
-    assembly_load(to, BPF_FIRST, BPF_REG_0, layout->spaces);
+    assembly_cast(to, TASK, BPF_REG_0, layout->of_task, layout->cast);
+    assembly_load(to, BPF_FIRST, TASK, layout->spaces);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->net);
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
     assembly_wide(to, BPF_SECOND, netns);
@@ -145,8 +151,7 @@ size_t failures_program_make(const struct failures_layout *layout, uint64_t netn
     assembly_call(&to, BPF_FUNC_get_current_pid_tgid);
     assembly_number(&to, BPF_RSH, BPF_REG_0, 32);
     assembly_store_in(&to, NOTE, BPF_REG_0, offsetof(struct failure_note, pid), BPF_W);
-    assembly_call(&to, BPF_FUNC_get_current_task_btf);
-    assembly_load(&to, BPF_FIRST, BPF_REG_0, layout->leader);
+    assembly_load(&to, BPF_FIRST, TASK, layout->leader);
     failures_put_words(&to, BPF_FIRST, layout->name.offset, CONNECT_NAME,
                        offsetof(struct failure_note, name));
     assembly_count(&to, NOTE, offsetof(struct failure_note, count));

@@ -26,6 +26,7 @@ struct failures_layout {
     struct kernel_member call, argument; /* struct pt_regs: the call's number, its 2nd argument */
     struct kernel_member spaces, leader, name; /* members of struct task_struct */
     struct kernel_member net, netns; /* struct nsproxy: its netns; struct net: its inode number */
+    uint32_t of_registers, of_task, cast; /* BTF types, for assembly_cast() */
 };
 
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types, or this file does

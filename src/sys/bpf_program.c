@@ -441,40 +441,65 @@ void assembly_finish(struct assembly *to)
  * (kernel/bpf/verifier.c): try again. */
 enum { LOAD_TRIES = 5 };
 
-int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
-                     const char *name)
+/* The caller sets the type of the program. */
+static int bpf_program_load_typed(union bpf_attr *attributes, const struct bpf_insn *program,
+                                  size_t count, const char *name)
 {
     /* the kernel allows bpf_seq_write() only to programs with a GPL-compatible license */
     static const char license[] = "Dual MIT/GPL";
+
+    attributes->insns = (uintptr_t)program;
+    attributes->insn_cnt = (uint32_t)count;
+    attributes->license = (uintptr_t)license;
+    strncpy(attributes->prog_name, name, sizeof attributes->prog_name - 1);
+    int loaded = -EAGAIN;
+    for (int i = 0; i < LOAD_TRIES && loaded == -EAGAIN; i++)
+        loaded = bpf_call_raised(RIGHT_BPF, BPF_PROG_LOAD, attributes);
+    return loaded;
+}
+
+int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
+                     const char *name)
+{
     union bpf_attr attributes;
 
     memset(&attributes, 0, sizeof attributes);
     attributes.prog_type = BPF_PROG_TYPE_TRACING;
     attributes.expected_attach_type = type;
-    attributes.insns = (uintptr_t)program;
-    attributes.insn_cnt = (uint32_t)count;
-    attributes.license = (uintptr_t)license;
     attributes.attach_btf_id = of;
-    strncpy(attributes.prog_name, name, sizeof attributes.prog_name - 1);
-    int loaded = -EAGAIN;
-    for (int i = 0; i < LOAD_TRIES && loaded == -EAGAIN; i++)
-        loaded = bpf_call_raised(RIGHT_BPF, BPF_PROG_LOAD, &attributes);
-    return loaded;
+    return bpf_program_load_typed(&attributes, program, count, name);
 }
 
-int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t tracepoint,
-                          const char *name)
+/* Attaches a program, and closes its descriptor. event: NULL: the program names its tracepoint. */
+static int bpf_program_attach(int loaded, const char *event)
 {
-    const int loaded = bpf_program_load(program, count, BPF_TRACE_RAW_TP, tracepoint, name);
     union bpf_attr attributes;
 
     if (loaded < 0)
         return loaded;
     memset(&attributes, 0, sizeof attributes);
+    attributes.raw_tracepoint.name = (uintptr_t)event;
     attributes.raw_tracepoint.prog_fd = (uint32_t)loaded;
     const int link = bpf_call_raised(RIGHT_BPF, BPF_RAW_TRACEPOINT_OPEN, &attributes);
     close(loaded);
     return link;
+}
+
+int bpf_tracepoint_attach(const struct bpf_insn *program, size_t count, uint32_t tracepoint,
+                          const char *name)
+{
+    return bpf_program_attach(bpf_program_load(program, count, BPF_TRACE_RAW_TP, tracepoint, name),
+                              NULL);
+}
+
+int bpf_event_attach(const struct bpf_insn *program, size_t count, const char *event,
+                     const char *name)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
+    return bpf_program_attach(bpf_program_load_typed(&attributes, program, count, name), event);
 }
 
 void bpf_close(int descriptor)

@@ -19,6 +19,7 @@ struct made_connects {
     uint32_t shutdown, queue;                  /* members of struct sock; queue: sk_error_queue */
     uint32_t room;                             /* member cb of struct sk_buff */
     uint32_t head, network, transport, device; /* members of struct sk_buff */
+    uint32_t socket, file, inode, i_ino;       /* from struct sock to the number of its inode */
     uint32_t device_net, sport; /* of struct net_device: its struct net; of struct inet_sock */
     uint32_t message_errno, message_origin; /* of struct sock_extended_err in cb */
     uint32_t flags, leader, name;           /* of struct task_struct */
@@ -48,6 +49,10 @@ static const struct made_connects made_connects_usual = {
     .network = 96,
     .transport = 98,
     .device = 104,
+    .socket = 232,
+    .file = 24,
+    .inode = 32,
+    .i_ino = 40,
     .device_net = 16,
     .sport = 250,
     .message_errno = 24,
@@ -103,10 +108,28 @@ static inline uint32_t made_event(struct made_btf *made, const char *name, uint3
     return prototype;
 }
 
+/* Adds the inode of a socket. Returns the type of a pointer to struct socket. */
+static inline uint32_t made_inode(struct made_btf *made, const struct made_connects *kernel)
+{
+    const uint32_t number = made_int(made, "unsigned long", 8, 0);
+    uint32_t inode, file, socket;
+
+    inode = made_struct(made, "inode", 1);
+    made_member(made, "i_ino", number, kernel->i_ino * 8);
+    inode = made_pointer(made, inode);
+    file = made_struct(made, "file", 1);
+    made_member(made, "f_inode", inode, kernel->inode * 8);
+    file = made_pointer(made, file);
+    socket = made_struct(made, "socket", 1);
+    made_member(made, "file", file, kernel->file * 8);
+    return made_pointer(made, socket);
+}
+
 static inline void made_connects(struct made_btf *made, const struct made_connects *kernel)
 {
     const uint32_t two = made_int(made, "unsigned short", 2, 0),
                    four = made_int(made, "unsigned int", 4, 0);
+    const uint32_t socket = made_inode(made, kernel);
     uint32_t part, sock, v6, name, task, prototype, net, byte, queue;
 
     part = made_type(made, "ns_common", KERNEL_STRUCT, 1, 8);
@@ -134,11 +157,12 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
         made_member(made, "skc_v6_rcv_saddr", v6, kernel->local_v6 * 8);
     }
     queue = made_errors(made, kernel, byte, two, four, net);
-    sock = made_struct(made, "sock", kernel->without_queue ? 4 : 6);
+    sock = made_struct(made, "sock", kernel->without_queue ? 5 : 7);
     made_member(made, "__sk_common", part, 0);
     made_member(made, "sk_err", four, kernel->error * 8);
     made_member(made, "sk_err_soft", four, kernel->soft_error * 8);
     made_member(made, "sk_protocol", two, kernel->protocol * 8);
+    made_member(made, "sk_socket", socket, kernel->socket * 8);
     if (!kernel->without_queue) {
         made_member(made, "sk_shutdown", byte, kernel->shutdown * 8);
         made_member(made, "sk_error_queue", queue, kernel->queue * 8);
@@ -153,10 +177,8 @@ static inline void made_connects(struct made_btf *made, const struct made_connec
     made_member(made, "comm", name, kernel->name * 8);
     made_pointer(made, task);
     prototype = made_event(made, "btf_trace_inet_sock_set_state", sock, four, kernel->parameters);
-    if (!kernel->without_sends) { /* its parameters have the same types */
+    if (!kernel->without_sends) /* its parameters have the same types */
         made_type(made, "btf_trace_sock_send_length", BTF_TYPEDEF, 0, prototype);
-        made_type(made, "btf_trace_sock_recv_length", BTF_TYPEDEF, 0, prototype);
-    }
     if (kernel->without_resets)
         return;
     (void)made_event(made, "btf_trace_tcp_receive_reset", sock, four, 2);

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes a small recording into a directory: made_recording.py DIR.
+"""Writes a small recording into a directory: made_recording.py DIR [recent].
 
 The times are those of 29 November 2026, UTC. There are two segments: from 03:00:00 to 03:01:00, and
 after a reboot from 05:00:00 to 05:00:20.
+recent: the last 50 hours without a gap. A connection stays, and one is closed in each hour.
 """
 import json
 import sys
+import time as clock
 
 COLUMNS = (
     "event time netns_id cookie netns protocol family state local_address local_port remote_address "
@@ -19,17 +21,20 @@ COLUMNS = (
 OWN_NETNS, OTHER_NETNS = 4026531840, 4026532999
 
 
-def when(text):
-    return f"2026-11-29T{text}.000000Z"
+def when(time):
+    if isinstance(time, int):
+        return clock.strftime("%Y-%m-%dT%H:%M:%S.000000Z", clock.gmtime(time))
+    return f"2026-11-29T{time}.000000Z"
 
 
 class Segment:
-    def __init__(self, directory, number, time, boot):
-        name = f"fastnet-20261129T{time.replace(':', '')}Z-{number:06}.ndjson"
+    def __init__(self, directory, number, time, boot, interval=10):
+        begin = when(time).replace("-", "").replace(":", "").split(".")[0]
+        name = f"fastnet-{begin}Z-{number:06}.ndjson"
         self.file = open(f"{directory}/{name}", "w", encoding="utf-8")
         self.rows = 0
         self.mark("head", time, format=1, kind="sockets", arguments=["record"], host="web1",
-                  boot_id=boot, listing=None, segment=number, interval=10, netns_id=OWN_NETNS)
+                  boot_id=boot, listing=None, segment=number, interval=interval, netns_id=OWN_NETNS)
 
     def write(self, row):
         self.file.write(json.dumps(row, separators=(",", ":")) + "\n")
@@ -65,6 +70,19 @@ def tcp(state, local, remote, process, pid, **more):
 
 
 WEB, CLIENT = ("192.0.2.1", 80), "198.51.100.7"
+
+
+def recent(directory):
+    end = int(clock.time())
+    begin = end - 50 * 3600
+    segment = Segment(directory, 1, begin, "boot-1", interval=60)
+    segment.row(1, **tcp("ESTABLISHED", WEB, (CLIENT, 5432), "nginx", 10, age=60.0))
+    segment.end("frame", begin)
+    for time in range(begin + 60, end + 1, 60):
+        if (time - begin) % 3600 == 0:
+            segment.row(time, "closed", time - 9, **tcp("CLOSE", WEB, (CLIENT, 1002), "nginx", 10,
+                                                        bytes_sent=7, bytes_received=8, age=2.0))
+        segment.end("tick", time, lost=0, unseen=0)
 
 
 def main(directory):
@@ -114,4 +132,4 @@ def main(directory):
     second.end("tick", "05:00:20", lost=0, unseen=0)
 
 
-main(sys.argv[1])
+recent(sys.argv[1]) if sys.argv[2:] == ["recent"] else main(sys.argv[1])

@@ -21,7 +21,7 @@
 #include "probes/dns_program.h"
 #include "processor.h"
 
-enum { MAP = 7, COOKIE = 77, OBJECT = 256, REGISTERS = 64, TGID = 300, INSIDE = 12 };
+enum { MAP = 7, SOCKET_INODE = 77, OBJECT = 256, REGISTERS = 64, TGID = 300, INSIDE = 12 };
 enum {
     CALL_AT = 0,
     SECOND_AT = 16,
@@ -34,13 +34,13 @@ static char bytes[MADE_BTF_MAX];
 static size_t make_types(const struct made_connects *kernel)
 {
     struct made_btf made = {.types = 0};
-    uint32_t four, eight, array;
+    uint32_t four, eight, array, registers;
 
     made_connects(&made, kernel);
     four = made_int(&made, "unsigned int", 4, 0);
     eight = made_int(&made, "unsigned long", 8, 0);
     array = made_array(&made, eight, four, 6);
-    (void)made_struct(&made, "pt_regs", 8);
+    registers = made_struct(&made, "pt_regs", 8);
     made_member(&made, "orig_ax", eight, CALL_AT * 8);
     made_member(&made, "si", eight, SECOND_AT * 8);
     made_member(&made, "r8", eight, FIFTH_AT * 8);
@@ -49,6 +49,7 @@ static size_t make_types(const struct made_connects *kernel)
     made_member(&made, "a7", eight, CALL_AT * 8);
     made_member(&made, "a1", eight, SECOND_AT * 8);
     made_member(&made, "a4", eight, FIFTH_AT * 8);
+    (void)made_event(&made, "btf_trace_sys_exit", made_pointer(&made, registers), eight, 3);
     return made_bytes(&made, bytes);
 }
 
@@ -70,7 +71,8 @@ static struct {
     struct made_connects kernel;
     _Alignas(uint64_t) char sock[OBJECT], task[OBJECT], leader[OBJECT], net[OBJECT],
         registers[REGISTERS];
-    uint64_t cookie, now;
+    _Alignas(uint64_t) char socket[REGISTERS], file[REGISTERS], inode[REGISTERS];
+    uint64_t now;
     struct sockaddr_in to;
     struct sockaddr_in6 to6;
     char query[32];
@@ -85,7 +87,10 @@ static void make_scene(void)
     memset(&scene, 0, sizeof scene);
     scene.kernel = made_connects_usual;
     scene.now = 1000;
-    scene.cookie = COOKIE;
+    place_u64(scene.inode + scene.kernel.i_ino, SOCKET_INODE);
+    place_pointer(scene.sock + scene.kernel.socket, scene.socket);
+    place_pointer(scene.socket + scene.kernel.file, scene.file);
+    place_pointer(scene.file + scene.kernel.inode, scene.inode);
     place_pointer(scene.sock + scene.kernel.net, scene.net);
     place_u32(scene.net + scene.kernel.netns, NETNS);
     place_u16(scene.sock + scene.kernel.protocol, IPPROTO_UDP);
@@ -109,8 +114,6 @@ static uint64_t call(struct processor *processor, int function)
     const struct bpf_pidns_info inside = {INSIDE + 1, INSIDE};
 
     switch (function) {
-    case BPF_FUNC_get_socket_cookie:
-        return scene.cookie;
     case BPF_FUNC_ktime_get_ns:
         return scene.now;
     case BPF_FUNC_get_current_task_btf:
@@ -178,7 +181,7 @@ static size_t count_notes(void)
     size_t count = 0;
 
     for (size_t i = 0; i < DNS_NOTES; i++)
-        count += scene.notes.notes[i].cookie != 0;
+        count += scene.notes.notes[i].inode != 0;
     return count;
 }
 
@@ -188,7 +191,7 @@ static const struct dns_note *the_note(void)
     size_t i = 0;
 
     assert_int_equal(count_notes(), 1);
-    while (i < DNS_NOTES - 1 && !scene.notes.notes[i].cookie)
+    while (i < DNS_NOTES - 1 && !scene.notes.notes[i].inode)
         i++;
     return &scene.notes.notes[i];
 }
@@ -258,7 +261,7 @@ static void a_query_and_its_answer_are_counted(void **state)
     scene.now = 3000;
     received(60);
     const struct dns_note *note = the_note();
-    assert_int_equal(note->cookie, COOKIE);
+    assert_int_equal(note->inode, SOCKET_INODE);
     assert_int_equal(note->sent, 1);
     assert_int_equal(note->received, 1);
     assert_int_equal(note->timed, 1);
@@ -313,6 +316,16 @@ static void errors_are_not_answers(void **state)
     assert_int_equal(the_note()->sent, 2);
     assert_int_equal(the_note()->error, EPERM);
     assert_int_equal(the_note()->received, 0);
+}
+
+static void a_socket_without_an_inode_has_no_note(void **state)
+{
+    (void)state;
+    connect_scene();
+    place_u64(scene.inode + scene.kernel.i_ino, 0);
+    sent(30);
+    for (size_t i = 0; i < DNS_NOTES; i++)
+        assert_int_equal(scene.notes.notes[i].sent, 0);
 }
 
 static void a_peek_is_no_answer(void **state)
@@ -439,7 +452,7 @@ static const struct dns_note *note_of(char number)
     size_t i = 0;
 
     while (i < DNS_NOTES - 1 &&
-           (!scene.notes.notes[i].cookie || scene.notes.notes[i].server[3] != (uint8_t)number))
+           (!scene.notes.notes[i].inode || scene.notes.notes[i].server[3] != (uint8_t)number))
         i++;
     assert_int_equal(scene.notes.notes[i].server[3], (uint8_t)number);
     return &scene.notes.notes[i];
@@ -481,10 +494,10 @@ static void a_query_that_waits_keeps_its_place(void **state)
     (void)state;
     need_machine();
     send_to("192.0.2.1", 53, "ab");
-    scene.cookie = COOKIE + DNS_LAST;
+    place_u64(scene.inode + scene.kernel.i_ino, SOCKET_INODE + DNS_LAST);
     send_to("192.0.2.2", 53, "ab");
     assert_int_equal(count_notes(), 1);
-    scene.cookie = COOKIE;
+    place_u64(scene.inode + scene.kernel.i_ino, SOCKET_INODE);
     receive_from("ab", 60);
     assert_int_equal(note_of(1)->received, 1);
 }
@@ -494,7 +507,7 @@ static void a_query_in_the_first_place_stops_no_other(void **state)
 {
     (void)state;
     need_machine();
-    scene.notes.notes[0] = (struct dns_note){.cookie = 1, .id = 1, .waiting = 1, .sent_at = 1};
+    scene.notes.notes[0] = (struct dns_note){.inode = 1, .id = 1, .waiting = 1, .sent_at = 1};
     scene.notes.notes[0].server[3] = 9;
     send_to("192.0.2.1", 53, "ab");
     assert_int_equal(note_of(1)->sent, 1);
@@ -506,7 +519,7 @@ static void a_query_that_loses_its_place_is_not_judged(void **state)
     (void)state;
     need_machine();
     send_to("192.0.2.1", 53, "ab");
-    scene.cookie = COOKIE + DNS_LAST;
+    place_u64(scene.inode + scene.kernel.i_ino, SOCKET_INODE + DNS_LAST);
     scene.now += (uint64_t)9 * DNS_SLOW;
     send_to("192.0.2.2", 53, "ab");
     assert_true(has_answer_elsewhere(1));
@@ -545,14 +558,14 @@ static void an_answer_that_cannot_be_read_is_marked(void **state)
     need_machine();
     make_call(SYS_recvmmsg, scene.messages);
     received(60);
-    assert_int_equal(scene.notes.sockets[COOKIE], 0);
+    assert_int_equal(scene.notes.sockets[SOCKET_INODE], 0);
     send_to("192.0.2.1", 53, "ab");
-    assert_int_equal(scene.notes.sockets[COOKIE], 1);
+    assert_int_equal(scene.notes.sockets[SOCKET_INODE], 1);
     make_call(SYS_recvmmsg, scene.messages);
     received(60);
-    assert_int_equal(scene.notes.sockets[COOKIE], DNS_ASKED | DNS_UNREAD);
+    assert_int_equal(scene.notes.sockets[SOCKET_INODE], DNS_ASKED | DNS_UNREAD);
     send_to("192.0.2.1", 53, "ef");
-    assert_int_equal(scene.notes.sockets[COOKIE], DNS_ASKED | DNS_UNREAD);
+    assert_int_equal(scene.notes.sockets[SOCKET_INODE], DNS_ASKED | DNS_UNREAD);
 }
 
 int main(void)
@@ -563,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_query_without_an_answer_waits_since_the_first),
         cmocka_unit_test(an_answer_after_a_second_is_slow),
         cmocka_unit_test(errors_are_not_answers),
+        cmocka_unit_test(a_socket_without_an_inode_has_no_note),
         cmocka_unit_test(a_peek_is_no_answer),
         cmocka_unit_test(a_short_datagram_is_no_query),
         cmocka_unit_test(the_server_of_a_socket_of_ipv6_is_whole),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long -c waits between two listings. */
+/* How long -c and --wait pause between two listings. */
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -104,6 +104,28 @@ static void children_use_the_processor_too(void **state)
     assert_true(after.clock - middle.clock >= MILLISECONDS(50));
 }
 
+static uint64_t wait_between(uint64_t waited, uint64_t microseconds)
+{
+    return pace_of_samples(MILLISECONDS(waited), microseconds * 1000) / MILLISECONDS(1);
+}
+
+static void cheap_samples_of_a_wait_are_frequent_in_the_first_second(void **state)
+{
+    (void)state;
+    assert_int_equal(wait_between(0, 100), 50);
+    assert_int_equal(wait_between(999, 100), 50);
+    assert_int_equal(wait_between(1000, 100), 200);
+}
+
+static void samples_of_a_wait_use_a_hundredth_of_a_processor_up_to_five_seconds(void **state)
+{
+    (void)state;
+    assert_int_equal(wait_between(0, 3000), 300);
+    assert_int_equal(wait_between(2000, 3000), 300);
+    assert_int_equal(wait_between(2000, 49000), 4900);
+    assert_int_equal(wait_between(2000, 51000), 5000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +135,8 @@ int main(void)
         cmocka_unit_test(a_strict_interval_is_kept),
         cmocka_unit_test(a_longer_wait_is_announced_once_and_only_if_it_lasts),
         cmocka_unit_test(children_use_the_processor_too),
+        cmocka_unit_test(cheap_samples_of_a_wait_are_frequent_in_the_first_second),
+        cmocka_unit_test(samples_of_a_wait_use_a_hundredth_of_a_processor_up_to_five_seconds),
     };
 
     return cmocka_run_group_tests_name("pace", tests, NULL, NULL);

@@ -429,6 +429,45 @@ static void before_the_first_frame_is_nothing(void **state)
     assert_reported(reel, true, "the recording begins at 2026-11-29T03:00:00+00:00");
 }
 
+static void a_frame_that_was_cut_is_no_beginning(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    assert_string_equal(listed(reel, 60), "");
+    assert_reported(reel, true, "no complete rows of 2026-11-29T03:01:00+00:00 or before");
+}
+
+static void a_span_that_begins_before_the_recording_has_a_gap(void **state)
+{
+    struct reel *reel = *state;
+
+    record_three(reel);
+    assert_string_equal(listed_between(reel, -3600, 15), "1;2;3;");
+    assert_reported(reel, true,
+                    "nothing was recorded from 2026-11-29T02:00:00+00:00 to "
+                    "2026-11-29T03:00:00+00:00");
+}
+
+static void a_stop_is_a_gap_even_if_it_is_short(void **state)
+{
+    struct reel *reel = *state;
+
+    record_two(reel);
+    reel->file = fopen(reel->path, "a");
+    mark_with(reel, "end", 20, "\"complete\":true,\"continues\":false");
+    segment(reel, 23);
+    row(reel, "", NO_TIME, 2, "");
+    mark(reel, "frame", 23);
+    assert_string_equal(listed(reel, 22), "2;");
+    assert_reported(reel, true, "nothing was recorded at 2026-11-29T03:00:22+00:00");
+    assert_string_equal(listed_between(reel, 15, 25), "2;");
+    assert_reported(reel, true,
+                    "nothing was recorded from 2026-11-29T03:00:20+00:00 to "
+                    "2026-11-29T03:00:23+00:00");
+}
+
 static void in_a_gap_the_rows_before_it_are_shown(void **state)
 {
     struct reel *reel = *state;
@@ -488,6 +527,78 @@ static void a_clock_that_was_set_back_is_ordered_by_numbers(void **state)
     assert_string_equal(listed(reel, 7), "8;"); /* the later of both */
     assert_string_equal(listed(reel, 3), "7;8;");
     assert_true(reel->report.partial);
+}
+
+/* The recorder leaves out a number when the clock was set back. */
+static void both_segments_of_a_time_that_exists_twice_are_read(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    mark(reel, "frame", 0);
+    for (int time = 10; time <= 90; time += 10) {
+        row(reel, "opened", time - 5, (unsigned)time, "");
+        row(reel, "closed", time - 1, (unsigned)time, "");
+        mark(reel, "tick", time);
+    }
+    segment_of(reel, reel->number += 2, 20, "boot1");
+    row(reel, "", NO_TIME, 2, "");
+    mark(reel, "frame", 20);
+    row(reel, "closed", 25, 2, "");
+    mark(reel, "tick", 30);
+    assert_string_equal(listed(reel, 22), "2;"); /* the later of both times */
+    assert_string_equal(listed(reel, 14), "1;");
+    assert_string_equal(listed(reel, 76), "1;80;"); /* only the first time has this moment */
+    assert_false(reel->report.partial);
+    assert_string_equal(ended(reel, 22, 32), "30;2;");
+    assert_string_equal(listed(reel, 200), "1;");
+    assert_reported(reel, true, "rows as of 2026-11-29T03:01:30+00:00, 1m50s before");
+}
+
+static void a_clock_that_was_set_back_within_a_segment_ends_late_rows(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    mark(reel, "frame", 0);
+    mark(reel, "tick", 10);
+    mark(reel, "tick", 20);
+    row(reel, "opened", -95, 2, "");
+    mark(reel, "tick", -90);
+    assert_string_equal(listed(reel, 15), "1;");
+}
+
+static void late_rows_may_be_in_the_next_segment(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    row(reel, "", NO_TIME, 2, "");
+    mark(reel, "frame", 0);
+    mark(reel, "tick", 10);
+    segment(reel, 10);
+    row(reel, "", NO_TIME, 1, "");
+    row(reel, "", NO_TIME, 2, "");
+    row(reel, "", NO_TIME, 4, "");
+    mark(reel, "frame", 10);
+    row(reel, "closed", 4, 2, "");                                /* a reset at 4 s */
+    row(reel, "closed", 15, 3, ",\"age\":9,\"state\":\"CLOSE\""); /* it began at 6 s */
+    row(reel, "closed", 18, 5, ",\"age\":1,\"state\":\"CLOSE\"");
+    mark(reel, "tick", 20);
+    row(reel, "closed", 5, 1, "");
+    mark(reel, "tick", 130);
+    assert_string_equal(listed(reel, 7), "1;3;");
+    assert_string_equal(ended(reel, 1, 7), "2;");
+    assert_false(reel->report.partial);
+    segment_of(reel, reel->number, 10, "boot2"); /* cookies begin again */
+    mark(reel, "frame", 10);
+    row(reel, "closed", 4, 2, "");
+    mark(reel, "tick", 20);
+    assert_string_equal(listed(reel, 7), "1;2;");
+    assert_string_equal(ended(reel, 1, 7), "");
 }
 
 static void files_of_other_names_are_no_segments(void **state)
@@ -921,10 +1032,16 @@ int main(void)
         WITH_REEL(a_later_frame_replaces_all_rows),
         WITH_REEL(the_segment_of_the_moment_is_read),
         WITH_REEL(before_the_first_frame_is_nothing),
+        WITH_REEL(a_frame_that_was_cut_is_no_beginning),
+        WITH_REEL(a_span_that_begins_before_the_recording_has_a_gap),
+        WITH_REEL(a_stop_is_a_gap_even_if_it_is_short),
         WITH_REEL(in_a_gap_the_rows_before_it_are_shown),
         WITH_REEL(after_the_last_tick_the_last_rows_are_shown),
         WITH_REEL(another_boot_after_the_moment_is_reported),
         WITH_REEL(a_clock_that_was_set_back_is_ordered_by_numbers),
+        WITH_REEL(both_segments_of_a_time_that_exists_twice_are_read),
+        WITH_REEL(a_clock_that_was_set_back_within_a_segment_ends_late_rows),
+        WITH_REEL(late_rows_may_be_in_the_next_segment),
         WITH_REEL(files_of_other_names_are_no_segments),
         WITH_REEL(a_directory_that_cannot_be_read_is_reported),
         WITH_REEL(compressed_segments_are_read),

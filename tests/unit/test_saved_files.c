@@ -426,6 +426,28 @@ static void compressed_files_are_read(void **state)
     assert_reported(folder, "b.json.gz: gzip cannot read the whole file");
 }
 
+/* Each source has a process of its own that decompresses, and the second is a child of a process
+ * that has the first source open. */
+static void two_sources_of_compressed_files_can_be_open(void **state)
+{
+    struct folder *folder = *state;
+    struct saved_source *sources[2];
+    struct report report = {.partial = false};
+    char command[256];
+
+    add(folder, "a.json", HEAD ROW(1) END(1));
+    snprintf(command, sizeof command, "gzip %s/*.json", folder->path);
+    assert_int_equal(system(command), 0);
+    const char *const file = strcat(folder->names[0], ".gz");
+    for (size_t i = 0; i < COUNT(sources); i++) {
+        sources[i] = saved_files_open(&file, 1, NULL, &report);
+        assert_non_null(sources[i]);
+    }
+    for (size_t i = 0; i < COUNT(sources); i++)
+        saved_source_close(sources[i]);
+    assert_false(report.partial);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, folder_setup, folder_teardown)
@@ -455,6 +477,7 @@ int main(void)
         IN_FOLDER(a_fifo_in_a_directory_does_not_block),
         IN_FOLDER(a_file_that_cannot_be_opened_does_not_hide_others),
         IN_FOLDER(compressed_files_are_read),
+        IN_FOLDER(two_sources_of_compressed_files_can_be_open),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

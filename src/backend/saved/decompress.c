@@ -160,6 +160,9 @@ void decompress_finish(struct decompress *decompress)
 {
     if (decompress->socket < 0)
         return;
+    /* close(2) would not end the connection: a process that was started later, for other files, has
+     * a copy of the descriptor */
+    (void)shutdown(decompress->socket, SHUT_RDWR);
     close(decompress->socket);
     decompress->socket = -1;
     while (waitpid(decompress->process, NULL, 0) < 0 && errno == EINTR)
@@ -168,24 +171,51 @@ void decompress_finish(struct decompress *decompress)
 
 /* --- The caller ------------------------------------------------------------------------------- */
 
-int decompress_open(struct decompress *decompress, const char *name, int file)
+/* Returns a descriptor to read the decompressed bytes of `file` from, or -errno. */
+static int decompress_open(const struct decompress *decompress, const char *name, int file)
 {
-    const size_t program = program_of(name);
     unsigned char byte;
     int fd, error = -EBADF;
 
-    decompress->program = programs[program].program;
     if (decompress->socket >= 0)
-        error = send_descriptor(decompress->socket, (char)program, file);
+        error = send_descriptor(decompress->socket, (char)program_of(name), file);
     if (!error)
         error = receive_descriptor(decompress->socket, &byte, &fd);
     return error ? error : fd < 0 ? -EPIPE : fd;
 }
 
-int decompress_end(struct decompress *decompress)
+int row_file_open(struct row_file *file, struct decompress *decompress, const char *name, int fd)
 {
-    unsigned char status;
+    *file = (struct row_file){.name = name, .file = fd, .fd = fd, .decompress = decompress};
+    if (decompress_is_needed(name))
+        file->fd = decompress_open(decompress, name, fd);
+    const int error = file->fd < 0 ? file->fd : 0;
+    file->reader = error ? NULL : json_reader_create(file->fd);
+    if (!file->reader)
+        row_file_close(file, NULL);
+    return error ? error : file->reader ? 0 : -ENOMEM;
+}
+
+void row_file_close(struct row_file *file, struct report *report)
+{
+    unsigned char status = 0;
     int none;
 
-    return receive_descriptor(decompress->socket, &status, &none) == 0 ? status : 1;
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->fd != file->file)
+        close(file->file);
+    /* the program ends now, because nobody reads its output; 127: it is not installed */
+    if (file->fd >= 0 && file->fd != file->file &&
+        receive_descriptor(file->decompress->socket, &status, &none) < 0)
+        status = 1;
+    if (report && status == 127)
+        report_loss(report, "%s: needs %s(1), which is not installed", file->name,
+                    programs[program_of(file->name)].program);
+    else if (report && status)
+        report_loss(report, "%s: %s cannot read the whole file", file->name,
+                    programs[program_of(file->name)].program);
+    json_reader_destroy(file->reader);
+    file->reader = NULL;
+    file->file = file->fd = -1;
 }

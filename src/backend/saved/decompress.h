@@ -7,10 +7,12 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include "fastnet/report.h"
+#include "text/json.h"
+
 struct decompress {
     int socket; /* to the process; -1: not started */
     pid_t process;
-    const char *program; /* the program that decompresses the current file */
 };
 
 /* True if the name of a file ends with .zst or .gz. */
@@ -20,12 +22,20 @@ bool decompress_is_needed(const char *name);
 int decompress_begin(struct decompress *decompress);
 void decompress_finish(struct decompress *decompress);
 
-/* Decompresses an open file, which stays open. Returns a descriptor to read from, or -errno. Only
- * one file at a time: call decompress_end() before the next. */
-int decompress_open(struct decompress *decompress, const char *name, int file);
+/* A file of rows, which is decompressed if its name says so. */
+struct row_file {
+    const char *name;
+    struct json_reader *reader; /* NULL: the file is closed */
+    int file, fd;               /* fd: of the decompressed bytes; of other files it is `file` */
+    struct decompress *decompress;
+};
 
-/* Waits until the program has ended, after its descriptor was closed. Returns its exit status: 0 if
- * it read the whole file and it could write all; 127: the program is not installed. */
-int decompress_end(struct decompress *decompress);
+/* Reads the descriptor, which it closes, also after an error. Borrows the other arguments. Only one
+ * compressed file can be open at a time. Returns 0 or -errno. */
+int row_file_open(struct row_file *file, struct decompress *decompress, const char *name, int fd);
+
+/* Closes the file. report: gets the problem if the file, which was read to its end, could not be
+ * decompressed; NULL: it was not read to its end. */
+void row_file_close(struct row_file *file, struct report *report);
 
 #endif

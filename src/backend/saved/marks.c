@@ -36,20 +36,16 @@ bool mark_is_true(const struct json_row *row, const char *key)
     return member && member->type == JSON_TRUE;
 }
 
-bool mark_number(const struct json_row *row, const char *key, uint64_t *number)
+bool mark_decimal(const struct json_row *row, const char *key, int decimals, uint64_t *number)
 {
     const struct json_member *member = mark_member(row, key);
-    const struct text digits = member ? json_value(row, member) : (struct text){.length = 0};
-    uint64_t result = 0;
+    uint64_t parsed;
+    bool negative;
 
-    if (!member || member->type != JSON_NUMBER)
+    if (!member || member->type != JSON_NUMBER ||
+        !saved_parse_number(json_value(row, member), decimals, &parsed, &negative) || negative)
         return false;
-    for (size_t i = 0; i < digits.length; i++)
-        if (digits.data[i] < '0' || digits.data[i] > '9' ||
-            __builtin_mul_overflow(result, 10u, &result) ||
-            __builtin_add_overflow(result, (uint64_t)(digits.data[i] - '0'), &result))
-            return false;
-    *number = result;
+    *number = parsed;
     return true;
 }
 
@@ -58,6 +54,15 @@ bool mark_time(const struct json_row *row, uint64_t *time)
     const struct json_member *member = mark_member(row, "time");
 
     return member && member->type == JSON_STRING && saved_time(json_value(row, member), time);
+}
+
+void mark_copy(const struct json_row *row, const char *key, char *dst, size_t size)
+{
+    const struct json_member *member = mark_member(row, key);
+    const bool is_string = member && member->type == JSON_STRING;
+
+    snprintf(dst, size, "%.*s", is_string ? (int)member->length : 0,
+             is_string ? json_value(row, member).data : "");
 }
 
 /* --- Heads ------------------------------------------------------------------------------------ */
@@ -126,7 +131,7 @@ int mark_take_head(struct mark_head *mark, const struct json_row *row, const cha
     head->sum = mark_text(row, "sum", &end);
     head->counted = *head->count_by;
     head->percent = mark_is_true(row, "percent");
-    snprintf(mark->kind_name, sizeof mark->kind_name, "%s", mark_text(row, "kind", &end));
+    mark_copy(row, "kind", mark->kind_name, sizeof mark->kind_name);
     (void)mark_time(row, &head->time);
     (void)mark_number(row, "listing", &head->listing);
     (void)mark_number(row, "format", &mark->format);

@@ -23,8 +23,15 @@ bool mark_is_named(const struct json_row *row, const char *name);
 
 /* A member of a mark, or NULL. */
 const struct json_member *mark_member(const struct json_row *row, const char *key);
-/* The number of a member. False: there is no such member, or its value is no whole number. */
-bool mark_number(const struct json_row *row, const char *key, uint64_t *number);
+/* The number of a member, times 10^decimals. False: there is no such member, or its value is no
+ * whole number then. */
+bool mark_decimal(const struct json_row *row, const char *key, int decimals, uint64_t *number);
+static inline bool mark_number(const struct json_row *row, const char *key, uint64_t *number)
+{
+    return mark_decimal(row, key, 0, number);
+}
+/* Copies the string of a member, cut to `size`; empty: there is no such string. */
+void mark_copy(const struct json_row *row, const char *key, char *dst, size_t size);
 bool mark_is_true(const struct json_row *row, const char *key);
 /* The time of the mark, ns since 1970 (RFC 3339, UTC, microseconds). False: it has none. */
 bool mark_time(const struct json_row *row, uint64_t *time);

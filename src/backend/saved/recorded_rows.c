@@ -9,21 +9,16 @@
 #include "fastnet/hash.h"
 #include "fastnet/text.h"
 
-enum { ROW_ALIGNMENT = 8, NUMBER_ROOM = 32, DEAD_FEW = 4096 };
+enum { NUMBER_ROOM = 32, DEAD_FEW = 4096 };
 
-/* A row that exists. */
+/* An element of the table. */
 struct recorded_row {
     uint64_t birth; /* 0: unknown */
     uint64_t hash;
     unsigned frame;          /* number of the last frame that had it */
     bool new;                /* it began in the span: its counters grew from 0 */
     struct saved_row *first; /* the row when the span began, if it changed since; or NULL */
-    struct saved_row *row;
-};
-
-/* An element of the table. */
-struct recorded_slot {
-    struct recorded_row *row; /* NULL: the row has ended */
+    struct saved_row *row;   /* NULL: the row has ended */
 };
 
 /* --- Columns of a row ------------------------------------------------------------------------- */
@@ -123,56 +118,13 @@ uint64_t recorded_birth(const struct recorded_rows *rows, const struct saved_row
 
 /* --- Making rows ------------------------------------------------------------------------------ */
 
-/* Begins to make a row with `count` cells, and room for `bytes`. Returns NULL if memory is short.
- */
-static struct saved_row *scratch_begin(struct recorded_rows *rows,
-                                       const struct saved_columns *columns, size_t count,
-                                       size_t bytes)
-{
-    const size_t header = sizeof(struct saved_row) + count * sizeof(struct saved_cell);
-    const size_t size = header + bytes + count + ROW_ALIGNMENT;
-    struct saved_row *row;
-
-    if (size > rows->scratch_size) {
-        char *larger = size <= UINT32_MAX ? realloc(rows->scratch, 2 * size) : NULL;
-        if (!larger)
-            return NULL;
-        rows->scratch = larger;
-        rows->scratch_size = 2 * size;
-    }
-    row = (struct saved_row *)(void *)rows->scratch;
-    *row = (struct saved_row){.columns = columns};
-    row->size = (uint32_t)header;
-    row->count = (uint32_t)count;
-    return row;
-}
-
-static void scratch_put(struct saved_row *row, size_t cell, enum saved_type type, struct text text)
-{
-    row->cells[cell] = (struct saved_cell){
-        .offset = row->size, .length = (uint32_t)text.length & 0x1fffffff, .type = type & 7};
-    if (text.length)
-        memcpy((char *)row + row->size, text.data, text.length);
-    row->size += (uint32_t)text.length;
-    ((char *)row)[row->size++] = '\0'; /* names are strings */
-}
-
-static void scratch_copy(struct saved_row *row, size_t cell, const struct saved_row *from)
+static void row_copy_cell(struct saved_row *row, size_t cell, const struct saved_row *from)
 {
     const struct saved_cell source = recorded_cell(from, cell);
 
     if (source.offset)
-        scratch_put(row, cell, source.type,
-                    (struct text){(const char *)from + source.offset, source.length});
-    else
-        row->cells[cell] = source;
-}
-
-static struct saved_row *scratch_end(struct saved_row *row)
-{
-    while (row->size % ROW_ALIGNMENT)
-        ((char *)row)[row->size++] = '\0';
-    return row;
+        saved_row_put(row, cell, source.type,
+                      (struct text){(const char *)from + source.offset, source.length});
 }
 
 static struct saved_row *row_copy(const struct saved_row *row)
@@ -180,20 +132,6 @@ static struct saved_row *row_copy(const struct saved_row *row)
     struct saved_row *copy = malloc(row->size);
 
     return copy ? memcpy(copy, row, row->size) : NULL;
-}
-
-/* Makes a row with the columns of `change`, and the columns of `row` that `change` does not have.
- */
-static struct saved_row *row_changed(struct recorded_rows *rows, const struct saved_row *row,
-                                     const struct saved_row *change)
-{
-    const size_t count = row->count > change->count ? row->count : change->count;
-    struct saved_row *made =
-        scratch_begin(rows, change->columns, count, (size_t)row->size + change->size);
-
-    for (size_t i = 0; made && i < count; i++)
-        scratch_copy(made, i, recorded_cell(change, i).offset ? change : row);
-    return made ? scratch_end(made) : NULL;
 }
 
 /* True if the column is about processes, `row` does not know it, and `later` does. */
@@ -204,6 +142,27 @@ static bool is_owner_known_later(const struct saved_row *row, const struct saved
 
     return field && field->lookups & (NEED_ANY_OWNERS | NEED_CGROUPS) &&
            recorded_cell(row, i).type == SAVED_NULL && recorded_cell(later, i).type != SAVED_NULL;
+}
+
+static bool is_changed(const struct saved_row *row, const struct saved_row *change, size_t i)
+{
+    (void)row;
+    return recorded_cell(change, i).offset;
+}
+
+/* Makes a row with the columns of `later` for which takes() is true; the others are those of `row`.
+ */
+static struct saved_row *
+row_merged(struct recorded_rows *rows, const struct saved_row *row, const struct saved_row *later,
+           bool (*takes)(const struct saved_row *row, const struct saved_row *later, size_t i))
+{
+    const size_t count = row->count > later->count ? row->count : later->count;
+    struct saved_row *made =
+        saved_row_begin(&rows->room, later->columns, count, (size_t)row->size + later->size);
+
+    for (size_t i = 0; made && i < count; i++)
+        row_copy_cell(made, i, takes(row, later, i) ? later : row);
+    return made ? saved_row_end(made) : NULL;
 }
 
 /* --- Rows as they were ------------------------------------------------------------------------ */
@@ -231,8 +190,8 @@ static int row_pass(struct recorded_rows *rows, const struct saved_row *row, uin
     const size_t age = cell_of(rows, row->columns, RECORDED_AGE);
     const size_t event = cell_of(rows, row->columns, RECORDED_EVENT);
     const size_t when = cell_of(rows, row->columns, RECORDED_TIME);
-    struct saved_row *made =
-        scratch_begin(rows, row->columns, row->count, row->size + (size_t)row->count * NUMBER_ROOM);
+    struct saved_row *made = saved_row_begin(&rows->room, row->columns, row->count,
+                                             row->size + (size_t)row->count * NUMBER_ROOM);
 
     for (size_t i = 0; made && i < row->count; i++) {
         char text[NUMBER_ROOM];
@@ -241,21 +200,21 @@ static int row_pass(struct recorded_rows *rows, const struct saved_row *row, uin
                                        ? row_growth(row, first, field, text)
                                        : (struct text){NULL, 0};
         if (growth.length)
-            scratch_put(made, i, SAVED_NUMBER, growth);
+            saved_row_put(made, i, SAVED_NUMBER, growth);
         else if (i == age && birth && birth <= time)
-            scratch_put(
+            saved_row_put(
                 made, i, SAVED_NUMBER,
                 (struct text){
                     text, (size_t)(text_seconds(text, (time - birth) / CLOCK_MILLISECOND) - text)});
         else if (i == when)
-            scratch_put(made, i, SAVED_STRING,
-                        (struct text){text, (size_t)(text_time(text, time) - text)});
+            saved_row_put(made, i, SAVED_STRING,
+                          (struct text){text, (size_t)(text_time(text, time) - text)});
         else if (i == event)
-            made->cells[i] = (struct saved_cell){.type = SAVED_NULL};
+            continue; /* the row has no event */
         else
-            scratch_copy(made, i, row);
+            row_copy_cell(made, i, row);
     }
-    return made ? fn(scratch_end(made), arg) : -ENOMEM;
+    return made ? fn(saved_row_end(made), arg) : -ENOMEM;
 }
 
 int recorded_rows_pass(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
@@ -293,18 +252,18 @@ struct identity {
 
 static bool same_identity(const void *element, const void *key)
 {
-    const struct recorded_slot *slot = element;
+    const struct recorded_row *known = element;
     const struct identity *identity = key;
-    bool same = slot->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).length;
+    bool same = known->row && recorded_text(identity->rows, identity->row, RECORDED_KEY).length;
 
     for (size_t i = RECORDED_KEY; i < RECORDED_COLUMNS && same; i++)
-        same = text_equal(recorded_text(identity->rows, slot->row->row, (enum recorded_column)i),
+        same = text_equal(recorded_text(identity->rows, known->row, (enum recorded_column)i),
                           recorded_text(identity->rows, identity->row, (enum recorded_column)i));
     return same;
 }
 
-static struct recorded_slot *recorded_find(const struct recorded_rows *rows,
-                                           const struct saved_row *row)
+static struct recorded_row *recorded_find(const struct recorded_rows *rows,
+                                          const struct saved_row *row)
 {
     return hash_table_find(&rows->table, identity_hash(rows, row), same_identity,
                            &(struct identity){rows, row});
@@ -315,15 +274,6 @@ bool recorded_rows_have(const struct recorded_rows *rows, const struct saved_row
     return recorded_find(rows, row);
 }
 
-static void recorded_row_destroy(struct recorded_row *row)
-{
-    if (!row)
-        return;
-    free(row->first);
-    free(row->row);
-    free(row);
-}
-
 /* Makes a new table without the rows that have ended, if these are many. */
 static int recorded_rows_shrink(struct recorded_rows *rows)
 {
@@ -332,15 +282,15 @@ static int recorded_rows_shrink(struct recorded_rows *rows)
     if (rows->dead < DEAD_FEW || rows->dead < rows->table.count / 2)
         return 0;
     for (size_t i = 0; i < rows->table.count; i++) {
-        const struct recorded_slot *slot = hash_table_at(&rows->table, i);
-        struct recorded_slot *moved =
-            slot->row ? hash_table_add(&table, slot->row->hash, sizeof *moved) : NULL;
-        if (slot->row && !moved) {
+        const struct recorded_row *known = hash_table_at(&rows->table, i);
+        struct recorded_row *moved =
+            known->row ? hash_table_add(&table, known->hash, sizeof *moved) : NULL;
+        if (known->row && !moved) {
             hash_table_finish(&table);
             return -ENOMEM;
         }
         if (moved)
-            *moved = *slot;
+            *moved = *known;
     }
     hash_table_finish(&rows->table);
     rows->table = table;
@@ -349,33 +299,33 @@ static int recorded_rows_shrink(struct recorded_rows *rows)
 }
 
 /* Passes a row to `fn`, and removes it. */
-static int recorded_end(struct recorded_rows *rows, struct recorded_slot *slot, uint64_t time,
+static int recorded_end(struct recorded_rows *rows, struct recorded_row *known, uint64_t time,
                         recorded_fn fn, void *arg)
 {
-    const int result = fn ? recorded_row_pass(rows, slot->row, time, fn, arg) : 0;
+    const int result = fn ? recorded_row_pass(rows, known, time, fn, arg) : 0;
 
-    recorded_row_destroy(slot->row);
-    slot->row = NULL;
+    free(known->first);
+    free(known->row);
+    known->first = known->row = NULL;
     rows->dead++;
     return result;
 }
 
 static int recorded_add(struct recorded_rows *rows, const struct saved_row *row, uint64_t time)
 {
-    struct recorded_row *added = malloc(sizeof *added);
-    struct saved_row *copy = added ? row_copy(row) : NULL;
-    const uint64_t hash = identity_hash(rows, row);
-    struct recorded_slot *slot = copy ? hash_table_add(&rows->table, hash, sizeof *slot) : NULL;
+    struct saved_row *copy = row_copy(row);
+    const uint64_t hash = identity_hash(rows, row), birth = recorded_birth(rows, row, time);
+    struct recorded_row *added = copy ? hash_table_add(&rows->table, hash, sizeof *added) : NULL;
 
-    if (!slot) {
+    if (!added) {
         free(copy);
-        free(added);
         return -ENOMEM;
     }
-    *added = (struct recorded_row){
-        .birth = recorded_birth(rows, row, time), .hash = hash, .frame = rows->frame, .row = copy};
-    added->new = rows->span && added->birth >= rows->span;
-    slot->row = added;
+    *added = (struct recorded_row){.birth = birth,
+                                   .hash = hash,
+                                   .frame = rows->frame,
+                                   .new = rows->span &&birth >= rows->span,
+                                   .row = copy};
     return 0;
 }
 
@@ -398,35 +348,31 @@ static int recorded_replace(struct recorded_rows *rows, struct recorded_row *row
 int recorded_rows_put(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                       bool whole)
 {
-    struct recorded_slot *slot = recorded_find(rows, row);
-    const int error = slot ? 0 : recorded_rows_shrink(rows);
+    struct recorded_row *known = recorded_find(rows, row);
+    const int error = known ? 0 : recorded_rows_shrink(rows);
 
-    if (error || !slot)
+    if (error || !known)
         return error ? error : recorded_add(rows, row, time);
-    slot->row->frame = rows->frame;
-    if (!slot->row->birth)
-        slot->row->birth = recorded_birth(rows, row, time);
-    const struct saved_row *by = whole ? row : row_changed(rows, slot->row->row, row);
-    return by ? recorded_replace(rows, slot->row, by) : -ENOMEM;
+    known->frame = rows->frame;
+    if (!known->birth)
+        known->birth = recorded_birth(rows, row, time);
+    const struct saved_row *by = whole ? row : row_merged(rows, known->row, row, is_changed);
+    return by ? recorded_replace(rows, known, by) : -ENOMEM;
 }
 
 int recorded_rows_take_owner(struct recorded_rows *rows, const struct saved_row *row)
 {
-    struct recorded_slot *slot = recorded_find(rows, row);
-    const struct saved_row *before = slot ? slot->row->row : NULL;
-    struct saved_row *made;
+    struct recorded_row *known = recorded_find(rows, row);
+    const struct saved_row *before = known ? known->row : NULL;
+    const struct saved_row *made;
     size_t i = 0;
 
     while (before && i < row->count && !is_owner_known_later(before, row, i))
         i++;
     if (!before || i == row->count)
         return 0;
-    const size_t count = before->count > row->count ? before->count : row->count;
-    made = scratch_begin(rows, row->columns, count, (size_t)before->size + row->size);
-    for (i = 0; made && i < count; i++)
-        scratch_copy(made, i,
-                     i < row->count && is_owner_known_later(before, row, i) ? row : before);
-    return made ? recorded_replace(rows, slot->row, scratch_end(made)) : -ENOMEM;
+    made = row_merged(rows, before, row, is_owner_known_later);
+    return made ? recorded_replace(rows, known, made) : -ENOMEM;
 }
 
 int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *row, uint64_t time)
@@ -434,29 +380,24 @@ int recorded_rows_put_open(struct recorded_rows *rows, const struct saved_row *r
     static const char state[] = "ESTABLISHED", attempt[] = "SYN_SENT";
     const size_t cell = cell_of(rows, row->columns, RECORDED_STATE);
     struct saved_row *made =
-        scratch_begin(rows, row->columns, row->count, row->size + sizeof state);
+        saved_row_begin(&rows->room, row->columns, row->count, row->size + sizeof state);
 
     for (size_t i = 0; made && i < row->count; i++)
         if (i == cell && text_is(recorded_text(rows, row, RECORDED_STATE), "CLOSE"))
-            scratch_put(
+            saved_row_put(
                 made, i, SAVED_STRING,
                 as_text(recorded_text(rows, row, RECORDED_CONNECT_ERROR).length ? attempt : state));
         else
-            scratch_copy(made, i, row);
-    return made ? recorded_rows_put(rows, scratch_end(made), time, true) : -ENOMEM;
+            row_copy_cell(made, i, row);
+    return made ? recorded_rows_put(rows, saved_row_end(made), time, true) : -ENOMEM;
 }
 
 int recorded_rows_remove(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                          recorded_fn fn, void *arg)
 {
-    struct recorded_slot *slot = recorded_find(rows, row);
+    struct recorded_row *known = recorded_find(rows, row);
 
-    return slot ? recorded_end(rows, slot, time, fn, arg) : 0;
-}
-
-void recorded_rows_begin_frame(struct recorded_rows *rows)
-{
-    rows->frame++;
+    return known ? recorded_end(rows, known, time, fn, arg) : 0;
 }
 
 int recorded_rows_end_frame(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg)
@@ -464,9 +405,9 @@ int recorded_rows_end_frame(struct recorded_rows *rows, uint64_t time, recorded_
     int result = 0;
 
     for (size_t i = 0; i < rows->table.count && !result; i++) {
-        struct recorded_slot *slot = hash_table_at(&rows->table, i);
-        if (slot->row && slot->row->frame != rows->frame)
-            result = recorded_end(rows, slot, time, fn, arg);
+        struct recorded_row *known = hash_table_at(&rows->table, i);
+        if (known->row && known->frame != rows->frame)
+            result = recorded_end(rows, known, time, fn, arg);
     }
     return result;
 }
@@ -480,19 +421,14 @@ int recorded_rows_clear(struct recorded_rows *rows, uint64_t time, recorded_fn f
     return result;
 }
 
-void recorded_rows_begin_span(struct recorded_rows *rows, uint64_t span)
-{
-    rows->span = span;
-}
-
 int recorded_rows_each(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg)
 {
     int result = 0;
 
     for (size_t i = 0; i < rows->table.count && result >= 0; i++) {
-        const struct recorded_slot *slot = hash_table_at(&rows->table, i);
-        if (slot->row)
-            result = recorded_row_pass(rows, slot->row, time, fn, arg);
+        const struct recorded_row *known = hash_table_at(&rows->table, i);
+        if (known->row)
+            result = recorded_row_pass(rows, known, time, fn, arg);
     }
     return result < 0 ? result : 0;
 }
@@ -500,6 +436,6 @@ int recorded_rows_each(struct recorded_rows *rows, uint64_t time, recorded_fn fn
 void recorded_rows_finish(struct recorded_rows *rows)
 {
     (void)recorded_rows_clear(rows, 0, NULL, NULL);
-    free(rows->scratch);
-    rows->scratch = NULL;
+    free(rows->room.row);
+    rows->room = (struct saved_row_room){.row = NULL};
 }

@@ -6,6 +6,7 @@
 
 #include "fastnet/hash_table.h"
 #include "fastnet/saved.h"
+#include "model/saved.h"
 
 /* The columns that have a meaning here, as numbers of fields (field_at()). */
 enum recorded_column {
@@ -28,10 +29,11 @@ struct recorded_rows {
     size_t fields[RECORDED_COLUMNS]; /* SIZE_MAX: the kind has no such column */
     struct hash_table table;
     size_t dead;    /* elements of the table whose rows have ended */
-    unsigned frame; /* number of the last frame */
-    uint64_t span;  /* rows show the growth of their counters since then; 0: no growth */
-    char *scratch;  /* a row that is made */
-    size_t scratch_size;
+    unsigned frame; /* number of the last frame; the caller counts */
+    /* 0, or the moment from which on rows show the growth of their counters; of rows that begin
+     * after it, the growth from 0. The caller sets it at that moment. */
+    uint64_t span;
+    struct saved_row_room room; /* for rows that are made */
 };
 
 /* keys: names of the columns that identify a row; NULL ends them. A row without the first column
@@ -69,16 +71,10 @@ bool recorded_rows_have(const struct recorded_rows *rows, const struct saved_row
 int recorded_rows_remove(struct recorded_rows *rows, const struct saved_row *row, uint64_t time,
                          recorded_fn fn, void *arg);
 
-/* Between both calls recorded_rows_put() gets all rows of a frame. The second call removes rows
- * that it did not get. */
-void recorded_rows_begin_frame(struct recorded_rows *rows);
+/* Ends a frame: removes rows that recorded_rows_put() did not get since rows->frame was counted. */
 int recorded_rows_end_frame(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg);
 /* Removes all rows. */
 int recorded_rows_clear(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg);
-
-/* From now on counters of each row show their growth: since now, or from 0 if the row began after
- * `span`. */
-void recorded_rows_begin_span(struct recorded_rows *rows, uint64_t span);
 
 /* Passes all rows to `fn`, with their ages at the moment `time`. */
 int recorded_rows_each(struct recorded_rows *rows, uint64_t time, recorded_fn fn, void *arg);

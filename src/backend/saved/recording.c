@@ -9,6 +9,7 @@
 
 #include "backend/saved/marks.h"
 #include "backend/saved/recorded_rows.h"
+#include "backend/saved/recording_extent.h"
 #include "backend/saved/segment_files.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
@@ -18,7 +19,7 @@
 /* Bytes of rows between two marks; more rows are not from fastnet. */
 #define PENDING_MAX ((size_t)1 << 30)
 
-enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40, NETNS_ID = 24 };
+enum { BOOT_ID = 40, NETNS_ID = 24 };
 
 /* Seconds after the moment or span in which ticks may have rows of connections that existed then.
  * The kernel reports the end of a connection when its process closes the socket, perhaps long after
@@ -41,10 +42,10 @@ struct recording {
     struct mark_head head;
     struct saved_head shown; /* `head` as the listing has it */
     struct saved_head made;  /* `head` of the rows that wait */
-    uint64_t interval;       /* between two ticks, ns */
-    char *columns;         /* names of the columns of the first row, separated by spaces; or NULL */
-    char boot_id[BOOT_ID]; /* that the last head had */
-    char netns[NETNS_ID];  /* id of the recorder's network namespace; empty: unknown */
+    bool has_rows;
+    bool columns[SAVED_COLUMNS_MAX]; /* that the first row has, by number in kind_socket */
+    char boot_id[BOOT_ID];           /* that the last head had */
+    char netns[NETNS_ID];            /* id of the recorder's network namespace; empty: unknown */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -52,14 +53,11 @@ struct recording {
     size_t pending_size, pending_capacity, pending_count;
     bool overflow; /* pending rows were dropped */
 
-    uint64_t last;             /* time of the last mark that was applied; 0: none */
-    bool over;                 /* a mark after the span was read */
-    bool done;                 /* later marks have no rows of the span */
-    bool in_span;              /* the state at the begin of the span was reached */
-    uint64_t lost, unseen;     /* sums within the span */
-    uint64_t gap_from, gap_to; /* the first gap */
-    uint64_t gaps, gaps_time;
-    bool reboot; /* another boot than before the gap */
+    struct recording_extent extent;
+    bool over;    /* a mark after the span was read */
+    bool late;    /* `over` was set in the segment before */
+    bool done;    /* later marks have no rows of the span */
+    bool in_span; /* the state at the begin of the span was reached */
 
     /* During read(). */
     const struct query *engine_query;
@@ -233,33 +231,13 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
     if (recording->query.ended)
         return 0;
-    recorded_rows_begin_frame(rows);
+    rows->frame++;
     for (size_t at = 0; !error && (row = pending_next(recording, &at));)
         error = recorded_rows_put(rows, row, time, true);
     return error ? error : recorded_rows_end_frame(rows, time, ended_fn(recording), recording);
 }
 
 /* --- Marks ------------------------------------------------------------------------------------ */
-
-/* The longest time between two ticks that counts as no gap. Findings are noted once a minute.
- */
-static uint64_t usual_time(const struct recording *recording)
-{
-    return recording->query.findings ? 150 * CLOCK_SECOND
-                                     : 2 * recording->interval + LATE_MAX * CLOCK_SECOND;
-}
-
-static void note_gap(struct recording *recording, uint64_t to)
-{
-    if (!recording->last || to <= recording->last ||
-        to - recording->last <= usual_time(recording) || to < recording->query.span.from)
-        return;
-    if (!recording->gaps++) {
-        recording->gap_from = recording->last;
-        recording->gap_to = to;
-    }
-    recording->gaps_time += to - recording->last;
-}
 
 /* Reports problems of a mark. */
 static void check_mark(const struct recording *recording, const struct segment_reader *reader,
@@ -288,7 +266,7 @@ static void begin_span(struct recording *recording, uint64_t time)
         return;
     recording->in_span = true;
     if (is_span(recording) && !recording->query.ended && !recording->query.findings)
-        recorded_rows_begin_span(&recording->rows, recording->query.span.from);
+        recording->rows.span = recording->query.span.from;
 }
 
 /* Applies the rows before a mark, as far as they belong to the moment or span. tick: the rows are
@@ -302,25 +280,29 @@ static int recording_take_mark(struct recording *recording, const struct segment
     recording->done =
         mark->time > span->to &&
         (recording->query.findings || mark->time - span->to > NOTED_LATE * (uint64_t)CLOCK_SECOND);
-    if (recording->over)
-        return tick ? apply_tick(recording, mark->time) : 0;
+    if (recording->over) {
+        recording->done |= mark->time <= span->to; /* the clock was set back */
+        return tick && !recording->done ? apply_tick(recording, mark->time) : 0;
+    }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
-    if (tick && !recording->last) /* its frame is missing */
+    if (tick && !recording->extent.last) /* its frame is missing */
         return 0;
-    if (mark->time >= span->from && recording->last < span->to) {
-        recording->lost += mark->lost;
-        recording->unseen += mark->unseen;
+    if (mark->time >= span->from && recording->extent.last < span->to) {
+        recording->extent.lost += mark->lost;
+        recording->extent.unseen += mark->unseen;
     }
-    note_gap(recording, recording->over ? span->to : mark->time);
+    recording_note_gap(&recording->extent, recording->over ? span->to : mark->time);
     if (tick || !recording->over)
         check_mark(recording, reader, mark);
     if (tick)
         error = apply_tick(recording, mark->time);
     else if (!recording->over)
         error = apply_frame(recording, mark->time);
-    if (!recording->over)
-        recording->last = mark->time;
+    if (!recording->over) {
+        recording->extent.last = mark->time;
+        recording->extent.stopped = false;
+    }
     return error;
 }
 
@@ -356,14 +338,18 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         report_loss(report, "%s: rows of kind '%s' are no recording", name, head->kind_name);
         return -EBADMSG;
     }
-    recording->interval = recording_interval(row);
+    if (recording->late && strcmp(recording->boot_id, head->head.boot_id) != 0) {
+        recording->done = true;
+        return 0;
+    }
+    recording->extent.interval = recording_interval(row);
     *recording->netns = '\0';
     if (mark_number(row, "netns_id", &netns))
         snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
-        recording->reboot = true; /* cookies begin at 1 again */
-        error =
-            recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
+        recording->extent.reboot = true; /* cookies begin at 1 again */
+        error = recorded_rows_clear(&recording->rows, recording->extent.last, ended_fn(recording),
+                                    recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
     saved_maker_set_head(recording->maker, &recording->made);
@@ -381,6 +367,8 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     struct recording_mark mark = {.complete = mark_is_true(row, "complete")};
     int error = 0;
 
+    if (mark_is_named(row, "end"))
+        recording->extent.stopped = !mark_is_true(row, "continues");
     if (findings ? !mark_is_named(row, "findings") : !tick && !mark_is_named(row, "frame"))
         return 0;
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
@@ -424,7 +412,8 @@ static int read_segment(struct recording *recording, size_t i)
     if (error)
         return error == -ENOMEM ? error : 0;
     pending_drop(recording);
-    recording->over = recording->done = false;
+    recording->over = recording->late;
+    recording->done = false;
     while (!error && !recording->done && segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
             error = take_head(recording, &reader, &row);
@@ -442,103 +431,46 @@ static int read_segment(struct recording *recording, size_t i)
     return error == -EBADMSG ? 0 : error;
 }
 
-/* --- Reports ---------------------------------------------------------------------------------- */
-
-static const char *duration(uint64_t nanoseconds, char text[32])
+/* Segment `i` was read. Reads rows of the span that were written so late that the next segment has
+ * them. */
+static int read_late_rows(struct recording *recording, size_t i)
 {
-    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
-
-    *value_write_human(text, &value, UNIT_SECONDS) = '\0';
-    return text;
-}
-
-static void report_lost(const struct recording *recording, struct report *report)
-{
-    if (recording->lost)
-        report_loss(report,
-                    "the recorder lost %" PRIu64 " messages about ends: ended connections may be "
-                    "missing",
-                    recording->lost);
-    if (recording->unseen)
-        report_loss(report,
-                    "%" PRIu64 " connections came and went between two ticks without a row (the "
-                    "recorder had no BPF)",
-                    recording->unseen);
-}
-
-/* Reports how old the rows are. */
-static void report_moment(const struct recording *recording, struct report *report)
-{
-    const uint64_t at = recording->query.span.to, last = recording->last;
-    const char *what = recording->query.findings ? "findings" : "rows";
-    char local[2][CLOCK_LOCAL_SIZE], age[32];
-
-    if (recording->gaps)
-        report_loss(report, "nothing was recorded at %s; %s as of %s, %s before%s",
-                    clock_local(local[0], at), what, clock_local(local[1], last),
-                    duration(at - last, age),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else
-        report_note(report, "%s as of %s; %s recorded %s before", what, clock_local(local[0], at),
-                    recording->query.findings ? "they were" : "states, queues and counters were",
-                    duration(at - last, age));
-}
-
-static void report_span(const struct recording *recording, struct report *report)
-{
-    const char *reboot = recording->reboot ? "; the machine was started again in between" : "";
-
-    if (recording->gaps == 1) {
-        char local[2][CLOCK_LOCAL_SIZE];
-        report_loss(report, "nothing was recorded from %s to %s%s",
-                    clock_local(local[0], recording->gap_from),
-                    clock_local(local[1], recording->gap_to), reboot);
-    } else if (recording->gaps) {
-        char together[32];
-        report_loss(report,
-                    "nothing was recorded in %" PRIu64 " parts of this time, together %s%s (see "
-                    "fastnet record --list)",
-                    recording->gaps, duration(recording->gaps_time, together), reboot);
-    } else if (recording->reboot) {
-        report_note(report, "the machine was started again in this time");
-    }
-}
-
-static void report_nothing(const struct recording *recording, struct report *report)
-{
-    char local[CLOCK_LOCAL_SIZE];
-
-    if (recording->query.findings)
-        report_loss(report,
-                    "the recorder noted no findings before %s (was it started with "
-                    "--no-doctor?)",
-                    clock_local(local, recording->query.span.to));
-    else
-        report_loss(report, "the recording begins at %s",
-                    clock_local(local, recording->segments.list[0].segment.time));
+    if (!recording->extent.last || !recording->over || recording->done ||
+        i + 1 >= recording->segments.count)
+        return 0;
+    recording->late = true;
+    return read_segment(recording, i + 1);
 }
 
 /* --- A moment, a span ------------------------------------------------------------------------- */
 
 /* Finds whether the machine was started again after the last mark, if the moment is in a gap. */
-static int look_for_reboot(struct recording *recording, size_t i)
+static void look_for_reboot(struct recording *recording, size_t i)
 {
     struct segment_reader reader;
     struct json_row row;
     struct report ignored = {.partial = false};
-    struct mark_head head = {.texts = NULL};
-    int error = 0;
+    char boot_id[BOOT_ID];
 
-    if (!recording->gaps || i + 1 >= recording->segments.count ||
+    if (!recording->extent.gaps || i + 1 >= recording->segments.count ||
         segment_reader_open(&reader, &recording->segments, i + 1, &ignored) != 0)
-        return 0;
-    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
-        error = mark_take_head(&head, &row, reader.segment->name);
-    if (!error && head.texts)
-        recording->reboot = strcmp(head.head.boot_id, recording->boot_id) != 0;
+        return;
+    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head")) {
+        mark_copy(&row, "boot_id", boot_id, sizeof boot_id);
+        recording->extent.reboot = strcmp(boot_id, recording->boot_id) != 0;
+    }
     segment_reader_close(&reader, false, &ignored);
-    mark_forget_head(&head, NULL);
-    return error;
+}
+
+/* True if no segment before segment `i`, which was read, can tell more about the moment. If the
+ * clock was set back before the segment, the moment may be in the segment before it, although this
+ * segment ended before the moment. */
+static bool has_moment(const struct recording *recording, size_t i)
+{
+    return recording->extent.last &&
+           (recording->over || segment_files_continue(&recording->segments, i - 1) ||
+            recording->query.span.to - recording->extent.last <=
+                recording_usual_time(&recording->extent));
 }
 
 /* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
@@ -546,19 +478,23 @@ static int look_for_reboot(struct recording *recording, size_t i)
 static int read_moment(struct recording *recording)
 {
     const uint64_t at = recording->query.span.to;
-    size_t i = recording->segments.count;
+    size_t i = recording->segments.count, read = i;
     int error = 0;
 
-    while (i > 0 && !error && !recording->last) {
-        if (!segment_files_cover(&recording->segments, --i, at, at) &&
-            recording->segments.list[i].segment.time > at)
+    while (i > 0 && !error && !has_moment(recording, read)) {
+        if (recording->segments.list[--i].segment.time > at)
             continue;
+        recording->extent.last = 0;
         *recording->boot_id = '\0';
-        error = read_segment(recording, i);
+        error = recorded_rows_clear(&recording->rows, 0, NULL, NULL);
+        error = error ? error : read_segment(recording, i);
+        read = i;
     }
-    if (!error && recording->last && !recording->over) {
-        note_gap(recording, at);
-        error = look_for_reboot(recording, i);
+    if (!error)
+        error = read_late_rows(recording, read);
+    if (!error && recording->extent.last && !recording->over) {
+        recording_note_gap(&recording->extent, at);
+        look_for_reboot(recording, read);
     }
     return error;
 }
@@ -572,12 +508,15 @@ static int read_span(struct recording *recording)
 
     while (first < count && !segment_files_cover(&recording->segments, first, span->from, span->to))
         first++;
+    recording->extent.stopped = first == 0; /* no segment before it */
     for (size_t i = first; i < count; i++)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)
         error = read_segment(recording, i);
-    if (!error && recording->last && !recording->over)
-        note_gap(recording, span->to);
+    if (!error && end > first)
+        error = read_late_rows(recording, end - 1);
+    if (!error && recording->extent.last && !recording->over)
+        recording_note_gap(&recording->extent, span->to);
     return error;
 }
 
@@ -589,6 +528,7 @@ static int begin_reading(struct recording *recording)
 
     recorded_rows_init(&recording->rows, recording->source.kind,
                        recording->query.findings ? findings : sockets);
+    recording->extent.begin = recording->segments.list[0].segment.time;
     recording->maker = saved_maker_create(recording->source.kind);
     return recording->maker ? 0 : -ENOMEM;
 }
@@ -609,12 +549,8 @@ static int recording_read(struct saved_source *source, const struct query *query
     if (!error && !recording->query.ended)
         error = recorded_rows_each(&recording->rows, recording->query.span.to, recording_pass,
                                    recording);
-    if (!error && !recording->last)
-        report_nothing(recording, report);
-    else if (!error)
-        (is_span(recording) ? report_span : report_moment)(recording, report);
     if (!error)
-        report_lost(recording, report);
+        recording_report(&recording->extent, report);
     return error;
 }
 
@@ -629,7 +565,6 @@ static void recording_destroy(struct saved_source *source)
     segment_files_finish(&recording->segments);
     mark_forget_head(&recording->head, NULL);
     free(recording->pending);
-    free(recording->columns);
     free(recording);
 }
 
@@ -643,18 +578,25 @@ static void recording_report_unopened(const char *directory, int error, struct r
                     error == -EACCES ? rights_advice() : "");
 }
 
+static bool has_column(const struct recording *recording, const char *name)
+{
+    const struct field *field = field_named(&kind_socket, name);
+    const size_t i = field ? field_index(&kind_socket, field) : SAVED_COLUMNS_MAX;
+
+    return i < SAVED_COLUMNS_MAX && recording->columns[i];
+}
+
 /* Views are made of other columns. */
 static bool recording_has(const struct saved_source *source, const char *column)
 {
     const struct recording *recording = (const struct recording *)(const void *)source;
-    const char *columns = recording->columns;
     const struct field *compared;
 
-    if (!column || !columns || text_among(columns, column))
-        return columns;
+    if (!column || !recording->has_rows || has_column(recording, column))
+        return recording->has_rows;
     compared = field_compared(source->kind, column, strlen(column));
-    return compared && (text_among(columns, compared->name) ||
-                        (compared->type == VALUE_OWNERS && text_among(columns, "processes")));
+    return compared && (has_column(recording, compared->name) ||
+                        (compared->type == VALUE_OWNERS && has_column(recording, "processes")));
 }
 
 static struct recording *recording_create(const struct recording_query *query)
@@ -664,6 +606,8 @@ static struct recording *recording_create(const struct recording_query *query)
     if (!recording)
         return NULL;
     recording->query = *query;
+    recording->extent.span = query->span;
+    recording->extent.findings = query->findings;
     recording->segments.directory = recording->segments.decompress.socket = -1;
     recording->source =
         (struct saved_source){.kind = query->findings ? &kind_finding : &kind_socket,
@@ -677,70 +621,34 @@ static struct recording *recording_create(const struct recording_query *query)
     return recording;
 }
 
-static bool is_of_container(const struct field *field)
-{
-    return field && field->lookups & NEED_CONTAINERS;
-}
-
-static void recording_add_column(struct recording *recording, struct text name)
-{
-    char *end = recording->columns + strlen(recording->columns);
-
-    memcpy(end, name.data, name.length);
-    memcpy(end + name.length, " ", 2);
-}
-
-/* Remembers the columns of the first row, except the names of containers and pods. */
-static int recording_take_columns(struct recording *recording, const struct json_row *row)
-{
-    const struct field *field;
-    size_t size = 1;
-
-    for (size_t i = 0; i < row->count; i++)
-        size += row->members[i].key_length + 1;
-    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++)
-        size += is_of_container(field) ? strlen(field->name) + 1 : 0;
-    recording->columns = calloc(1, size);
-    for (size_t i = 0; i < row->count && recording->columns; i++) {
-        const struct text key = json_key(row, &row->members[i]);
-        if (!is_of_container(field_find(&kind_socket, key.data, key.length)))
-            recording_add_column(recording, key);
-    }
-    return recording->columns ? 0 : -ENOMEM;
-}
-
-/* Remembers the names of containers and pods, if the row has them: a machine without containers has
- * no such columns. */
-static void recording_take_container(struct recording *recording, const struct json_row *row)
+/* Remembers the columns of the first row. Names of containers and pods are columns only if some row
+ * has them: a machine without containers has no such columns. */
+static void recording_note_columns(struct recording *recording, const struct json_row *row)
 {
     const struct field *field;
 
-    for (size_t i = 0; (field = field_at(&kind_socket, i)); i++) {
+    for (size_t i = 0; i < SAVED_COLUMNS_MAX && (field = field_at(&kind_socket, i)); i++) {
+        const bool of_container = field->lookups & NEED_CONTAINERS;
         const struct json_member *member =
-            is_of_container(field) ? mark_member(row, field->name) : NULL;
-        if (member && member->type != JSON_NULL && !text_among(recording->columns, field->name))
-            recording_add_column(recording, as_text(field->name));
+            of_container || !recording->has_rows ? mark_member(row, field->name) : NULL;
+        recording->columns[i] |= member && !(of_container && member->type == JSON_NULL);
     }
+    recording->has_rows = true;
 }
 
 /* Remembers the columns of the rows up to the moment, or to the end of the segment. */
-static int recording_read_columns(struct recording *recording, struct segment_reader *reader)
+static void recording_read_columns(struct recording *recording, struct segment_reader *reader)
 {
     struct report ignored = {.partial = false};
     struct json_row row;
     uint64_t time;
-    int error = 0;
 
-    while (!error && segment_reader_next(reader, &row, &ignored)) {
+    while (segment_reader_next(reader, &row, &ignored)) {
         if (mark_is(&row) && mark_time(&row, &time) && time > recording->query.span.to)
             break;
-        if (mark_is(&row) || row_is_finding(&row))
-            continue;
-        error = recording->columns ? 0 : recording_take_columns(recording, &row);
-        if (!error)
-            recording_take_container(recording, &row);
+        if (!mark_is(&row) && !row_is_finding(&row))
+            recording_note_columns(recording, &row);
     }
-    return error;
 }
 
 /* Reads the head of the segment that read() begins with, so that the caller knows the host, and the
@@ -760,7 +668,7 @@ static int recording_read_head(struct recording *recording)
         if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
             error = mark_take_head(&recording->head, &row, reader.segment->name);
         if (!error && !recording->query.findings)
-            error = recording_read_columns(recording, &reader);
+            recording_read_columns(recording, &reader);
         segment_reader_close(&reader, false, &ignored);
     }
     if (!error)

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of segments. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fastnet/clock.h"
 #include "fastnet/recording.h"
@@ -22,62 +28,46 @@ void recording_segment_put(char name[RECORDING_NAME], const struct recording_seg
              suffixes[segment->form]);
 }
 
-/* Reads `count` digits. Returns the end, or NULL. */
-static const char *segment_digits(const char *text, size_t count, uint64_t *number)
-{
-    *number = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (!text || text[i] < '0' || text[i] > '9')
-            return NULL;
-        *number = *number * 10 + (uint64_t)(text[i] - '0');
-    }
-    return text + count;
-}
-
-static const char *segment_literal(const char *text, const char *literal)
-{
-    const size_t length = strlen(literal);
-
-    return text && strncmp(text, literal, length) == 0 ? text + length : NULL;
-}
-
-/* Reads a time such as 20261129T031200Z. Returns the end, or NULL. */
-static const char *segment_time(const char *text, uint64_t *nanoseconds)
-{
-    static const struct {
-        size_t digits;
-        const char *after;
-    } parts[] = {{4, ""}, {2, ""}, {2, "T"}, {2, ""}, {2, ""}, {2, "Z"}};
-    uint64_t numbers[6];
-
-    for (size_t i = 0; i < 6; i++)
-        text = segment_literal(segment_digits(text, parts[i].digits, &numbers[i]), parts[i].after);
-    struct tm utc = {.tm_year = (int)numbers[0] - 1900,
-                     .tm_mon = (int)numbers[1] - 1,
-                     .tm_mday = (int)numbers[2],
-                     .tm_hour = (int)numbers[3],
-                     .tm_min = (int)numbers[4],
-                     .tm_sec = (int)numbers[5]};
-    const time_t seconds = text ? timegm(&utc) : -1;
-    *nanoseconds = (uint64_t)seconds * CLOCK_SECOND;
-    return seconds < 0 ? NULL : text;
-}
-
 bool recording_segment_parse(const char *name, struct recording_segment *segment)
 {
-    enum { DIGITS_LEAST = 6, DIGITS_MOST = 18 };
-    struct recording_segment parsed;
-    const char *at = segment_literal(name, "fastnet-");
+    enum { DIGITS_MOST = 18 };
+    struct tm utc = {.tm_mday = 1};
+    const char *number = strptime(name, "fastnet-%Y%m%dT%H%M%SZ-", &utc);
+    struct recording_segment parsed = {.time = (uint64_t)timegm(&utc) * CLOCK_SECOND};
+    char again[RECORDING_NAME];
 
-    at = segment_literal(segment_time(at, &parsed.time), "-");
-    const size_t digits = at ? strspn(at, "0123456789") : 0;
-    if (digits < DIGITS_LEAST || digits > DIGITS_MOST)
+    if (!number || strspn(number, "0123456789") > DIGITS_MOST)
         return false;
-    at = segment_literal(segment_digits(at, digits, &parsed.number), ".ndjson");
-    for (parsed.form = 0; at && parsed.form < RECORDING_FORMS; parsed.form++)
-        if (strcmp(at, suffixes[parsed.form]) == 0) {
+    parsed.number = strtoull(number, NULL, 10);
+    for (; parsed.form < RECORDING_FORMS; parsed.form++) { /* strptime(3) also takes other forms */
+        recording_segment_put(again, &parsed);
+        if (strcmp(name, again) == 0) {
             *segment = parsed;
             return true;
         }
+    }
     return false;
+}
+
+int recording_each_segment(int directory,
+                           int (*fn)(const struct recording_segment *segment,
+                                     const struct stat *file, void *arg),
+                           void *arg)
+{
+    const int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *names = fd < 0 ? NULL : fdopendir(fd);
+    int result = names ? 0 : -errno;
+    struct recording_segment segment;
+    struct stat file;
+
+    if (!names && fd >= 0)
+        close(fd);
+    for (const struct dirent *entry; !result && (entry = readdir(names));)
+        if (recording_segment_parse(entry->d_name, &segment) &&
+            fstatat(directory, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISREG(file.st_mode))
+            result = fn(&segment, &file, arg);
+    if (names)
+        closedir(names);
+    return result;
 }

@@ -23,9 +23,7 @@ enum { PROBLEMS_MAX = 3 /* broken rows of a file that get a line of their own */
 /* The file that is read now. */
 struct open_file {
     const char *name;
-    int fd;         /* -1: no file is open */
-    int compressed; /* the file itself, if `fd` is that of its decompressed bytes; else -1 */
-    struct json_reader *reader;
+    struct row_file bytes;
     uint64_t rows;     /* rows of the listing so far */
     uint64_t problems; /* broken rows, and rows of another kind */
     size_t columns;    /* number of columns in the last row that was compared with the kind */
@@ -72,53 +70,42 @@ static int files_add_name(struct saved_files *files, const char *directory, cons
     return 0;
 }
 
-static bool is_listed_name(const char *name)
+static int is_listed_name(const struct dirent *entry)
 {
-    const char *end = strrchr(name, '.');
+    const char *name = entry->d_name, *end = strrchr(name, '.');
 
     return end && *name != '.' &&
            (strcmp(end, ".json") == 0 || strcmp(end, ".ndjson") == 0 || decompress_is_needed(name));
 }
 
-static int compare_names(const void *a, const void *b)
+/* alphasort(3) would depend on the locale. */
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp(((const struct file_name *)a)->name, ((const struct file_name *)b)->name);
+    return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* Adds the files of a directory, sorted by their names. Returns their number, or -errno. */
-static int files_add_directory(struct saved_files *files, const char *name)
-{
-    const size_t first = files->name_count;
-    DIR *directory = opendir(name);
-    const struct dirent *entry;
-    int error = directory ? 0 : -errno;
-
-    while (directory && !error && (entry = readdir(directory)))
-        if (is_listed_name(entry->d_name))
-            error = files_add_name(files, name, entry->d_name);
-    if (directory)
-        closedir(directory);
-    if (error || files->name_count == first)
-        return error;
-    qsort(files->names + first, files->name_count - first, sizeof *files->names, compare_names);
-    return (int)(files->name_count - first);
-}
-
-/* Adds a file, or the files of a directory. Returns 0 or -ENOMEM. */
+/* Adds a file, or the files of a directory, sorted by their names. Returns 0 or -ENOMEM. */
 static int files_add(struct saved_files *files, const char *name, struct report *report)
 {
+    struct dirent **entries;
     struct stat status;
-    int found;
+    int error = 0;
 
     if (strcmp(name, "-") == 0 || stat(name, &status) < 0 || !S_ISDIR(status.st_mode))
         return files_add_name(files, NULL, name);
-    found = files_add_directory(files, name);
-    if (found == 0)
+    const int count = scandir(name, &entries, is_listed_name, compare_names);
+    if (count < 0)
+        report_loss(report, "%s: %s", name, strerror(errno));
+    else if (!count)
         report_loss(report, "%s: no file with a name that ends with .json, .ndjson, .zst or .gz",
                     name);
-    else if (found < 0 && found != -ENOMEM)
-        report_loss(report, "%s: %s", name, strerror(-found));
-    return found == -ENOMEM ? found : 0;
+    for (int i = 0; i < count; i++) {
+        error = error ? error : files_add_name(files, name, entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return error;
 }
 
 /* --- One file --------------------------------------------------------------------------------- */
@@ -151,31 +138,9 @@ static int file_open(struct saved_files *files, const struct file_name *named)
     const int fd = file_open_named(named);
     const char *name = strcmp(named->name, "-") == 0 ? "stdin" : named->name;
 
-    *file = (struct open_file){.name = name, .fd = fd, .compressed = -1};
+    *file = (struct open_file){.name = name};
     mark_forget_head(&files->mark, file->name);
-    if (fd < 0)
-        return fd;
-    if (decompress_is_needed(name)) {
-        file->compressed = fd;
-        file->fd = decompress_open(&files->decompress, name, fd);
-    }
-    if (file->fd < 0) {
-        close(fd);
-        return file->fd;
-    }
-    file->reader = json_reader_create(file->fd);
-    return file->reader ? 0 : -ENOMEM;
-}
-
-static void file_close(struct open_file *file)
-{
-    json_reader_destroy(file->reader);
-    file->reader = NULL;
-    if (file->fd >= 0)
-        close(file->fd);
-    if (file->compressed >= 0)
-        close(file->compressed);
-    file->fd = file->compressed = -1;
+    return fd < 0 ? fd : row_file_open(&file->bytes, &files->decompress, name, fd);
 }
 
 /* Reports a listing without an end: rows may be missing. */
@@ -188,22 +153,13 @@ static void report_unended(struct open_file *file, struct report *report)
 }
 
 /* Closes the file after its last row, and reports which rows are missing. */
-static void file_end(struct saved_files *files, struct report *report)
+static void file_end(struct open_file *file, struct report *report)
 {
-    struct open_file *file = &files->file;
-    const bool is_compressed = file->compressed >= 0;
-
     report_unended(file, report);
     if (file->problems > PROBLEMS_MAX)
         report_loss(report, "%s: %" PRIu64 " more rows cannot be read", file->name,
                     file->problems - PROBLEMS_MAX);
-    file_close(file);
-    const int status = is_compressed ? decompress_end(&files->decompress) : 0;
-    if (status == 127)
-        report_loss(report, "%s: %s is not installed", file->name, files->decompress.program);
-    else if (status)
-        report_loss(report, "%s: %s cannot read the whole file", file->name,
-                    files->decompress.program);
+    row_file_close(&file->bytes, report);
 }
 
 static void report_row(struct open_file *file, uint64_t line, const char *problem,
@@ -216,7 +172,7 @@ static void report_row(struct open_file *file, uint64_t line, const char *proble
 static void report_broken(struct open_file *file, struct report *report)
 {
     uint64_t line = 0;
-    const char *problem = json_reader_problem(file->reader, &line);
+    const char *problem = json_reader_problem(file->bytes.reader, &line);
 
     report_row(file, line, problem, report);
 }
@@ -488,9 +444,9 @@ static int files_step(struct saved_files *files, struct report *report)
 {
     struct open_file *file = &files->file;
 
-    if (!file->reader)
+    if (!file->bytes.reader)
         return files_open_next(files, report);
-    const int result = json_reader_next(file->reader, &files->row);
+    const int result = json_reader_next(file->bytes.reader, &files->row);
     if (result == -ENOMEM)
         return result;
     if (result == -EBADMSG) {
@@ -498,10 +454,10 @@ static int files_step(struct saved_files *files, struct report *report)
     } else if (result <= 0) {
         if (result < 0)
             report_loss(report, "%s: %s", file->name, strerror(-result));
-        else if (json_reader_is_empty(file->reader))
+        else if (json_reader_is_empty(file->bytes.reader))
             report_loss(report, "%s: is empty, so rows may be missing (a saved listing has a head)",
                         file->name);
-        file_end(files, report);
+        file_end(file, report);
     } else if (mark_is(&files->row)) {
         return files_take_mark(files, report) < 0 ? -ENOMEM : 1;
     } else if (!file->skipped) {
@@ -568,7 +524,8 @@ static void files_destroy(struct saved_source *source)
 {
     struct saved_files *files = (struct saved_files *)source;
 
-    file_close(&files->file);
+    if (files->file.bytes.reader)
+        row_file_close(&files->file.bytes, NULL);
     decompress_finish(&files->decompress);
     saved_maker_destroy(files->maker);
     mark_forget_head(&files->mark, "");
@@ -622,7 +579,7 @@ struct saved_source *saved_files_open(const char *const *names, size_t count,
                                               .head = &files->mark.head,
                                               .has = files_have,
                                               .destroy = files_destroy};
-        files->file.fd = files->file.compressed = files->decompress.socket = -1;
+        files->decompress.socket = -1;
         mark_forget_head(&files->mark, "");
     }
     rights_raise(RIGHT_READ);

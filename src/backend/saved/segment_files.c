@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "backend/saved/segment_files.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,25 +24,18 @@ static int segment_file_compare(const void *a, const void *b)
     return (int)one->segment.form - (int)other->segment.form;
 }
 
-static int segment_files_add(struct segment_files *segments, size_t *capacity, const char *name)
+static int segment_files_add(const struct recording_segment *segment, const struct stat *file,
+                             void *arg)
 {
-    struct segment_file segment;
-    struct stat file;
-    void *list;
+    struct segment_files *segments = arg;
+    struct segment_file *added =
+        segments->count < SEGMENT_FILES_MAX
+            ? ARRAY_ADD(segments->list, segments->count, segments->capacity)
+            : NULL;
 
-    if (!recording_segment_parse(name, &segment.segment))
-        return 0;
-    if (fstatat(segments->directory, name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !S_ISREG(file.st_mode))
-        return 0;
-    segment.size = (uint64_t)file.st_size;
-    list = segments->count < SEGMENT_FILES_MAX
-               ? array_with_room(segments->list, capacity, segments->count + 1, sizeof segment)
-               : NULL;
-    if (!list)
+    if (!added)
         return -ENOMEM;
-    segments->list = list;
-    segments->list[segments->count++] = segment;
+    *added = (struct segment_file){.segment = *segment, .size = (uint64_t)file->st_size};
     return 0;
 }
 
@@ -61,20 +53,11 @@ static void segment_files_unite(struct segment_files *segments)
 int segment_files_init(struct segment_files *segments, const char *directory)
 {
     const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *names = fd < 0 ? NULL : fdopendir(fd);
-    size_t capacity = 0;
-    int error = names ? 0 : -errno;
+    int error = fd < 0 ? -errno : 0;
 
-    *segments = (struct segment_files){.directory = -1, .decompress.socket = -1};
-    if (!names) {
-        if (fd >= 0)
-            close(fd);
-        return error;
-    }
-    segments->directory = dup(fd);
-    for (struct dirent *entry; !error && (entry = readdir(names));)
-        error = segment_files_add(segments, &capacity, entry->d_name);
-    closedir(names);
+    *segments = (struct segment_files){.directory = fd, .decompress.socket = -1};
+    if (!error)
+        error = recording_each_segment(fd, segment_files_add, segments);
     if (!error && segments->count) {
         qsort(segments->list, segments->count, sizeof *segments->list, segment_file_compare);
         segment_files_unite(segments);
@@ -95,11 +78,18 @@ void segment_files_finish(struct segment_files *segments)
     segments->list = NULL;
 }
 
+bool segment_files_continue(const struct segment_files *segments, size_t i)
+{
+    return i + 1 < segments->count &&
+           segments->list[i + 1].segment.number == segments->list[i].segment.number + 1;
+}
+
 bool segment_files_cover(const struct segment_files *segments, size_t i, uint64_t from, uint64_t to)
 {
     const uint64_t begin = segments->list[i].segment.time;
-    const uint64_t next =
-        i + 1 < segments->count ? segments->list[i + 1].segment.time + CLOCK_SECOND : UINT64_MAX;
+    const uint64_t next = segment_files_continue(segments, i)
+                              ? segments->list[i + 1].segment.time + CLOCK_SECOND
+                              : UINT64_MAX;
 
     return begin <= to && (next >= from || next < begin);
 }
@@ -141,25 +131,13 @@ int segment_reader_open(struct segment_reader *reader, struct segment_files *seg
                         struct report *report)
 {
     struct segment_file *segment = &segments->list[i];
-    int error = 0;
+    const int fd = segment_open_file(segments, segment);
 
-    *reader = (struct segment_reader){.segments = segments, .segment = segment, .fd = -1};
-    reader->file = segment_open_file(segments, segment);
-    if (reader->file < 0)
-        error = reader->file;
-    else if (decompress_is_needed(segment->name))
-        reader->fd = decompress_open(&segments->decompress, segment->name, reader->file);
-    else
-        reader->fd = reader->file;
-    if (!error)
-        error = reader->fd < 0 ? reader->fd : 0;
-    reader->json = error ? NULL : json_reader_create(reader->fd);
-    if (!error && !reader->json)
-        error = -ENOMEM;
-    if (!error)
-        return 0;
-    segment_report(segment, error, report);
-    segment_reader_close(reader, false, report);
+    *reader = (struct segment_reader){.segment = segment};
+    const int error =
+        fd < 0 ? fd : row_file_open(&reader->bytes, &segments->decompress, segment->name, fd);
+    if (error)
+        segment_report(segment, error, report);
     return error;
 }
 
@@ -175,11 +153,11 @@ int segment_reader_next(struct segment_reader *reader, struct json_row *row, str
 {
     int result;
 
-    while ((result = json_reader_next(reader->json, row)) == -EBADMSG) {
+    while ((result = json_reader_next(reader->bytes.reader, row)) == -EBADMSG) {
         uint64_t line;
         segment_report_broken(reader, report);
         snprintf(reader->broken, sizeof reader->broken, "%s",
-                 json_reader_problem(reader->json, &line));
+                 json_reader_problem(reader->bytes.reader, &line));
         reader->line = line;
     }
     if (result > 0)
@@ -191,40 +169,16 @@ int segment_reader_next(struct segment_reader *reader, struct json_row *row, str
 
 void segment_reader_close(struct segment_reader *reader, bool complete, struct report *report)
 {
-    const char *program = reader->segments->decompress.program;
-    int status = 0;
-
-    json_reader_destroy(reader->json);
-    if (reader->fd >= 0)
-        close(reader->fd);
-    if (reader->fd >= 0 && reader->fd != reader->file)
-        status = decompress_end(&reader->segments->decompress);
-    if (reader->file >= 0 && reader->fd != reader->file)
-        close(reader->file);
-    if (status == 127)
-        report_loss(report, "%s: needs %s(1), which is not installed", reader->segment->name,
-                    program);
-    else if (status && complete)
-        report_loss(report, "%s: %s(1) could not read all of it", reader->segment->name, program);
-    *reader = (struct segment_reader){.file = -1, .fd = -1};
+    row_file_close(&reader->bytes, complete ? report : NULL);
 }
 
 uint64_t recording_interval(const struct json_row *head)
 {
-    const struct json_member *member = mark_member(head, "interval");
-    const struct text text = member ? json_value(head, member) : (struct text){.length = 0};
-    uint64_t unit = CLOCK_SECOND, interval = 0;
-    bool fraction = false;
+    enum { INTERVAL_MAX = 1000000 /* seconds */, NANOSECONDS = 9 };
+    uint64_t interval;
 
-    for (size_t i = 0; i < text.length && unit && interval < 1000000 * CLOCK_SECOND; i++) {
-        if (text.data[i] == '.' && !fraction) {
-            fraction = true;
-            continue;
-        }
-        if (text.data[i] < '0' || text.data[i] > '9')
-            return RECORDING_INTERVAL * CLOCK_SECOND;
-        unit /= fraction ? 10 : 1;
-        interval = (fraction ? interval : interval * 10) + unit * (uint64_t)(text.data[i] - '0');
-    }
-    return interval ? interval : RECORDING_INTERVAL * CLOCK_SECOND;
+    return mark_decimal(head, "interval", NANOSECONDS, &interval) && interval &&
+                   interval < INTERVAL_MAX * CLOCK_SECOND
+               ? interval
+               : RECORDING_INTERVAL * CLOCK_SECOND;
 }

@@ -23,7 +23,7 @@ struct segment_file {
 struct segment_files {
     int directory; /* descriptor */
     struct segment_file *list;
-    size_t count;
+    size_t count, capacity;
     struct decompress decompress;
 };
 
@@ -32,6 +32,10 @@ struct segment_files {
 int segment_files_init(struct segment_files *segments, const char *directory);
 void segment_files_finish(struct segment_files *segments);
 
+/* True if the next segment has the next number. The recorder leaves out a number if the clock was
+ * set back, so false means that the times of both segments may overlap. */
+bool segment_files_continue(const struct segment_files *segments, size_t i);
+
 /* True if the segment may have rows of the span. Only the start of each segment is known; a segment
  * ends where the next segment begins, unless the clock was set back. */
 bool segment_files_cover(const struct segment_files *segments, size_t i, uint64_t from,
@@ -39,10 +43,8 @@ bool segment_files_cover(const struct segment_files *segments, size_t i, uint64_
 
 /* An open segment. */
 struct segment_reader {
-    struct segment_files *segments;
     const struct segment_file *segment;
-    struct json_reader *json;
-    int file, fd;     /* fd: of the decompressed file */
+    struct row_file bytes;
     char broken[128]; /* problem of the last row, not yet reported */
     uint64_t line;    /* the line of that problem; 0: none */
 };

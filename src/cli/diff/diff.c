@@ -28,9 +28,8 @@ struct diff_command {
     bool incomplete[LISTINGS];                  /* rows may be missing before the first row */
     struct question questions[LISTINGS], other; /* other: of a further head */
     struct now_listing now;
-    struct differences *differences;
+    struct saved_source *differences;
     uint64_t listed; /* differences that the filters want */
-    bool complete;   /* the run was made, and nothing but differences can be missing */
 };
 
 enum { SHOW, OTHER };
@@ -60,7 +59,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "the listing is repeated as it was made"},
     {"backend", "auto", "the listing is repeated as it was made"},
     {"exact", NULL, "the listing is repeated as it was made"},
-    {"quiet", NULL, "the exit status says whether something differs"},
+    {"wait wait-gone", NULL, "the listing is repeated as it was made"},
     {"explain", NULL, "rows that were saved are compared"},
     {NULL, NULL, NULL},
 };
@@ -155,6 +154,17 @@ static int diff_open_now(struct diff_command *command)
     return diff_open(command, NOW, "-", command->sources[OLD]->kind);
 }
 
+/* Says that the listing of another machine is compared with this machine. */
+static void diff_note_hosts(const struct diff_command *command)
+{
+    const struct saved_head *old = command->sources[OLD]->head, *now = command->sources[NOW]->head;
+
+    if (command->count < LISTINGS && old && now && *old->host && strcmp(old->host, now->host) != 0)
+        fprintf(stderr, "%s: %s was listed on %s, but now is listed on %s\n",
+                command->common.program, TYPED(command->files[OLD]), TYPED_SHORT(old->host),
+                TYPED_SHORT(now->host));
+}
+
 static int diff_open_both(struct diff_command *command)
 {
     const struct common *common = &command->common;
@@ -167,6 +177,7 @@ static int diff_open_both(struct diff_command *command)
                  : diff_open_now(command);
     if (status)
         return status;
+    diff_note_hosts(command);
     if (command->sources[OLD]->kind != command->sources[NOW]->kind)
         return common_misuse_bare(common, "%s has %s, but %s has %s", TYPED(command->files[OLD]),
                                   command->sources[OLD]->kind->name,
@@ -181,12 +192,11 @@ static int diff_open_both(struct diff_command *command)
 }
 
 /* For difference_options: refuses a further head that asks for other rows. */
-static const char *diff_refuses(void *arg, const struct saved_head *head, bool is_old)
+static const char *diff_refuses(void *arg, const struct saved_head *head)
 {
     struct diff_command *command = arg;
     struct question *question = &command->other;
 
-    (void)is_old;
     question_read(question, head->arguments);
     if (head->counted)
         return "one of the listings has groups of --count-by, not rows";
@@ -213,33 +223,35 @@ static void diff_after_run(const void *arg, struct report *report)
     const struct difference_summary *summary = differences_summary(command->differences);
 
     command->listed = report->listed + report->unshown;
-    command->complete = !report->partial;
     if (summary->refused) {
-        report_note(report, "cannot compare: %s", summary->refused);
+        report_loss(report, "cannot compare: %s", summary->refused);
         return;
     }
+    report->partial |= !command->listed && (summary->incomplete[OLD] || summary->incomplete[NOW]);
     for (size_t i = 0; i < LISTINGS; i++)
         if (summary->unknown[i])
             report_note(report, "%" PRIu64 " row%s %s", summary->unknown[i],
                         summary->unknown[i] == 1 ? "" : "s", lacking[i]);
 }
 
-/* The default columns: for people the columns that the kind names, for programs all that were
- * saved. */
+/* The default columns: for people the columns that the old listing names (--columns) or else the
+ * kind, for programs all that were saved. */
 static const char *diff_columns(const struct diff_command *command, char columns[COLUMNS_MAX])
 {
-    struct saved_source *source = differences_source(command->differences);
+    struct saved_source *source = command->differences;
     const struct kind *kind = source->kind;
     const bool plain = command->common.format == FORMAT_PLAIN;
     const char *shown = kind->matching ? kind->matching->shown : NULL;
+    const bool chosen = command->questions[OLD].has_columns;
     const struct field *field;
 
-    if (plain && shown)
+    if (plain && shown && !chosen)
         return shown;
     *columns = '\0';
     for (size_t i = 0; (field = field_at(kind, i)); i++)
-        if (plain ? field->key || field->coloured
-                  : field->type != VALUE_VIEW && source->has(source, field->name))
+        if (plain && !chosen
+                ? field->key || field->coloured
+                : (plain || field->type != VALUE_VIEW) && source->has(source, field->name))
             message_append(columns, COLUMNS_MAX, " %s", field->name);
     return columns;
 }
@@ -247,7 +259,7 @@ static const char *diff_columns(const struct diff_command *command, char columns
 static int diff_list(struct diff_command *command)
 {
     struct common *common = &command->common;
-    struct saved_source *source = differences_source(command->differences);
+    struct saved_source *source = command->differences;
     const struct table table = {.name = "differences", .kind = source->kind};
     const struct listing_table tables = {.table = &table, .unnamed = true};
     char columns[COLUMNS_MAX];
@@ -260,6 +272,7 @@ static int diff_list(struct diff_command *command)
         .shorten = "what owners summary subject",
         .whole = "local remote",
         .silent = true,
+        .own_status = true,
         .listing = {.tables = &tables, .table_count = 1, .saved = source},
         .after_each_run = diff_after_run,
         .arg = command,
@@ -280,10 +293,7 @@ static int diff_status(const struct diff_command *command, int status, int child
         return STATUS_REFUSED;
     if (command->listed)
         return STATUS_DIFFERS;
-    return status || child < 0 || !command->complete || summary->incomplete[OLD] ||
-                   summary->incomplete[NOW]
-               ? STATUS_UNKNOWN
-               : STATUS_OK;
+    return status || child < 0 ? STATUS_UNKNOWN : STATUS_OK;
 }
 
 static int diff_compare(struct diff_command *command)
@@ -298,14 +308,14 @@ static int diff_compare(struct diff_command *command)
     };
     int status, child;
 
-    command->differences = differences_create(&options);
+    command->differences = differences_open(&options);
     if (!command->differences)
         return no_memory_status(command->common.program);
     command->sources[OLD] = command->sources[NOW] = NULL;
     status = diff_list(command);
     child = now_finish(&command->now);
     status = diff_status(command, status, child);
-    differences_destroy(command->differences);
+    saved_source_close(command->differences);
     return status;
 }
 

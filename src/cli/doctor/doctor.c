@@ -75,11 +75,17 @@ static const struct example examples[] = {
 
 static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}, {0, NULL, NULL}};
 
+static const struct refused refused[] = {
+    {"wait wait-gone", NULL, "findings need two readings (try -c)"},
+    {NULL, NULL, NULL},
+};
+
 const struct grammar doctor_grammar = {
     .name = "doctor",
     .help = "what is wrong with this machine's network, and what to do",
     .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings, &common_options,
                &common_options_of_owners, &common_options_of_recordings},
+    .refused = refused,
     .kind = &kind_finding,
     .listed = listed,
     .operands = operands,
@@ -369,7 +375,8 @@ static int list_exposed(const struct doctor_command *command)
         .columns = {"protocol local_address local_port reachable",
                     plain ? "process pid user unit"
                           : "interface process pid user uid cgroup unit container pod"},
-        .table = {"process pid user unit"},
+        /* views of saved rows are made of these columns */
+        .table = {"process pid user unit family state remote_address remote_port owners"},
         .drop = "unit pid",
         .shorten = "unit process user",
         .whole = "local_address",

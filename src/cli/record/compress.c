@@ -14,8 +14,6 @@
 #include "fastnet/array.h"
 #include "fastnet/rights.h"
 
-#define TEMPORARY ".fastnet-compressed"
-
 /* Only directories that an ordinary user cannot write to; PATH is not used. */
 static const struct {
     const char *program;
@@ -25,11 +23,6 @@ static const struct {
     {"/usr/local/bin/zstd", RECORDING_ZSTD}, {"/usr/bin/gzip", RECORDING_GZIP},
     {"/bin/gzip", RECORDING_GZIP},
 };
-
-bool compress_is_temporary(const char *name)
-{
-    return strcmp(name, TEMPORARY) == 0;
-}
 
 /* Becomes the program, from file to file. */
 static void compress_execute(const char *program, int from, int to)
@@ -61,7 +54,7 @@ static bool compress_replace(const struct record_segments *segments, const char 
                              const char *raw, const char *compressed)
 {
     const int from = compress_open(segments, raw);
-    const int to = openat(segments->directory, TEMPORARY,
+    const int to = openat(segments->directory, COMPRESS_TEMPORARY,
                           O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     int status = 1;
 
@@ -71,8 +64,8 @@ static bool compress_replace(const struct record_segments *segments, const char 
     if (child == 0)
         compress_execute(program, from, to);
     if (child < 0 || waitpid(child, &status, 0) < 0 || status || fdatasync(to) < 0 ||
-        renameat(segments->directory, TEMPORARY, segments->directory, compressed) < 0) {
-        (void)unlinkat(segments->directory, TEMPORARY, 0);
+        renameat(segments->directory, COMPRESS_TEMPORARY, segments->directory, compressed) < 0) {
+        (void)unlinkat(segments->directory, COMPRESS_TEMPORARY, 0);
         return false;
     }
     return unlinkat(segments->directory, raw, 0) == 0;

@@ -10,7 +10,7 @@
  * started. */
 pid_t compress_start(const struct record_segments *segments, const struct recording_segment *raw);
 
-/* True if it is the name of a file that such a child was writing. */
-bool compress_is_temporary(const char *name);
+/* The file that such a child writes. */
+#define COMPRESS_TEMPORARY ".fastnet-compressed"
 
 #endif

@@ -1,61 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /* Marks: lines of a segment that are not rows (recording.h). */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cli/record/record.h"
+#include "cli/saved.h"
 #include "fastnet/clock.h"
 #include "fastnet/namespace.h"
-#include "text/escape.h"
 
 enum { MARK_MAX = 512 };
-
-#define MARK_BEGIN "{\"" SAVED_MARK "\":\"" FASTNET_VERSION "\",\"mark\":"
-
-/* Writes a text of JSON, with quotes. */
-static void mark_put_text(struct writer *writer, const char *text)
-{
-    enum { PIECE = 256 };
-
-    writer_puts(writer, "\"");
-    for (size_t left = strlen(text), size; left > 0; left -= size, text += size) {
-        size = escape_piece(text, left, PIECE);
-        writer_commit(writer,
-                      escape_json(writer_reserve(writer, ESCAPE_JSON_FACTOR * size), text, size));
-    }
-    writer_puts(writer, "\"");
-}
 
 /* Writes the members `time` and `uptime`. */
 static void mark_put_time(struct writer *writer, uint64_t time)
 {
     const uint64_t uptime = clock_nanoseconds(CLOCK_BOOTTIME) / 1000;
-    char text[TEXT_TIME_MAX + 1], line[MARK_MAX];
+    char line[MARK_MAX];
 
-    *text_time(text, time) = '\0';
-    snprintf(line, sizeof line, ",\"time\":\"%s\",\"uptime\":%" PRIu64 ".%06" PRIu64, text,
-             uptime / 1000000, uptime % 1000000);
+    saved_put_time(writer, time);
+    snprintf(line, sizeof line, ",\"uptime\":%" PRIu64 ".%06" PRIu64, uptime / 1000000,
+             uptime % 1000000);
     writer_puts(writer, line);
-}
-
-/* Writes the id of this boot, or null. */
-static void mark_put_boot(struct writer *writer)
-{
-    char id[64] = "";
-    const int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    const ssize_t length = fd < 0 ? 0 : read(fd, id, sizeof id - 1);
-
-    if (fd >= 0)
-        close(fd);
-    id[length > 0 ? strcspn(id, "\n") : 0] = '\0';
-    writer_puts(writer, ",\"boot_id\":");
-    if (*id)
-        mark_put_text(writer, id);
-    else
-        writer_puts(writer, "null");
 }
 
 /* The arguments may have addresses, so --no-remote leaves them out. */
@@ -63,12 +27,12 @@ static void mark_put_arguments(struct writer *writer, const struct record_comman
 {
     char *const *argument = command->arguments;
 
-    writer_puts(writer, "\"arguments\":[\"record\"");
+    writer_puts(writer, ",\"arguments\":[\"record\"");
     if (command->no_remote)
         writer_puts(writer, ",\"--no-remote\"");
     for (; *argument && !command->no_remote; argument++) {
         writer_puts(writer, ",");
-        mark_put_text(writer, *argument);
+        sink_put_json(writer, as_text(*argument));
     }
     writer_puts(writer, "]");
 }
@@ -76,14 +40,12 @@ static void mark_put_arguments(struct writer *writer, const struct record_comman
 void mark_put_head(struct segment *segment, const struct record_command *command)
 {
     struct writer *writer = &segment->writer;
-    char host[HOST_NAME_SIZE] = "", line[MARK_MAX];
+    char line[MARK_MAX];
 
-    writer_puts(writer, MARK_BEGIN "\"head\",\"format\":1,\"kind\":\"sockets\",");
+    saved_put_mark(writer, "head");
+    writer_puts(writer, ",\"format\":1,\"kind\":\"sockets\"");
     mark_put_arguments(writer, command);
-    writer_puts(writer, ",\"host\":");
-    (void)gethostname(host, sizeof host - 1);
-    mark_put_text(writer, host);
-    mark_put_boot(writer);
+    saved_put_machine(writer, "/proc");
     mark_put_time(writer, segment->name.time);
     snprintf(line, sizeof line,
              ",\"listing\":null,\"segment\":%" PRIu64 ",\"interval\":%u.%03u,\"netns_id\":%" PRIu64
@@ -98,8 +60,7 @@ void mark_put(struct segment *segment, const struct mark *mark)
     struct writer *writer = &segment->writer;
     char line[MARK_MAX];
 
-    writer_puts(writer, MARK_BEGIN);
-    mark_put_text(writer, mark->name);
+    saved_put_mark(writer, mark->name);
     mark_put_time(writer, mark->time);
     snprintf(line, sizeof line, ",\"rows\":%" PRIu64 ",\"complete\":%s%s}\n", mark->rows,
              mark->complete ? "true" : "false", mark->more);

@@ -59,6 +59,7 @@ static const struct refused refused[] = {
     {"proc-root", NULL, "a captured tree does not change"},
     {"backend", "auto netlink", "sockets are found again only by netlink"},
     {"exact", NULL, "record already asks again for rows that a sample misses"},
+    {"wait wait-gone", NULL, "record never ends by itself (try fastnet s --wait)"},
     {"output", NULL, "a recording is a directory (try fastnet record DIR)"},
     {"json ndjson csv csv-safe prometheus openmetrics human no-header color", NULL,
      "segments are NDJSON (fastnet s --at lists them in every form)"},

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/segments.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,53 +18,40 @@
 
 /* The results of a walk over the directory. */
 struct segments_found {
+    const struct record_segments *segments;
     struct recording_segment oldest; /* number 0: no segment, except the newest */
     uint64_t modified;               /* when the oldest was last written, seconds since 1970 */
     struct recording_segment raw;    /* the oldest that is not compressed, after `compressed` */
     uint64_t last, bytes;
 };
 
-static void segments_take(const struct record_segments *segments, const char *name,
-                          struct segments_found *found)
+static int segments_take(const struct recording_segment *segment, const struct stat *file,
+                         void *arg)
 {
-    struct recording_segment segment;
-    struct stat file;
+    struct segments_found *found = arg;
+    const struct record_segments *segments = found->segments;
 
-    if (!recording_segment_parse(name, &segment) ||
-        fstatat(segments->directory, name, &file, AT_SYMLINK_NOFOLLOW) < 0 ||
-        !S_ISREG(file.st_mode))
-        return;
-    found->bytes += (uint64_t)file.st_blocks * 512;
-    if (segment.number > found->last)
-        found->last = segment.number;
-    if (segments->last && segment.number >= segments->last)
-        return;
-    if (!found->oldest.number || segment.number < found->oldest.number) {
-        found->oldest = segment;
-        found->modified = (uint64_t)file.st_mtime;
+    found->bytes += (uint64_t)file->st_blocks * 512;
+    if (segment->number > found->last)
+        found->last = segment->number;
+    if (segments->last && segment->number >= segments->last)
+        return 0;
+    if (!found->oldest.number || segment->number < found->oldest.number) {
+        found->oldest = *segment;
+        found->modified = (uint64_t)file->st_mtime;
     }
-    if (segment.form == RECORDING_RAW && segment.number > segments->compressed &&
-        (!found->raw.number || segment.number < found->raw.number))
-        found->raw = segment;
+    if (segment->form == RECORDING_RAW && segment->number > segments->compressed &&
+        (!found->raw.number || segment->number < found->raw.number))
+        found->raw = *segment;
+    return 0;
 }
 
-/* Returns a zeroed result if the directory cannot be read. remove: removes what a compressor left
- * that was ended. */
-static struct segments_found segments_find(const struct record_segments *segments, bool remove)
+/* Returns zeroes if the directory cannot be read. */
+static struct segments_found segments_find(const struct record_segments *segments)
 {
-    struct segments_found found = {.last = 0};
-    const int fd = openat(segments->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    struct segments_found found = {.segments = segments};
 
-    if (!directory && fd >= 0)
-        close(fd);
-    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
-        segments_take(segments, entry->d_name, &found);
-        if (remove && compress_is_temporary(entry->d_name))
-            (void)unlinkat(segments->directory, entry->d_name, 0);
-    }
-    if (directory)
-        closedir(directory);
+    (void)recording_each_segment(segments->directory, segments_take, &found);
     return found;
 }
 
@@ -81,7 +67,9 @@ int segments_open(struct record_segments *segments, const char *directory)
         openat(segments->directory, ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (segments->lock < 0 || flock(segments->lock, LOCK_EX | LOCK_NB) < 0)
         return -errno;
-    segments->last = segments_find(segments, true).last;
+    /* a compressor left it that was ended */
+    (void)unlinkat(segments->directory, COMPRESS_TEMPORARY, 0);
+    segments->last = segments_find(segments).last;
     return 0;
 }
 
@@ -117,7 +105,7 @@ static void segments_remove(const struct record_segments *segments,
 
 void segments_tidy(struct record_segments *segments, uint64_t now)
 {
-    struct segments_found found = segments_find(segments, false);
+    struct segments_found found = segments_find(segments);
 
     while (found.oldest.number &&
            (found.bytes > segments->keep_bytes ||
@@ -125,7 +113,7 @@ void segments_tidy(struct record_segments *segments, uint64_t now)
              found.modified < now / CLOCK_SECOND - segments->keep_seconds))) {
         const uint64_t number = found.oldest.number;
         segments_remove(segments, found.oldest);
-        found = segments_find(segments, false);
+        found = segments_find(segments);
         if (found.oldest.number == number)
             break; /* it cannot be removed */
     }
@@ -149,7 +137,7 @@ static bool segment_is_full_disk(int error)
 /* Makes room on a full disk. Returns false if only the newest segment is left. */
 static bool segments_drop_oldest(struct record_segments *segments)
 {
-    const struct segments_found found = segments_find(segments, false);
+    const struct segments_found found = segments_find(segments);
 
     if (!found.oldest.number)
         return false;
@@ -231,6 +219,8 @@ int segment_commit(struct segment *segment)
 
     if (!error)
         error = segment_write(segment);
+    if (error && !segment->size)
+        segments_remove(segment->segments, segment->name); /* not even the frame fitted */
     if (error && ftruncate(segment->fd, (off_t)segment->size) < 0)
         return error; /* a reader ignores rows without a mark */
     if (error)

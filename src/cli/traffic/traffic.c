@@ -58,6 +58,7 @@ static const struct example examples[] = {
 static const struct refused refused[] = {
     {"proc-root", NULL, "packets are only seen as they pass"},
     {"backend", "auto", "packets are only seen as they pass"},
+    {"wait wait-gone", NULL, "packets are watched for a time (try --for=TIME)"},
     {"all-netns", NULL, "packets are watched in one network namespace only (try --netns=NAME)"},
     {"exact", NULL, "it reads a table twice, but a packet passes only once"},
     {NULL, NULL, NULL},

@@ -85,6 +85,7 @@ static const struct refused refused[] = {
     {"all-netns", NULL, "all network namespaces are always searched; --netns is where it starts"},
     {"proc-root", NULL, "the kernel of this machine is asked"},
     {"backend", "auto", "the kernel of this machine is asked"},
+    {"wait wait-gone", NULL, "the exit status says whether a connection can be made"},
     {NULL, NULL, NULL},
 };
 

@@ -55,6 +55,7 @@ world_loss_ipv6()
     start c traffic serve :: 7000 10
     PEERS=20 start s traffic talk 2001:db8:9:1::1 7000 20 1000 20
     PEERS=20 start s traffic talk 2001:db8:9:2::1 7000 40 1000 20
+    wait_until has_lost 20
     finds s 'loss 2001:db8:9:1::/64'
 }
 
