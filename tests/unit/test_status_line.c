@@ -12,11 +12,6 @@ static const struct field *const columns[] = {&key, &count, &average};
 static struct level_counts counts;
 static struct thresholds thresholds;
 
-static struct value text_value(const char *text, size_t length)
-{
-    return (struct value){.type = VALUE_TEXT, .text = {text, length}};
-}
-
 /* Makes the columns: a key, a number, and a time that is a decimal. */
 static int make_columns(void **state)
 {
