@@ -8,10 +8,10 @@
 
 /* Exit statuses. STATUS_MISUSE is net-tools' E_OPTERR, which users' scripts know. */
 enum { STATUS_OK = 0, STATUS_FAILURE = 1, STATUS_REFUSED = 2, STATUS_MISUSE = 3 };
-enum { STATUS_NO_ROW = 4 }; /* only with --quiet */
-/* Of the doctor, and of listings with --warn or --crit. */
-enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
+enum { STATUS_NO_ROW = 4 };      /* only with --quiet */
 enum { STATUS_TIME_OVER = 124 }; /* only with --wait: the status of timeout(1) */
+/* The doctor, and listings with --warn or --crit, have these, too. */
+enum { STATUS_WARNING = 10, STATUS_FAULT = 20 };
 /* Parsers of command lines return this instead of an exit status if the command goes on. */
 enum { PARSED = -1 };
 

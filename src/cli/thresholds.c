@@ -19,8 +19,8 @@ static const struct option options[] = {
          SETS(warn), .newer = true),
     LONG(THIS_ROW, "crit", 0, "counted rows that are critical: 'count > 800'", TAKES("EXPR"),
          SETS(crit), .newer = true),
-    LONG(THIS_ROW, "for-each", 0, "with --count-by: also count these values if no row has them",
-         TAKES("A,B,..."), SETS(for_each), .newer = true),
+    LONG(THIS_ROW, "for-each", 0, "count these values, too, if no row has them", TAKES("A,B,..."),
+         SETS(for_each), .newer = true),
     LONG(OPTION_NAGIOS, "nagios", 0, NAGIOS_HELP, SETS(nagios), .newer = true),
 };
 
@@ -92,8 +92,8 @@ static void finish_kind(struct threshold_parts *parts, const struct listing *lis
 
 /* --- Conditions ------------------------------------------------------------------------------- */
 
-static int parse_condition(struct listing_command *command, const char *option, const char *text,
-                           const struct predicate **condition)
+static int thresholds_parse(struct listing_command *command, const char *option, const char *text,
+                            const struct predicate **condition)
 {
     struct threshold_parts *parts = &command->counting->thresholds;
 
@@ -215,9 +215,9 @@ int thresholds_resolve(struct listing_command *command)
         return common_misuse(common, "--warn, --crit, --for-each: this listing never ends");
     parts->thresholds = (struct thresholds){.counts = &parts->counts};
     make_kind(parts, command);
-    int status = parse_condition(command, "--warn", common->warn, &parts->thresholds.warning);
+    int status = thresholds_parse(command, "--warn", common->warn, &parts->thresholds.warning);
     if (!status)
-        status = parse_condition(command, "--crit", common->crit, &parts->thresholds.critical);
+        status = thresholds_parse(command, "--crit", common->crit, &parts->thresholds.critical);
     if (!status)
         status = resolve_names(command);
     finish_kind(parts, listing);

@@ -16,7 +16,7 @@ int thresholds_resolve(struct listing_command *command);
 void thresholds_end(const struct listing_command *command, struct sink *sink, struct report *report,
                     bool failed);
 
-/* Returns the exit status of a run; status: what it would be without conditions. */
+/* Returns the exit status of a run. status: the exit status without conditions. */
 int thresholds_status(const struct listing_command *command, const struct report *report,
                       int status);
 

@@ -439,7 +439,7 @@ static int add_named_groups(struct groups *groups)
             found = predicate_is_met(listing->named_groups[i].is, &record, NULL);
         }
         groups->scratch[0] = listing->named_groups[i].key;
-        if (!found && !add_group(groups, groups->seed))
+        if (!found && !add_group(groups, value_hash(groups->seed, &groups->scratch[0])))
             return -ENOMEM;
     }
     return 0;
@@ -505,6 +505,8 @@ int groups_finish(struct groups *groups, struct rows *rows)
         memcpy(sorted, table->elements, table->count * sizeof *sorted);
         error = sort_stable(sorted, table->count, sizeof *sorted, compare_groups, groups);
     }
+    if (groups->listing->thresholds)
+        *groups->listing->thresholds->counts = (struct level_counts){.unsure = false};
     for (size_t i = 0; i < table->count && !error; i++) {
         struct record record = record_of_group(&sorted[i]);
         if (groups->listing->thresholds)

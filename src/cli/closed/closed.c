@@ -166,8 +166,8 @@ static int closed_list(struct closed_command *command)
 static bool closed_lists_groups(const struct common *common)
 {
     return common_counts(common) && !common_is_saved(common) && !common->explain &&
-           (common->interval_ms ||
-            (common->format == FORMAT_PLAIN && !common->quiet && terminal_is_there()));
+           (common->interval_ms || (common->format == FORMAT_PLAIN && !common->quiet &&
+                                    !common->warn && !common->crit && terminal_is_there()));
 }
 
 /* With -c, a listing has the connections that ended since the listing before; without it, all that
