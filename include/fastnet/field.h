@@ -187,7 +187,7 @@ struct field {
     bool exact : 1;     /* people need all its digits (value_write_human()) */
     bool sum : 1;       /* a sum over the rows of a group; `help` describes the added number */
     bool aggregate : 1; /* the same, but no sum; the name of the field ends with _avg, _p95 ... */
-    bool turnover : 1;  /* of groups of the live store (listing.turnover); no row has a value */
+    bool turnover : 1;  /* only groups of the live store have it (listing.turnover) */
     bool any_case : 1;  /* names of the kernel, such as bbr: filters ignore upper and lower case */
     bool owner : 1; /* belongs to the first owner; filters compare all owners (field_owners()) */
     bool each_owner : 1; /* the same, and filters compare its value for each owner */

@@ -41,7 +41,7 @@ command_works() # COMMAND
     [[ "$1" != *doctor* || $status -gt 20 ]] || ((status % 10 && status > 2)) || status=0
     [[ "$1 " != *'why '* || $status -eq 2 || $status -gt 3 ]] || status=0 # and why, where it ends
     sed -i -e '/^conntrack v.* have been shown\.$/d' -e '/more rows\? .* not shown$/d' \
-        -e '/^[a-z]*: control groups[: ]/d' -e '/^[a-z]*: no row of this listing belongs to /d' -e '/^[a-z]*: owners are searched only once a second/d' \
+        -e '/^[a-z]*: control groups[: ]/d' -e '/^[a-z]*: no row of this listing belongs to /d' -e '/^[a-z]*: owners are searched only once a second/d' -e '/^[a-z]*: how connections end is unknown/d' \
         -e '/^[a-z]*: these flows .* counted/d' -e '/^[a-z]*: no flow is tracked[,;] /d' \
         -e '/^[a-z]*: [0-9]* \(packets\?\|harmless drops\?\)\>.* \(lists them\|not listed\)$/d' "$work/err"
     if grep -q ': only counters are listed, because dropped packets cannot be watched: ' "$work/err"; then # drops without BPF

@@ -219,9 +219,41 @@ static void averages_of_large_numbers_do_not_overflow(void **state)
     assert_int_equal(value.number, UINT64_C(1) << 63); /* 2^63 - 0.5, rounded */
 }
 
+static void events_are_rates_of_the_time_since_the_groups_were_finished(void **state)
+{
+    const struct listing listing = {
+        .count_by = {field_named(&kind_socket, "state")}, .count_by_count = 1, .turnover = true};
+    const struct record record = in_state(TCP_ESTABLISHED, 0);
+    struct groups *groups = groups_create(&listing);
+    struct rows rows = {0};
+    const struct value *values;
+
+    (void)state;
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(
+            groups_turn(groups, &record, &no_names, 1u << TURNOVER_OPENED | 1u << TURNOVER_FAILED),
+            0);
+    groups_set_time(groups, 2 * UINT64_C(1000000000), ~(1u << TURNOVER_FAILED));
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(row_at(&rows, 0)->count.count, 0);
+    values = row_at(&rows, 0)->count.values + 1;
+    assert_int_equal(values[TURNOVER_OPENED].number, 1500);
+    assert_int_equal(values[TURNOVER_FAILED].type, VALUE_UNKNOWN);
+    assert_int_equal(values[TURNOVER_CLOSED].number, 0);
+    rows_clear(&rows);
+    assert_int_equal(groups_add(groups, &record, &no_names), 0);
+    groups_set_time(groups, UINT64_C(1000000000), ~0u);
+    assert_int_equal(groups_finish(groups, &rows), 0);
+    assert_int_equal(row_at(&rows, 0)->count.count, 1);
+    assert_int_equal(row_at(&rows, 0)->count.values[1 + TURNOVER_OPENED].number, 0);
+    rows_clear(&rows);
+    groups_destroy(groups);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_are_rates_of_the_time_since_the_groups_were_finished),
         cmocka_unit_test(a_record_counts_as_the_rows_that_it_stands_for),
         cmocka_unit_test(a_record_without_the_column_is_of_another_group),
         cmocka_unit_test(aggregates_leave_out_unknown_values_and_count_them),

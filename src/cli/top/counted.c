@@ -18,7 +18,7 @@
 #include "fastnet/clock.h"
 #include "fastnet/socket_tracker.h"
 
-struct counted {
+struct counted_top {
     struct sink sink; /* must be first: takes the rows of the live store */
     struct writer nowhere;
     struct top *top;
@@ -32,13 +32,13 @@ struct counted {
 /* The screen of the groups. */
 struct counted_screen {
     struct repeated_listing repeated; /* must be first */
-    struct counted *counted;
+    struct counted_top *counted;
 };
 
 /* --- Rows and events -------------------------------------------------------------------------- */
 
 /* What an ended connection adds to the turnover. */
-static unsigned counted_turnover(const struct counted *counted, const struct record *record)
+static unsigned counted_turnover(const struct counted_top *counted, const struct record *record)
 {
     const struct text *text = &record->socket.origin;
     struct socket_origin origin = {.error = 0};
@@ -62,7 +62,7 @@ static bool counted_is_unconnected(const struct record *record)
 }
 
 /* fastnet closed lists no request for a connection (SYN_RECV) that ended. */
-static int counted_take_end(const struct counted *counted, const struct record *record)
+static int counted_take_end(const struct counted_top *counted, const struct record *record)
 {
     const struct top *top = counted->top;
     const struct context *context = counted->sink.context;
@@ -77,7 +77,7 @@ static int counted_take_end(const struct counted *counted, const struct record *
                  : groups_turn(counted->groups, record, context, counted_turnover(counted, record));
 }
 
-static int counted_take_row(const struct counted *counted, const struct record *record,
+static int counted_take_row(const struct counted_top *counted, const struct record *record,
                             uint8_t event)
 {
     const struct context *context = counted->sink.context;
@@ -94,7 +94,7 @@ static int counted_take_row(const struct counted *counted, const struct record *
 
 static void counted_row(struct sink *sink, const struct record *record)
 {
-    struct counted *counted = (struct counted *)sink;
+    struct counted_top *counted = (struct counted_top *)sink;
     const uint8_t event = record->has & SOCKET_EVENT ? record->socket.event : 0;
 
     if (event == LIVE_LOST)
@@ -111,7 +111,7 @@ int counted_create(struct top *top)
     static const struct sink_ops ops = {.row = counted_row};
     struct listing_command *command = top->command;
     struct listing *listing = &command->listing;
-    struct counted *counted = calloc(1, sizeof *counted);
+    struct counted_top *counted = calloc(1, sizeof *counted);
 
     if (!counted)
         return -ENOMEM;
@@ -132,7 +132,7 @@ int counted_create(struct top *top)
     return 0;
 }
 
-void counted_destroy(struct counted *counted)
+void counted_destroy(struct counted_top *counted)
 {
     if (counted)
         groups_destroy(counted->groups);
@@ -140,7 +140,7 @@ void counted_destroy(struct counted *counted)
 }
 
 /* Starts with empty groups. */
-static int counted_start(struct counted *counted)
+static int counted_start(struct counted_top *counted)
 {
     groups_destroy(counted->groups);
     counted->groups = groups_create(&counted->top->command->listing);
@@ -149,14 +149,14 @@ static int counted_start(struct counted *counted)
 
 /* The time of the sample on CLOCK_MONOTONIC. Differences between the times that rows show are the
  * times by which turnover is divided. */
-static uint64_t counted_sampled_at(const struct counted *counted)
+static uint64_t counted_sampled_at(const struct counted_top *counted)
 {
     return clock_nanoseconds(CLOCK_MONOTONIC) -
            (clock_nanoseconds(CLOCK_REALTIME) - counted->listing.time);
 }
 
 /* Starts the next listing, whose turnover begins at `began`. */
-static void counted_end(struct counted *counted, uint64_t began)
+static void counted_end(struct counted_top *counted, uint64_t began)
 {
     counted->began = began;
     counted->listing.number++;
@@ -172,7 +172,7 @@ static void counted_rank_by_owner(const struct listing *listing, struct live_vie
             view->order.field = listing->count_by[i];
 }
 
-int counted_begin(struct counted *counted, struct report *report)
+int counted_begin(struct counted_top *counted, struct report *report)
 {
     struct top *top = counted->top;
     int error = counted_start(counted);
@@ -193,7 +193,7 @@ int counted_begin(struct counted *counted, struct report *report)
 
 /* --- Listings --------------------------------------------------------------------------------- */
 
-int counted_list(struct counted *counted, struct sink *sink, struct report *report)
+int counted_list(struct counted_top *counted, struct sink *sink, struct report *report)
 {
     enum { ALL = (1u << TURNOVER_COLUMNS) - 1 };
     struct listing_command *command = counted->top->command;
@@ -220,7 +220,7 @@ int counted_list(struct counted *counted, struct sink *sink, struct report *repo
 
 /* --- The screen ------------------------------------------------------------------------------- */
 
-static struct counted *counted_of(struct repeated_listing *repeated)
+static struct counted_top *counted_of(struct repeated_listing *repeated)
 {
     return ((struct counted_screen *)(void *)repeated)->counted;
 }
@@ -236,7 +236,7 @@ static int counted_read_events(struct repeated_listing *repeated, struct report 
 }
 
 /* Takes a sample. Another filter begins again, because the old groups have other rows. */
-static int counted_sample(struct counted *counted, struct report *report)
+static int counted_sample(struct counted_top *counted, struct report *report)
 {
     const bool begun =
         counted->top->live && counted->listing.where == counted->top->command->listing.where;
@@ -248,7 +248,7 @@ static int counted_sample(struct counted *counted, struct report *report)
 static int counted_run(struct repeated_listing *repeated, int output, struct report *report,
                        bool *last)
 {
-    struct counted *counted = counted_of(repeated);
+    struct counted_top *counted = counted_of(repeated);
     struct listing_command *command = counted->top->command;
     struct sink *sink = NULL;
     struct writer writer;
@@ -268,7 +268,7 @@ static int counted_run(struct repeated_listing *repeated, int output, struct rep
     return report->partial ? STATUS_FAILURE : STATUS_OK;
 }
 
-int counted_screen(struct counted *counted, struct writer *writer)
+int counted_screen(struct counted_top *counted, struct writer *writer)
 {
     const struct top *top = counted->top;
     struct counted_screen screen = {.repeated = {.command = top->command,

@@ -8,15 +8,15 @@
 /* Creates top->grouped, and makes top->listing a copy of the command's listing that is not counted.
  * Returns 0 or -ENOMEM. */
 int counted_create(struct top *top);
-void counted_destroy(struct counted *counted);
+void counted_destroy(struct counted_top *counted);
 
 /* Creates the live store, and takes the first sample. Returns 0 or -errno. */
-int counted_begin(struct counted *counted, struct report *report);
+int counted_begin(struct counted_top *counted, struct report *report);
 
 /* Lists the groups. Call it after a sample of all sockets. Returns 0 or -errno. */
-int counted_list(struct counted *counted, struct sink *sink, struct report *report);
+int counted_list(struct counted_top *counted, struct sink *sink, struct report *report);
 
 /* Shows the groups on a terminal. Returns the exit status. */
-int counted_screen(struct counted *counted, struct writer *writer);
+int counted_screen(struct counted_top *counted, struct writer *writer);
 
 #endif

@@ -265,8 +265,7 @@ int top_list(struct top *top)
         .shorten = top->screen ? NULL : "whose unit",
         .whole = top->screen ? NULL : "local remote",
         .without = NEED_NAMES,
-        .titles = "opened=OPENED/s failed=FAILED/s closed=CLOSED/s bytes_sent_per_second=TX/s "
-                  "bytes_received_per_second=RX/s",
+        .titles = "bytes_sent_per_second=TX/s bytes_received_per_second=RX/s",
         .listing = {.tables = top->tables, .byte_counts = counts},
         .rights = top->screen ? 1u << RIGHT_OWNERS | 1u << RIGHT_BPF : 0,
         .run_endless = top_endless,

@@ -22,7 +22,7 @@ struct budget {
 
 #define TOP_BUDGET 0.05 /* the usual share */
 
-struct counted;
+struct counted_top;
 
 struct top {
     struct common common; /* must be first */
@@ -33,11 +33,11 @@ struct top {
     bool screen; /* a screen or tables, not a stream */
     struct budget budget;
     struct listing_command *command;
-    struct listing *listing; /* the listing of the live store: of `command`, or of `grouped` */
-    struct counted *grouped; /* --count-by, --sum ...; else NULL */
-    bool ends;               /* fastnet closed: only ends of connections are counted */
-    bool keeps;              /* groups are kept after they were listed, until the end */
-    bool unconnected;        /* fastnet closed -a: also ends of sockets without a peer */
+    struct listing *listing;     /* the listing of the live store: of `command`, or of `grouped` */
+    struct counted_top *grouped; /* --count-by, --sum ...; else NULL */
+    bool ends;                   /* fastnet closed: only ends of connections are counted */
+    bool keeps;                  /* groups are kept after they were listed, until the end */
+    bool unconnected;            /* fastnet closed -a: also ends of sockets without a peer */
     struct listing_table tables[WHICH_TABLES];
     struct predicate where[WHICH_TABLES][2]; /* predicates of the tables */
     bool inactive;                           /* includes sockets that are BOUND_INACTIVE */
