@@ -175,6 +175,17 @@ int output_status(const char *program, int error)
     return STATUS_FAILURE;
 }
 
+const char *common_kernel_option(const struct common *common)
+{
+    return common->interval_ms               ? "-c"
+           : common->exact                   ? "--exact"
+           : common->proc_root               ? "--proc-root"
+           : common->backend != BACKEND_AUTO ? "--backend"
+           : common->owners != OWNERS_AUTO   ? "--owners"
+           : common->explain                 ? "--explain"
+                                             : common_wait_option(common);
+}
+
 int no_memory_status(const char *program)
 {
     fprintf(stderr, "%s: out of memory\n", program);

@@ -203,6 +203,9 @@ static inline const char *common_wait_option(const struct common *common)
     return common->wait == WAIT_ROW ? "--wait" : common->wait == WAIT_GONE ? "--wait-gone" : NULL;
 }
 
+/* Returns the option that only a listing of the kernel has; NULL: there is none. */
+const char *common_kernel_option(const struct common *common);
+
 /* True if the form of output is metrics, which have names and labels instead of columns. */
 bool common_is_metrics(const struct common *common);
 

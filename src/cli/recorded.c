@@ -32,7 +32,7 @@ int recorded_check(const struct common *common)
     const char *conflict = common->at && common->between ? "--between"
                            : common->from                ? "--from"
                            : common->delta               ? "--delta"
-                                                         : saved_conflict(common);
+                                                         : common_kernel_option(common);
 
     if (!recorded_is_wanted(common))
         return common->record ? common_misuse(common, "--record needs --at or --between") : 0;

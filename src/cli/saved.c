@@ -31,20 +31,11 @@ static const char *save_conflict(const struct common *common)
                : NULL;
 }
 
-const char *saved_conflict(const struct common *common)
-{
-    return common->interval_ms               ? "-c"
-           : common->exact                   ? "--exact"
-           : common->proc_root               ? "--proc-root"
-           : common->backend != BACKEND_AUTO ? "--backend"
-           : common->owners != OWNERS_AUTO   ? "--owners"
-           : common->explain                 ? "--explain"
-                                             : common_wait_option(common);
-}
-
 static const char *from_conflict(const struct common *common)
 {
-    return common->netns ? "--netns" : common->all_netns ? "--all-netns" : saved_conflict(common);
+    return common->netns       ? "--netns"
+           : common->all_netns ? "--all-netns"
+                               : common_kernel_option(common);
 }
 
 int saved_check(struct common *common)

@@ -9,9 +9,6 @@
  * Returns 0 or an exit status. */
 int saved_check(struct common *common);
 
-/* Returns the option that only a listing of the kernel has; NULL: there is none. */
-const char *saved_conflict(const struct common *common);
-
 /* For --from: reads the first row, and makes the listing one of saved rows. Changes `common`, which
  * must live as long as the listing: groups are listed by the columns that they were counted by.
  * Returns 0, or an exit status after a line on stderr. */

@@ -122,7 +122,7 @@ const struct packed_row *packed_row_add(struct packed_rows *rows, const struct r
 }
 
 /* Adds a cell, with a NUL after it. */
-static void row_put(struct saved_row *row, unsigned type, struct text text)
+static void packed_row_put(struct saved_row *row, unsigned type, struct text text)
 {
     char *const to = (char *)row + row->size;
 
@@ -152,15 +152,15 @@ const struct saved_row *packed_row_unpack(struct packed_rows *rows, const struct
     *row = (struct saved_row){.columns = columns};
     row->size = (uint32_t)(sizeof *row + (count + packed->count) * sizeof *row->cells);
     for (size_t i = 0; i < count; i++)
-        row_put(row, first[i].data ? SAVED_STRING : SAVED_NULL, first[i]);
+        packed_row_put(row, first[i].data ? SAVED_STRING : SAVED_NULL, first[i]);
     while (row->count < count + packed->count) {
         from = packed_take_length(from, &type, &length);
         if (type != PACKED_EQUAL) {
-            row_put(row, type, (struct text){(const char *)from, length});
+            packed_row_put(row, type, (struct text){(const char *)from, length});
             from += length;
         } else
             for (size_t i = row->count - count, end = i + length; i < end; i++)
-                row_put(row, base->cells[i].type, saved_text(base, &base->cells[i]));
+                packed_row_put(row, base->cells[i].type, saved_text(base, &base->cells[i]));
     }
     for (; row->size % 8; row->size++)
         rows->space[row->size] = '\0';

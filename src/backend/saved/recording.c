@@ -443,7 +443,7 @@ static void look_for_reboot(struct recording *recording, size_t i)
     segment_reader_close(&reader, false, &ignored);
 }
 
-/* True if no segment before segment `i`, which was read, can tell more about the moment. If the
+/* True if no segment before segment `i`, which was read, can have more of the moment. If the
  * clock was set back before the segment, the moment may be in the segment before it, although this
  * segment ended before the moment. */
 static bool has_moment(const struct recording *recording, size_t i)

@@ -10,7 +10,7 @@
 struct recording_extent {
     struct recording_span span;
     bool findings;             /* rows are findings, which are noted once a minute */
-    uint64_t begin;            /* of the recording */
+    uint64_t begin;            /* time of the first segment */
     uint64_t interval;         /* between two ticks, ns */
     uint64_t last;             /* time of the last mark that was applied; 0: none */
     bool stopped;              /* nothing was recorded from `last` to the next frame */
