@@ -207,12 +207,12 @@ int thresholds_resolve(struct listing_command *command)
 {
     const struct common *common = command->common;
     struct listing *listing = &command->listing;
-    struct threshold_parts *parts = common_counts(common) ? &command->counting->thresholds : NULL;
 
     if (!common->warn && !common->crit && !common->for_each)
         return 0;
     if (command->run_endless)
         return common_misuse(common, "--warn, --crit, --for-each: this listing never ends");
+    struct threshold_parts *parts = &command->counting->thresholds;
     parts->thresholds = (struct thresholds){.counts = &parts->counts};
     make_kind(parts, command);
     int status = thresholds_parse(command, "--warn", common->warn, &parts->thresholds.warning);

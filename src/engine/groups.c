@@ -481,7 +481,7 @@ static void set_level(const struct groups *groups, struct record *group)
                              : unsure || unsure_warning ? LEVEL_UNKNOWN
                                                         : LEVEL_OK;
 
-    group->count.level = level;
+    group->count.level = (uint8_t)level;
     group->has |= level == LEVEL_UNKNOWN ? 0 : COUNT_LEVEL;
     thresholds->counts->groups[level]++;
     thresholds->counts->keyless += critical && keyless;

@@ -12,6 +12,7 @@
 
 #include "backend/socket/bytecode.h"
 #include "cli/where/where.h"
+#include "fastnet/array.h"
 #include "fastnet/cgroups.h"
 #include "fastnet/hosts.h"
 #include "fuzz.h"
@@ -166,6 +167,26 @@ static void parse(const struct kind *kind, const char *text, const struct record
     where_finish(&where);
 }
 
+/* The same text as a condition of --warn, over the columns of groups, whose numbers may be unknown.
+ */
+static void parse_threshold(const char *text)
+{
+    static struct field fields[4];
+    static const struct kind groups = {
+        .name = "counted groups", .fields = fields, .field_count = COUNT(fields)};
+    const struct value values[] = {{.type = VALUE_TEXT, .text = {"nginx", 5}},
+                                   {.type = VALUE_NUMBER, .number = 7},
+                                   {.type = VALUE_UNKNOWN}};
+    const struct record group = {
+        .kind = &kind_count, .has = ~COUNT_LEVEL, .count = {.values = values, .count = 812}};
+
+    field_counted(&fields[0], field_named(&kind_socket, "process"), 0);
+    field_counted(&fields[1], field_named(&kind_socket, "recv_q"), 1);
+    field_counted(&fields[2], field_named(&kind_socket, "rtt"), 2);
+    fields[3] = field_count;
+    parse(&groups, text, &group);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes bytes = {data, size};
@@ -178,6 +199,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         text[i] = (char)bytes_u8(&bytes);
     made_record_init(&made, number, &bytes);
     parse(made.record.kind, text, &made.record);
+    parse_threshold(text);
     made_record_finish(&made);
     return 0;
 }
