@@ -487,8 +487,8 @@ static int resolve_counting(struct listing_command *command)
     struct text word;
     int status = 0;
 
-    snprintf(command->counting->titles, sizeof command->counting->titles, "%s ",
-             command->titles ? command->titles : "");
+    snprintf(command->counting->titles, sizeof command->counting->titles, "%s%s",
+             command->titles ? command->titles : "", command->titles ? " " : "");
     while (!status && form_next(&words, &word))
         status = add_counted_word(command, word);
     columns_show(command, &field_count);

@@ -504,6 +504,7 @@ static int resolve_wait(struct listing_command *command)
                            : common->explain      ? "--explain"
                            : command->open_output ? "-D"
                            : command->run_endless ? "a listing without end"
+                           : listing->thresholds  ? "--warn and --crit"
                            : listing->events ? "events, which are waited for anyway (try --limit=1)"
                            : listing->diag_file || !proc_tree_is_own(listing->proc_root)
                                ? "a captured tree, which does not change"

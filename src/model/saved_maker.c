@@ -37,7 +37,8 @@ struct saved_row *saved_row_begin(struct saved_row_room *room, const struct save
         if (!larger)
             return NULL;
         free(room->row);
-        *room = (struct saved_row_room){larger, 2 * size};
+        room->row = larger;
+        room->capacity = 2 * size;
     }
     memset(room->row, 0, head);
     room->row->columns = columns;
@@ -185,10 +186,11 @@ const struct saved_row *saved_maker_row(struct saved_maker *maker, const struct 
                           (struct text){maker->head[i], maker->head_lengths[i]});
     for (size_t i = 0; i < json->count; i++) {
         const struct json_member *member = &json->members[i];
+        struct text value = json_value(json, member);
+        if (member->type == JSON_NULL)
+            value.length = 0;
         if (columns[i] < SAVED_COLUMNS_MAX)
-            saved_row_put(row, columns[i], (enum saved_type)member->type,
-                          member->type == JSON_NULL ? (struct text){.length = 0}
-                                                    : json_value(json, member));
+            saved_row_put(row, columns[i], (enum saved_type)member->type, value);
     }
     return saved_row_end(row);
 }

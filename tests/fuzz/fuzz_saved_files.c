@@ -171,8 +171,8 @@ static size_t list_rows(struct listing *listing, struct sink_options *options,
 {
     static const struct netlink_peer kernel = {.send = refuse_to_send};
     static struct listing_table listed[COUNT(tables)];
+    static struct writer writer;
     struct engine *engine = engine_create(netlink_create(&kernel));
-    struct writer writer;
     const int fd = memfd_create("listing", MFD_CLOEXEC);
 
     for (size_t i = 0; i < COUNT(tables); i++)

@@ -320,6 +320,9 @@ static const char *const promised[] = {
     "parent",
     "ancestors",
     "reachable",
+    "opened",
+    "failed",
+    "closed",
 };
 
 static void the_promised_names_are_there_in_order(void **state)

@@ -431,12 +431,12 @@ static void look_for_reboot(struct recording *recording, size_t i)
     struct segment_reader reader;
     struct json_row row;
     struct report ignored = {.partial = false};
-    char boot_id[BOOT_ID];
 
     if (!recording->extent.gaps || i + 1 >= recording->segments.count ||
         segment_reader_open(&reader, &recording->segments, i + 1, &ignored) != 0)
         return;
     if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head")) {
+        char boot_id[BOOT_ID];
         mark_copy(&row, "boot_id", boot_id, sizeof boot_id);
         recording->extent.reboot = strcmp(boot_id, recording->boot_id) != 0;
     }

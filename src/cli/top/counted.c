@@ -32,7 +32,7 @@ struct counted_top {
 /* The screen of the groups. */
 struct counted_screen {
     struct repeated_listing repeated; /* must be first */
-    struct counted_top *counted;
+    struct counted_top *counted; /* cppcheck-suppress unusedStructMember ; counted_of() reads it */
 };
 
 /* --- Rows and events -------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static int counted_take_row(const struct counted_top *counted, const struct reco
 static void counted_row(struct sink *sink, const struct record *record)
 {
     struct counted_top *counted = (struct counted_top *)sink;
-    const uint8_t event = record->has & SOCKET_EVENT ? record->socket.event : 0;
+    const uint8_t event = (record->has & SOCKET_EVENT) ? record->socket.event : 0;
 
     if (event == LIVE_LOST)
         counted->lost = true;

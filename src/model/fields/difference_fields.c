@@ -26,8 +26,10 @@ static const struct field added[DIFFERENCE_COLUMNS] = {
 void difference_kind_init(struct difference_kind *dst, const struct kind *of)
 {
     const size_t most = DIFFERENCE_FIELDS_MAX - DIFFERENCE_COLUMNS;
-    const size_t count = of->field_count < most ? of->field_count : most;
+    size_t count = of->field_count;
 
+    if (count > most)
+        count = most;
     memcpy(dst->fields, of->fields, count * sizeof *dst->fields);
     for (size_t i = 0; i < count; i++)
         dst->fields[i].lookups = 0;
