@@ -128,7 +128,7 @@ static void packed_row_put(struct saved_row *row, unsigned type, struct text tex
 
     row->cells[row->count++] = (struct saved_cell){
         .offset = row->size, .length = text.length & ((1U << 29) - 1), .type = type & 7};
-    if (text.length)
+    if (text.data)
         memcpy(to, text.data, text.length);
     to[text.length] = '\0';
     row->size += (uint32_t)text.length + 1;

@@ -124,9 +124,9 @@ static const char *element_end(const char *at, const char *end)
             at += *at == '\\';
         else if (*at == '[' || *at == '{')
             depth++;
-        else if ((*at == ']' || *at == '}') && !depth--)
-            break;
-        else if (!depth && memchr(between_elements, *at, sizeof between_elements - 1))
+        else if (*at == ']' || *at == '}'
+                     ? !depth--
+                     : !depth && memchr(between_elements, *at, sizeof between_elements - 1))
             break;
     }
     return at;

@@ -62,7 +62,7 @@ int recording_each_segment(int directory,
 
     if (!names && fd >= 0)
         close(fd);
-    for (const struct dirent *entry; !result && (entry = readdir(names));)
+    for (const struct dirent *entry; names && !result && (entry = readdir(names));)
         if (recording_segment_parse(entry->d_name, &segment) &&
             fstatat(directory, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
             S_ISREG(file.st_mode))
