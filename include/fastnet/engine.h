@@ -64,6 +64,9 @@ static inline enum value_type aggregate_type(enum aggregate_function function, e
     return function == AGGREGATE_AVG && type == VALUE_NUMBER ? VALUE_DECIMAL : type;
 }
 
+/* What happened to rows of a group: the columns opened, failed and closed, per second. */
+enum turnover { TURNOVER_OPENED, TURNOVER_FAILED, TURNOVER_CLOSED, TURNOVER_COLUMNS };
+
 struct byte_counts;
 struct listing;
 
@@ -174,6 +177,7 @@ struct listing {
     bool percent; /* show the share of each group in the number of rows, and in each sum */
     const struct aggregate *aggregates;
     size_t aggregate_count;
+    bool turnover; /* the last values of a group are its turnover */
 };
 
 /* True if rows are counted. Without count_by, all rows are one group. */

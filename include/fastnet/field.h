@@ -142,6 +142,7 @@ enum unit {
     UNIT_PERCENT,
     UNIT_BYTES_PER_SECOND,
     UNIT_PACKETS_PER_SECOND,
+    UNIT_PER_SECOND, /* events without a unit of their own */
     UNIT_BITS_PER_SECOND, /* no field has it: value_write_human() converts bytes per second */
 };
 
@@ -186,6 +187,7 @@ struct field {
     bool exact : 1;     /* people need all its digits (value_write_human()) */
     bool sum : 1;       /* a sum over the rows of a group; `help` describes the added number */
     bool aggregate : 1; /* the same, but no sum; the name of the field ends with _avg, _p95 ... */
+    bool turnover : 1; /* of groups of the live store (listing.turnover); no row has a value */
     bool any_case : 1;  /* names of the kernel, such as bbr: filters ignore upper and lower case */
     bool owner : 1; /* belongs to the first owner; filters compare all owners (field_owners()) */
     bool each_owner : 1; /* the same, and filters compare its value for each owner */

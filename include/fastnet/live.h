@@ -78,6 +78,13 @@ void live_stream_all(struct live *live);
  * of CLOCK_MONOTONIC; 0: unknown. */
 uint64_t live_begin_of(const struct live *live, uint64_t identity);
 
+/* True if the row of this record, which has just ended, began after the first sample, and no sample
+ * could report that: it began and ended between two samples. */
+bool live_began_unseen(const struct live *live, const struct record *ended);
+
+/* True if notes about connections are taken, so that it is known how they end. */
+bool live_takes_notes(struct live *live);
+
 /* Sets how the next samples rank and group rows: by view->order and view->group, which the caller
  * must keep until these samples are done. */
 void live_set_view(struct live *live, const struct live_view *view);

@@ -3,8 +3,9 @@
  *
  * A recording is a directory of segments, NDJSON files as in saved.h:
  *     fastnet-20261129T031200Z-000042.ndjson[.zst|.gz]   UTC of the first frame, sequence number
- * Their order is that of the sequence numbers, because the clock can be set back. A number may have
- * two files while a segment is compressed; both have the same lines. DIR/.lock is locked (flock(2))
+ * Their order is that of the sequence numbers, because the clock can be set back. Then a segment
+ * begins, and a number is left out: the times of both segments may overlap. A number may have two
+ * files while a segment is compressed; both have the same lines. DIR/.lock is locked (flock(2))
  * while a recorder runs.
  *
  * A segment begins with a frame, so that each can be read alone. Its lines are rows and marks:
@@ -26,9 +27,9 @@
  * complete: false if rows may be missing. lost: how often the kernel dropped messages about ends.
  * unseen: TCP connections of the own netns that came and went between two ticks without a row; only
  * without BPF. continues: the next segment begins with the moment at which this segment ends;
- * otherwise the recorder was stopped. A segment without an end was cut off. Times are UTC with
- * microseconds; uptime has the seconds of CLOCK_BOOTTIME with microseconds, which the user cannot
- * set. netns_id is that of the recorder's own network namespace.
+ * otherwise the recorder was stopped, or the clock was set back. A segment without an end was cut
+ * off. Times are UTC with microseconds; uptime has the seconds of CLOCK_BOOTTIME with microseconds,
+ * which the user cannot set. netns_id is that of the recorder's own network namespace.
  *
  * A mark is written after its rows, by the same write(2) (a large tick and a frame take several):
  * rows without a mark after them are what a crash left, and are ignored. The first column of a

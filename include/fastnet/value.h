@@ -151,6 +151,9 @@ char *value_write(char *dst, const struct value *value, const char *delimiters);
  * 250us, 1.5s, 3h05m or 12d04h. unit: an enum unit (field.h). Other values are written as by
  * value_write(), with spaces escaped unless value->spaced. Returns the end. */
 char *value_write_human(char *dst, const struct value *value, int unit);
+/* Writes a number so, with a NUL after it. Returns `text`. */
+enum { HUMAN_NUMBER = 32 };
+const char *human_number(char text[HUMAN_NUMBER], uint64_t number, int unit);
 
 /* Writes a value of any length, for people. If its text does not fit, writes the beginning: at
  * least VALUE_PART / 4 bytes, and no incomplete element. Returns the length. */

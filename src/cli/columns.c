@@ -70,11 +70,12 @@ static void show_named(struct listing_command *command, const char *names)
 }
 
 /* True if "all" includes this column. It excludes names of hosts, interfaces of addresses and files
- * of processes, which take long to look up, and views, which repeat other columns. */
+ * of processes, which take long to look up, views, which repeat other columns, and columns that no
+ * row has. */
 static bool all_includes(const struct field *field)
 {
     return !(field->lookups & (NEED_HOSTS | NEED_ADDRESSES | NEED_PROFILES)) &&
-           field->type != VALUE_VIEW;
+           field->type != VALUE_VIEW && !field->turnover;
 }
 
 /* With -c or --all-netns, adds columns that say when and where each row was read. They come before
@@ -465,7 +466,20 @@ static void show_shares(struct listing_command *command)
     }
 }
 
-/* Shows the columns of counted rows: the counted columns, the count, sums, shares, aggregates. */
+/* Shows how many rows of each group opened, failed and closed. */
+static void show_turnover(struct listing_command *command)
+{
+    static const char *const names[TURNOVER_COLUMNS] = {"opened", "failed", "closed"};
+    const struct listing *listing = &command->listing;
+    const size_t first = listing->count_by_count + listing->sum_count +
+                         (listing->percent ? 1 + listing->sum_count : 0) + listing->aggregate_count;
+
+    for (size_t i = 0; i < TURNOVER_COLUMNS; i++)
+        columns_show_value(command, field_named(command->kind, names[i]), first + i);
+}
+
+/* Shows the columns of counted rows: the counted columns, the count, sums, shares, aggregates, and
+ * the turnover. */
 static int resolve_counting(struct listing_command *command)
 {
     const struct common *common = command->common;
@@ -473,7 +487,8 @@ static int resolve_counting(struct listing_command *command)
     struct text word;
     int status = 0;
 
-    *command->counting->titles = '\0';
+    snprintf(command->counting->titles, sizeof command->counting->titles, "%s ",
+             command->titles ? command->titles : "");
     while (!status && form_next(&words, &word))
         status = add_counted_word(command, word);
     columns_show(command, &field_count);
@@ -486,6 +501,8 @@ static int resolve_counting(struct listing_command *command)
     status = columns_add_all_aggregates(command);
     if (status)
         return status;
+    if (command->listing.turnover)
+        show_turnover(command);
     show_stream(command);
     return command->shown_count == LISTING_COLUMNS_MAX
                ? common_misuse(common, "--count-by: too many columns")

@@ -37,6 +37,7 @@ static const char *const unit_names[] = {
     [UNIT_PERCENT] = "percent",
     [UNIT_BYTES_PER_SECOND] = "bytes/s",
     [UNIT_PACKETS_PER_SECOND] = "packets/s",
+    [UNIT_PER_SECOND] = "1/s",
 };
 
 static const char *group_name(const struct kind *kind, const struct field *field)

@@ -85,6 +85,8 @@ bool never_fills(const struct listing_command *command, const struct field *fiel
 
     if (listing->saved) /* a file may have any column */
         return false;
+    if (field->turnover)
+        return true;
     for (size_t i = 0; i < listing->table_count && !can_fill(fields, field); i++)
         if (listing->tables[i].table)
             fields |= backends_fields(listing->tables[i].table);
@@ -141,6 +143,10 @@ int never_refuse(const struct listing_command *command, const char *option,
 
     if (!never_fills(command, field))
         return 0;
+    if (field->turnover)
+        return common_misuse_bare(command->common,
+                                  "%s: only groups have '%s' (try fastnet top --count-by=process)",
+                                  option, field->name);
     const struct kind *kind = never_kind(&command->listing);
     const char *name = never_typed(command);
     message_format(message, "%s: %s never has '%.*s'%s", option, name, (int)typed.length,

@@ -80,36 +80,22 @@ struct recorded_parts {
     uint64_t count, end;
 };
 
-static void recorded_put_duration(char text[32], uint64_t nanoseconds)
-{
-    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
-
-    *value_write_human(text, &value, UNIT_SECONDS) = '\0';
-}
-
-static void recorded_put_size(char text[32], uint64_t bytes)
-{
-    const struct value value = {.type = VALUE_NUMBER, .number = bytes};
-
-    *value_write_human(text, &value, UNIT_BYTES) = '\0';
-}
-
 static void recorded_put_part(const struct recording_part *part, void *arg)
 {
     struct recorded_parts *parts = arg;
-    char from[CLOCK_LOCAL_SIZE], to[CLOCK_LOCAL_SIZE], lasts[32], gap[32] = "-", size[32];
+    char from[CLOCK_LOCAL_SIZE], to[CLOCK_LOCAL_SIZE], lasts[HUMAN_NUMBER];
+    char gap[HUMAN_NUMBER] = "-", size[HUMAN_NUMBER];
 
     if (!parts->count++)
         fprintf(parts->stream, "%-25s  %-25s  %8s  %8s  %7s  %6s  %5s  %s\n", "FROM", "TO", "TIME",
                 "TICKS", "SIZE", "LOST", "GAP", "REBOOT");
     else if (part->from > parts->end)
-        recorded_put_duration(gap, part->from - parts->end);
-    recorded_put_duration(lasts, part->to - part->from);
-    recorded_put_size(size, part->bytes);
+        human_number(gap, (part->from - parts->end) / CLOCK_SECOND, UNIT_SECONDS);
     fprintf(parts->stream, "%-25s  %-25s  %8s  %8llu  %7s  %6llu  %5s  %s\n",
-            clock_local(from, part->from), clock_local(to, part->to), lasts,
-            (unsigned long long)part->ticks, size, (unsigned long long)part->lost, gap,
-            part->reboot ? "yes" : "no");
+            clock_local(from, part->from), clock_local(to, part->to),
+            human_number(lasts, (part->to - part->from) / CLOCK_SECOND, UNIT_SECONDS),
+            (unsigned long long)part->ticks, human_number(size, part->bytes, UNIT_BYTES),
+            (unsigned long long)part->lost, gap, part->reboot ? "yes" : "no");
     parts->end = part->to;
 }
 

@@ -403,7 +403,8 @@ static int run_list(struct replacement *file, struct listing_command *command,
         command->listing.needs.fields | predicate_needs(command->listing.where).fields;
     struct pace pace = {.interval = common->interval_ms * CLOCK_MILLISECOND,
                         .strict = common->strict_interval};
-    struct run_in_place place = {{command, run_for_screen}, file, engine, !common->delta};
+    struct run_in_place place = {
+        {.command = command, .run = run_for_screen}, file, engine, !common->delta};
 
     if (!(needs & SOCKET_BYTES))
         command->listing.byte_counts = NULL;

@@ -158,24 +158,9 @@ static int emit_kept(struct run *run, struct rows *rows)
 
 int run_emit_groups(struct run *run)
 {
-    struct rows rows = {0};
-    struct kept_row row;
-    int error = groups_finish(run->groups, &rows);
-
     if (run->listing->number <= 1)
         groups_report(run->groups, run->report);
-    if (!error && run->listing->sort->field)
-        error = rows_sort(&rows, run->listing, &run->engine->context, NULL);
-    if (run->listing->most && run->listing->most < rows.count) {
-        run->report->unshown = rows.count - run->listing->most;
-        rows.count = (size_t)run->listing->most;
-    }
-    for (size_t i = 0; i < rows.count && !error; i++) {
-        run->sink->ops->row(run->sink, rows_at(&rows, i, &row));
-        error = -run->sink->writer->error;
-    }
-    rows_clear(&rows);
-    return error;
+    return groups_emit(run->groups, run->sink, run->report);
 }
 
 /* True if table i is the first table of its section. */

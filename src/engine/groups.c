@@ -9,15 +9,17 @@
 #include "engine/rows.h"
 #include "engine/tally.h"
 #include "fastnet/array.h"
+#include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/hash_table.h"
 #include "fastnet/owners.h"
 
 struct counted_group {
     uint64_t count;
-    /* A value for each column and each sum, then shares, then aggregates. After them, a struct
-     * tally for each column of groups.tallied. */
+    /* A value for each column and each sum, then shares, then aggregates, then the turnover. After
+     * them, a struct tally for each column of groups.tallied. */
     struct value *values;
+    uint32_t turned[TURNOVER_COLUMNS]; /* what happened since the last groups_finish() */
 };
 
 struct groups {
@@ -40,6 +42,8 @@ struct groups {
     uint64_t has;                          /* which of these bits the record before has */
     uint64_t numbers[LISTING_COLUMNS_MAX]; /* the columns of the record before */
     size_t last;                           /* index of the group of the record before */
+    uint64_t time;                         /* arguments of groups_set_time() */
+    unsigned known;
 };
 
 /* Returns the index of the column in groups.tallied, which gets the column if it lacks it. */
@@ -76,7 +80,7 @@ struct groups *groups_create(const struct listing *listing)
     groups->column_count = listing->count_by_count;
     groups->value_count = listing->count_by_count + listing->sum_count +
                           (listing->percent ? 1 + listing->sum_count : 0) +
-                          listing->aggregate_count;
+                          listing->aggregate_count + (listing->turnover ? TURNOVER_COLUMNS : 0);
     for (size_t i = 0; i < listing->aggregate_count; i++) {
         const struct aggregate *aggregate = &listing->aggregates[i];
         groups->tallied[groups_tally_of(groups, aggregate->field)].keeps |=
@@ -288,6 +292,22 @@ int groups_add(struct groups *groups, const struct record *record, const struct 
     return groups->tallied_count ? add_to_tallies(groups, group, record, context) : 0;
 }
 
+int groups_turn(struct groups *groups, const struct record *record, const struct context *context,
+                unsigned what)
+{
+    struct counted_group *group = find_group(groups, record, context);
+
+    for (size_t i = 0; group && i < TURNOVER_COLUMNS; i++)
+        group->turned[i] += what >> i & 1;
+    return group ? 0 : -ENOMEM;
+}
+
+void groups_set_time(struct groups *groups, uint64_t time, unsigned known)
+{
+    groups->time = time;
+    groups->known = known;
+}
+
 static int compare_groups(const void *a, const void *b, void *arg)
 {
     const struct groups *groups = arg;
@@ -346,11 +366,12 @@ static void add_shares(struct groups *groups)
     }
 }
 
-/* Computes the aggregates of each group, which are its last values. */
+/* Computes the aggregates of each group. */
 static int add_aggregates(struct groups *groups)
 {
     const struct listing *listing = groups->listing;
-    const size_t first = groups->value_count - listing->aggregate_count;
+    const size_t first = groups->value_count - listing->aggregate_count -
+                         (listing->turnover ? TURNOVER_COLUMNS : 0);
     int error = 0;
 
     for (size_t i = 0; i < listing->aggregate_count; i++) {
@@ -380,21 +401,64 @@ void groups_report(const struct groups *groups, struct report *report)
     }
 }
 
+/* Computes the turnover of each group, which is its last values, and starts to count again. */
+static void add_turnover(struct groups *groups)
+{
+    for (size_t i = 0; i < groups->table.count; i++) {
+        struct counted_group *group = hash_table_at(&groups->table, i);
+        struct value *values = &group->values[groups->value_count - TURNOVER_COLUMNS];
+        for (size_t j = 0; j < TURNOVER_COLUMNS; j++) {
+            const double thousandths = 1000.0 * (double)CLOCK_SECOND * group->turned[j];
+            values[j] = (struct value){.type = VALUE_UNKNOWN};
+            if (groups->time && groups->known >> j & 1)
+                values[j] = (struct value){
+                    .type = VALUE_DECIMAL,
+                    .number = (uint64_t)(thousandths / (double)groups->time + 0.5)};
+            group->turned[j] = 0;
+        }
+    }
+}
+
+/* Sorts a copy, because groups are found by their place in the table. */
 int groups_finish(struct groups *groups, struct rows *rows)
 {
-    struct hash_table *table = &groups->table; /* this sort makes lookups in the table impossible */
-    int error = add_aggregates(groups);
+    const struct hash_table *table = &groups->table;
+    struct counted_group *sorted = malloc(table->count * sizeof *sorted + 1);
+    int error = sorted ? add_aggregates(groups) : -ENOMEM;
 
     if (groups->listing->percent)
         add_shares(groups);
-    if (!error)
-        error = sort_stable(table->elements, table->count, table->size, compare_groups, groups);
-
-    for (size_t i = 0; i < table->count && !error; i++) {
-        const struct counted_group *group = hash_table_at(table, i);
-        error = rows_add(
-            rows, &(struct record){.kind = &kind_count,
-                                   .count = {.values = group->values, .count = group->count}});
+    if (groups->listing->turnover)
+        add_turnover(groups);
+    if (!error && table->count) {
+        memcpy(sorted, table->elements, table->count * sizeof *sorted);
+        error = sort_stable(sorted, table->count, sizeof *sorted, compare_groups, groups);
     }
+    for (size_t i = 0; i < table->count && !error; i++)
+        error = rows_add(rows, &(struct record){.kind = &kind_count,
+                                                .count = {.values = sorted[i].values,
+                                                          .count = sorted[i].count}});
+    free(sorted);
+    return error;
+}
+
+int groups_emit(struct groups *groups, struct sink *sink, struct report *report)
+{
+    const struct listing *listing = groups->listing;
+    struct rows rows = {0};
+    struct kept_row row;
+    int error = groups_finish(groups, &rows);
+
+    if (!error && listing->sort->field)
+        error = rows_sort(&rows, listing, sink->context, NULL);
+    if (listing->most && listing->most < rows.count) {
+        report->unshown = rows.count - listing->most;
+        rows.count = (size_t)listing->most;
+    }
+    for (size_t i = 0; i < rows.count && !error; i++) {
+        sink->ops->row(sink, rows_at(&rows, i, &row));
+        error = -sink->writer->error;
+    }
+    rows_clear(&rows);
     return error;
 }

@@ -136,6 +136,26 @@ struct connects *live_note_connects(struct live *live)
     return connects_begin(engine->connects, what, netns, NULL) == 0 ? engine->connects : NULL;
 }
 
+bool live_takes_notes(struct live *live)
+{
+    return live_note_connects(live);
+}
+
+/* A sample may find a connection in TIME_WAIT before its end is read: such a row is not new. Then a
+ * note about its beginning, which is not older than the first sample, sets its age exactly. */
+bool live_began_unseen(const struct live *live, const struct record *ended)
+{
+    const struct lasting *lasting = live->kind->lasting;
+    struct remembered *row =
+        delta_find(live->engine->delta, ended->identity, (size_t)ended->netns_index);
+    struct age age;
+
+    if (!row || !(ended->has & lasting->has_age))
+        return ended->has & lasting->has_age;
+    memcpy(&age, (const char *)ended + lasting->age, sizeof age);
+    return !(live_row_of(live, row)->flags & IS_NEW) && !age.at_least;
+}
+
 int live_read_ends(struct live *live, struct report *report)
 {
     struct connects *connects = live_note_connects(live);

@@ -56,13 +56,15 @@ static void walk_name_own(struct run *run)
         engine->context.netns.netns = &engine->own;
 }
 
-/* True if one pass over the sockets of all network namespaces reads a table faster than dumps. */
+/* True if one pass over the sockets of all network namespaces reads a table faster than dumps. The
+ * live store needs numbers of TCP that only dumps have. Without a filter the pass saves it few
+ * dumps, and takes more time and memory. */
 static bool does_pass_pay(const struct run *run)
 {
     const struct listing *listing = run->listing;
     bool pays = false;
 
-    for (size_t i = 0; i < listing->table_count && !pays; i++) {
+    for (size_t i = 0; i < listing->table_count && !pays && (listing->where || !listing->live); i++) {
         const struct listing_table *table = &listing->tables[i];
         pays = table->table && socket_pass_pays(table->table, table->where) &&
                (!listing->where || socket_pass_pays(table->table, listing->where));

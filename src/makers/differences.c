@@ -21,7 +21,7 @@ enum { HEADS_MAX = 1024, WHAT_MAX = 2048 };
  * Exactly: the same place, and all compared columns are equal. By place: the same place. */
 enum match_by { BY_OBJECT, BY_ALL, BY_PLACE, MATCHES };
 
-/* For what a field is used: see struct matching. USE_COMPARED: fields that may be a difference. */
+/* The uses of a field; see struct matching. USE_COMPARED: fields that may be a difference. */
 enum field_use {
     USE_OBJECT,
     USE_PLACE,
@@ -61,11 +61,11 @@ struct compared_side {
     struct compared_row *rows;
     size_t count, capacity;
     struct packed_rows packed;
-    const struct saved_columns *columns; /* of all rows */
+    const struct saved_columns *columns; /* all rows have them */
     struct saved_columns of_differences;
     uint64_t hosts[HEADS_MAX]; /* hashes */
     size_t heads;
-    uint64_t boot, time, listing; /* of the last head; boot: a hash, or 0 */
+    uint64_t boot, time, listing; /* from the last head; boot: a hash, or 0 */
 };
 
 struct differences {

@@ -20,7 +20,7 @@ struct packed_rows {
     struct rows memory;
     struct packed_base bases[PACKED_BASES];
     size_t base_count;
-    char *space; /* of the row that is packed or unpacked */
+    char *space; /* for the packed or unpacked row */
     size_t capacity;
 };
 

@@ -335,11 +335,21 @@ char *value_write_human(char *dst, const struct value *value, int unit)
         return write_size(dst, value->number / scale);
     if (unit == UNIT_BITS_PER_SECOND && (fraction || value->type == VALUE_NUMBER))
         return write_bits(dst, value->number / scale);
+    if (unit == UNIT_PER_SECOND && fraction)
+        return write_tenths(dst, value->number / (scale / 10), "");
     if (unit == UNIT_SECONDS && value->type == VALUE_TIME)
         return write_moment(dst, value->number);
     if (unit == UNIT_SECONDS && (fraction || value->type == VALUE_NUMBER))
         return write_time(dst, value->number / scale, value->number % scale * (1000000 / scale));
     return value_write(dst, value, value->spaced ? NULL : " ");
+}
+
+const char *human_number(char text[HUMAN_NUMBER], uint64_t number, int unit)
+{
+    const struct value value = {.type = VALUE_NUMBER, .number = number};
+
+    *value_write_human(text, &value, unit) = '\0';
+    return text;
 }
 
 /* Writes the elements at the beginning of a list that fit completely. The list is not empty. */

@@ -272,20 +272,18 @@ static void list_source(const struct question *question, struct saved_source *so
     require(!listing.most || printed <= listing.most);
 }
 
-/* Returns the number of differences. */
+/* Returns the number of differences. Closes both sources. */
 static size_t compare_sources(struct saved_source *old, struct saved_source *now,
                               struct report *report)
 {
     const struct difference_options compared = {.old = old, .now = now};
-    struct differences *differences = differences_create(&compared);
+    struct listing listing = {.saved = differences_open(&compared)};
     struct sink_options options = {.one_line = true};
-    size_t count = 0;
 
-    require(differences != NULL);
-    struct listing listing = {.saved = differences_source(differences)};
+    require(listing.saved != NULL);
     ask_rows(&listing, listing.saved->kind, &options);
-    count = list_rows(&listing, &options, report);
-    differences_destroy(differences);
+    const size_t count = list_rows(&listing, &options, report);
+    saved_source_close(listing.saved);
     return count;
 }
 

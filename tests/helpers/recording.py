@@ -5,6 +5,8 @@
 recording.py check DIR        each mark has the rows that it counts; prints how many segments, marks
                               and rows there are
 recording.py rows DIR         all rows that a mark follows, one a line
+recording.py marks DIR        the number of the segment, the name, the time and the member "continues" of
+                              each mark
 recording.py present DIR      the sockets that exist at the end, one a line
 recording.py cut DIR          cuts the newest segment at every byte: a shorter file never has a row
                               that the whole file lacks, and each mark keeps its rows
@@ -76,6 +78,13 @@ def check(directory):
     print(count, marks, total)
 
 
+def marks(directory):
+    for data in segments(directory):
+        for mark, _ in groups(data):
+            number = mark.get("segment") or number
+            print(number, mark["mark"], mark["time"], mark.get("continues"))
+
+
 def all_rows(directory):
     for data in segments(directory):
         for mark, rows in groups(data):
@@ -144,4 +153,4 @@ if command == "rows":
     for _, each in all_rows(argument):
         print(json.dumps(each))
 else:
-    {"check": check, "present": present, "cut": cut, "talk": talk}[command](argument)
+    {"check": check, "marks": marks, "present": present, "cut": cut, "talk": talk}[command](argument)

@@ -95,7 +95,7 @@ static int found_take(const struct record *record, void *arg)
 struct setup {
     const struct kind *kind;
     const char *shown, *named;
-    const char *old_boot, *new_boot, *next_host;
+    const char *old_boot, *new_boot, *next_host, *new_host;
     bool old_incomplete, new_incomplete;
     struct difference_summary summary; /* result */
 };
@@ -119,6 +119,8 @@ static const char *differ(struct setup *setup, const char *old_rows, const char 
         .kind = setup->kind, .host = "web1", .version = "", .file = "made", .time = 1};
     old.head.boot_id = setup->old_boot ? setup->old_boot : "";
     now.head.boot_id = setup->new_boot ? setup->new_boot : setup->old_boot ? setup->old_boot : "";
+    if (setup->new_host)
+        now.head.host = setup->new_host;
     old.source.head = &old.head;
     now.source.head = &now.head;
     old.incomplete = setup->old_incomplete;
@@ -179,6 +181,10 @@ static void a_service_whose_workers_change_stays(void **state)
                                LISTENER(80, 12, WORKERS(WORKER(12) "," WORKER(40))),
                                LISTENER(80, 9, WORKERS(WORKER(9) "," WORKER(12)))),
                         "");
+    assert_string_equal(differ(&(struct setup){.kind = NULL},
+                               LISTENER(80, 12, WORKERS(WORKER(12) "," WORKER(40))),
+                               LISTENER(80, 40, WORKERS(WORKER(40) "," WORKER(41)))),
+                        "");
 }
 
 static void listeners_that_share_a_port_are_paired(void **state)
@@ -214,6 +220,12 @@ static void a_connection_is_its_cookie_within_a_boot(void **state)
                                CONNECTION(5000, ESTABLISHED, "0" COOKIE(8)),
                                CONNECTION(5000, ESTABLISHED, "0" COOKIE(9))),
                         "");
+    assert_string_equal(differ(&(struct setup){.old_boot = "a", .new_boot = "b"},
+                               CONNECTION(5000, ESTABLISHED, "0" COOKIE(8))
+                                   CONNECTION(5001, ESTABLISHED, "0" COOKIE(9)),
+                               CONNECTION(5000, ESTABLISHED, "0" COOKIE(9))
+                                   CONNECTION(5001, ESTABLISHED, "0" COOKIE(8))),
+                        "");
 }
 
 static void moving_columns_are_compared_only_if_they_are_named(void **state)
@@ -242,6 +254,9 @@ static void a_row_that_an_incomplete_listing_lacks_is_not_known(void **state)
     assert_int_equal(old_lacks.summary.unknown[1], 1);
     assert_string_equal(differ(&both, LISTENER(80, 1), LISTENER(80, 2)), "");
     assert_int_equal(both.summary.unknown[0] + both.summary.unknown[1], 2);
+    both.old_boot = "a";
+    assert_string_equal(differ(&both, LISTENER(80, 1, COOKIE(5)), LISTENER(80, 2, COOKIE(5))),
+                        "replaced 80 pid 1 -> 2");
 }
 
 static void an_owner_that_nobody_found_is_no_difference(void **state)
@@ -262,6 +277,9 @@ static void the_port_and_the_number_of_clients_are_no_difference(void **state)
     (void)state;
     assert_string_equal(differ(&(struct setup){.kind = NULL}, UDP_CLIENT(40000, 5),
                                UDP_CLIENT(50000, 5) UDP_CLIENT(50001, 5)),
+                        "");
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, UDP_CLIENT(40000, 5),
+                               UDP_CLIENT(50000, 5) UDP_CLIENT(50001, 6)),
                         "");
     assert_string_equal(
         differ(&(struct setup){.kind = NULL}, UDP_CLIENT(123, 5), UDP_CLIENT(124, 5)),
@@ -322,6 +340,67 @@ static void several_listings_of_one_host_are_refused(void **state)
     assert_null(two.summary.refused);
 }
 
+static void rows_of_other_network_namespaces_are_other_rows(void **state)
+{
+    (void)state;
+    assert_string_equal(differ(&(struct setup){.kind = NULL},
+                               LISTENER(80, 1, ",\"netns\":\"blue\""),
+                               LISTENER(80, 1, ",\"netns\":\"red\"")),
+                        "opened 80; closed 80");
+}
+
+/* A row of 300 bytes in one column, after a row that has no such value. */
+static const char *with_long_name(char rows[1024], int pid)
+{
+    snprintf(rows, 1024,
+             LISTENER(79, 1) "{\"protocol\":\"tcp\",\"local_port\":80,\"process\":\"%0300d\","
+                             "\"pid\":%d}\n",
+             0, pid);
+    return rows;
+}
+
+static void long_values_are_kept(void **state)
+{
+    char old[1024], now[1024];
+
+    (void)state;
+    assert_string_equal(
+        differ(&(struct setup){.kind = NULL}, with_long_name(old, 12), with_long_name(now, 15)),
+        "replaced 80 pid 12 -> 15");
+}
+
+static void rows_with_many_sets_of_columns_are_kept(void **state)
+{
+    static const char *const more[] = {",\"uid\":0", ",\"inode\":5", ",\"drops\":0", ",\"mark\":1",
+                                       ",\"age\":1.0"};
+    char rows[32 * 256] = "", closed[1024] = "";
+
+    (void)state;
+    for (unsigned i = 0; i < 1 << COUNT(more); i++) {
+        char *end = rows + strlen(rows);
+        end += sprintf(end, "{\"protocol\":\"tcp\",\"local_port\":%u", 100 + i);
+        for (unsigned j = 0; j < COUNT(more); j++)
+            if (i >> j & 1)
+                end += sprintf(end, "%s", more[j]);
+        strcpy(end, "}\n");
+        sprintf(closed + strlen(closed), "%sclosed %u", i ? "; " : "", 100 + i);
+    }
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, rows, rows), "");
+    assert_string_equal(differ(&(struct setup){.kind = NULL}, rows, ""), closed);
+}
+
+static void rows_of_several_machines_are_found_on_their_machine(void **state)
+{
+    struct setup several = {.next_host = "web2"}, other = {.new_host = "web2"};
+
+    (void)state;
+    assert_string_equal(
+        differ(&several, LISTENER(80, 1) LISTENER(81, 1), LISTENER(81, 1) LISTENER(80, 1)),
+        "opened 81; opened 80; closed 80; closed 81");
+    assert_string_equal(differ(&other, LISTENER(80, 1), LISTENER(80, 1) LISTENER(81, 1)),
+                        "opened 81");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,6 +418,10 @@ int main(void)
         cmocka_unit_test(a_route_is_its_destination_and_its_metric),
         cmocka_unit_test(a_finding_is_its_rule_and_subject),
         cmocka_unit_test(several_listings_of_one_host_are_refused),
+        cmocka_unit_test(rows_of_several_machines_are_found_on_their_machine),
+        cmocka_unit_test(rows_of_other_network_namespaces_are_other_rows),
+        cmocka_unit_test(long_values_are_kept),
+        cmocka_unit_test(rows_with_many_sets_of_columns_are_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

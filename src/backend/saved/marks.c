@@ -56,6 +56,15 @@ bool mark_time(const struct json_row *row, uint64_t *time)
     return member && member->type == JSON_STRING && saved_time(json_value(row, member), time);
 }
 
+void mark_copy(const struct json_row *row, const char *key, char *dst, size_t size)
+{
+    const struct json_member *member = mark_member(row, key);
+    const bool is_string = member && member->type == JSON_STRING;
+
+    snprintf(dst, size, "%.*s", is_string ? (int)member->length : 0,
+             is_string ? json_value(row, member).data : "");
+}
+
 /* --- Heads ------------------------------------------------------------------------------------ */
 
 /* Copies a string to *end, and moves *end. Returns the copy; "" if the mark has no such string. */
@@ -122,7 +131,7 @@ int mark_take_head(struct mark_head *mark, const struct json_row *row, const cha
     head->sum = mark_text(row, "sum", &end);
     head->counted = *head->count_by;
     head->percent = mark_is_true(row, "percent");
-    snprintf(mark->kind_name, sizeof mark->kind_name, "%s", mark_text(row, "kind", &end));
+    mark_copy(row, "kind", mark->kind_name, sizeof mark->kind_name);
     (void)mark_time(row, &head->time);
     (void)mark_number(row, "listing", &head->listing);
     (void)mark_number(row, "format", &mark->format);

@@ -30,6 +30,8 @@ static inline bool mark_number(const struct json_row *row, const char *key, uint
 {
     return mark_decimal(row, key, 0, number);
 }
+/* Copies the string of a member, cut to `size`; empty: there is no such string. */
+void mark_copy(const struct json_row *row, const char *key, char *dst, size_t size);
 bool mark_is_true(const struct json_row *row, const char *key);
 /* The time of the mark, ns since 1970 (RFC 3339, UTC, microseconds). False: it has none. */
 bool mark_time(const struct json_row *row, uint64_t *time);

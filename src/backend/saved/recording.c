@@ -9,6 +9,7 @@
 
 #include "backend/saved/marks.h"
 #include "backend/saved/recorded_rows.h"
+#include "backend/saved/recording_extent.h"
 #include "backend/saved/segment_files.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
@@ -18,7 +19,7 @@
 /* Bytes of rows between two marks; more rows are not from fastnet. */
 #define PENDING_MAX ((size_t)1 << 30)
 
-enum { LATE_MAX = 5 /* seconds that a tick may be late */, BOOT_ID = 40, NETNS_ID = 24 };
+enum { BOOT_ID = 40, NETNS_ID = 24 };
 
 /* Seconds after the moment or span in which ticks may have rows of connections that existed then.
  * The kernel reports the end of a connection when its process closes the socket, perhaps long after
@@ -41,7 +42,6 @@ struct recording {
     struct mark_head head;
     struct saved_head shown; /* `head` as the listing has it */
     struct saved_head made;  /* `head` of the rows that wait */
-    uint64_t interval;       /* between two ticks, ns */
     bool has_rows;
     bool columns[SAVED_COLUMNS_MAX]; /* that the first row has, by number in kind_socket */
     char boot_id[BOOT_ID];           /* that the last head had */
@@ -53,16 +53,11 @@ struct recording {
     size_t pending_size, pending_capacity, pending_count;
     bool overflow; /* pending rows were dropped */
 
-    uint64_t last;             /* time of the last mark that was applied; 0: none */
-    bool stopped;              /* nothing was recorded from `last` to the next frame */
-    bool over;                 /* a mark after the span was read */
-    bool late;                 /* `over` was set in the segment before */
-    bool done;                 /* later marks have no rows of the span */
-    bool in_span;              /* the state at the begin of the span was reached */
-    uint64_t lost, unseen;     /* sums within the span */
-    uint64_t gap_from, gap_to; /* the first gap */
-    uint64_t gaps, gaps_time;
-    bool reboot; /* another boot than before the gap */
+    struct recording_extent extent;
+    bool over;    /* a mark after the span was read */
+    bool late;    /* `over` was set in the segment before */
+    bool done;    /* later marks have no rows of the span */
+    bool in_span; /* the state at the begin of the span was reached */
 
     /* During read(). */
     const struct query *engine_query;
@@ -244,30 +239,6 @@ static int apply_frame(struct recording *recording, uint64_t time)
 
 /* --- Marks ------------------------------------------------------------------------------------ */
 
-/* The longest time after the last mark that counts as no gap. Findings are noted once a minute. */
-static uint64_t usual_time(const struct recording *recording)
-{
-    return recording->query.findings ? 150 * CLOCK_SECOND
-           : recording->stopped      ? 0
-                                     : 2 * recording->interval + LATE_MAX * CLOCK_SECOND;
-}
-
-/* Notes a gap between the last mark and `to`. Before the first mark, the gap begins with the span.
- */
-static void note_gap(struct recording *recording, uint64_t to)
-{
-    const uint64_t begin = recording->query.span.from;
-    const uint64_t from = recording->last ? recording->last : begin;
-
-    if (to <= from || to - from <= usual_time(recording) || to < begin)
-        return;
-    if (!recording->gaps++) {
-        recording->gap_from = from;
-        recording->gap_to = to;
-    }
-    recording->gaps_time += to - from;
-}
-
 /* Reports problems of a mark. */
 static void check_mark(const struct recording *recording, const struct segment_reader *reader,
                        const struct recording_mark *mark)
@@ -315,13 +286,13 @@ static int recording_take_mark(struct recording *recording, const struct segment
     }
     begin_span(recording, mark->time);
     recording->over = mark->time > span->to;
-    if (tick && !recording->last) /* its frame is missing */
+    if (tick && !recording->extent.last) /* its frame is missing */
         return 0;
-    if (mark->time >= span->from && recording->last < span->to) {
-        recording->lost += mark->lost;
-        recording->unseen += mark->unseen;
+    if (mark->time >= span->from && recording->extent.last < span->to) {
+        recording->extent.lost += mark->lost;
+        recording->extent.unseen += mark->unseen;
     }
-    note_gap(recording, recording->over ? span->to : mark->time);
+    recording_note_gap(&recording->extent, recording->over ? span->to : mark->time);
     if (tick || !recording->over)
         check_mark(recording, reader, mark);
     if (tick)
@@ -329,8 +300,8 @@ static int recording_take_mark(struct recording *recording, const struct segment
     else if (!recording->over)
         error = apply_frame(recording, mark->time);
     if (!recording->over) {
-        recording->last = mark->time;
-        recording->stopped = false;
+        recording->extent.last = mark->time;
+        recording->extent.stopped = false;
     }
     return error;
 }
@@ -371,14 +342,14 @@ static int take_head(struct recording *recording, const struct segment_reader *r
         recording->done = true;
         return 0;
     }
-    recording->interval = recording_interval(row);
+    recording->extent.interval = recording_interval(row);
     *recording->netns = '\0';
     if (mark_number(row, "netns_id", &netns))
         snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
-        recording->reboot = true; /* cookies begin at 1 again */
-        error =
-            recorded_rows_clear(&recording->rows, recording->last, ended_fn(recording), recording);
+        recording->extent.reboot = true; /* cookies begin at 1 again */
+        error = recorded_rows_clear(&recording->rows, recording->extent.last, ended_fn(recording),
+                                    recording);
     }
     snprintf(recording->boot_id, sizeof recording->boot_id, "%s", head->head.boot_id);
     saved_maker_set_head(recording->maker, &recording->made);
@@ -397,7 +368,7 @@ static int take_other_mark(struct recording *recording, const struct segment_rea
     int error = 0;
 
     if (mark_is_named(row, "end"))
-        recording->stopped = !mark_is_true(row, "continues");
+        recording->extent.stopped = !mark_is_true(row, "continues");
     if (findings ? !mark_is_named(row, "findings") : !tick && !mark_is_named(row, "frame"))
         return 0;
     if (mark_time(row, &mark.time) && mark_number(row, "rows", &mark.rows)) {
@@ -464,113 +435,31 @@ static int read_segment(struct recording *recording, size_t i)
  * them. */
 static int read_late_rows(struct recording *recording, size_t i)
 {
-    if (!recording->last || !recording->over || recording->done ||
+    if (!recording->extent.last || !recording->over || recording->done ||
         i + 1 >= recording->segments.count)
         return 0;
     recording->late = true;
     return read_segment(recording, i + 1);
 }
 
-/* --- Reports ---------------------------------------------------------------------------------- */
-
-static const char *duration(uint64_t nanoseconds, char text[32])
-{
-    const struct value value = {.type = VALUE_NUMBER, .number = nanoseconds / CLOCK_SECOND};
-
-    *value_write_human(text, &value, UNIT_SECONDS) = '\0';
-    return text;
-}
-
-static void report_lost(const struct recording *recording, struct report *report)
-{
-    if (recording->lost)
-        report_loss(report,
-                    "the recorder lost %" PRIu64 " messages about ends: ended connections may be "
-                    "missing",
-                    recording->lost);
-    if (recording->unseen)
-        report_loss(report,
-                    "%" PRIu64 " connections came and went between two ticks without a row (the "
-                    "recorder had no BPF)",
-                    recording->unseen);
-}
-
-/* Reports how old the rows are. */
-static void report_moment(const struct recording *recording, struct report *report)
-{
-    const uint64_t at = recording->query.span.to, last = recording->last;
-    const char *what = recording->query.findings ? "findings" : "rows";
-    char local[2][CLOCK_LOCAL_SIZE], age[32];
-
-    if (recording->gaps)
-        report_loss(report, "nothing was recorded at %s; %s as of %s, %s before%s",
-                    clock_local(local[0], at), what, clock_local(local[1], last),
-                    duration(at - last, age),
-                    recording->reboot ? "; the machine was started again in between" : "");
-    else
-        report_note(report, "%s as of %s; %s recorded %s before", what, clock_local(local[0], at),
-                    recording->query.findings ? "they were" : "states, queues and counters were",
-                    duration(at - last, age));
-}
-
-static void report_span(const struct recording *recording, struct report *report)
-{
-    const char *reboot = recording->reboot ? "; the machine was started again in between" : "";
-
-    if (recording->gaps == 1) {
-        char local[2][CLOCK_LOCAL_SIZE];
-        report_loss(report, "nothing was recorded from %s to %s%s",
-                    clock_local(local[0], recording->gap_from),
-                    clock_local(local[1], recording->gap_to), reboot);
-    } else if (recording->gaps) {
-        char together[32];
-        report_loss(report,
-                    "nothing was recorded in %" PRIu64 " parts of this time, together %s%s (see "
-                    "fastnet record --list)",
-                    recording->gaps, duration(recording->gaps_time, together), reboot);
-    } else if (recording->reboot) {
-        report_note(report, "the machine was started again in this time");
-    }
-}
-
-static void report_nothing(const struct recording *recording, struct report *report)
-{
-    const uint64_t to = recording->query.span.to, begin = recording->segments.list[0].segment.time;
-    char local[CLOCK_LOCAL_SIZE];
-
-    if (!recording->query.findings && begin <= to)
-        report_loss(report, "the recording has no complete rows of %s or before",
-                    clock_local(local, to));
-    else if (recording->query.findings)
-        report_loss(report,
-                    "the recorder noted no findings before %s (was it started with "
-                    "--no-doctor?)",
-                    clock_local(local, to));
-    else
-        report_loss(report, "the recording begins at %s", clock_local(local, begin));
-}
-
 /* --- A moment, a span ------------------------------------------------------------------------- */
 
 /* Finds whether the machine was started again after the last mark, if the moment is in a gap. */
-static int look_for_reboot(struct recording *recording, size_t i)
+static void look_for_reboot(struct recording *recording, size_t i)
 {
     struct segment_reader reader;
     struct json_row row;
     struct report ignored = {.partial = false};
-    struct mark_head head = {.texts = NULL};
-    int error = 0;
+    char boot_id[BOOT_ID];
 
-    if (!recording->gaps || i + 1 >= recording->segments.count ||
+    if (!recording->extent.gaps || i + 1 >= recording->segments.count ||
         segment_reader_open(&reader, &recording->segments, i + 1, &ignored) != 0)
-        return 0;
-    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head"))
-        error = mark_take_head(&head, &row, reader.segment->name);
-    if (!error && head.texts)
-        recording->reboot = strcmp(head.head.boot_id, recording->boot_id) != 0;
+        return;
+    if (segment_reader_next(&reader, &row, &ignored) && mark_is_named(&row, "head")) {
+        mark_copy(&row, "boot_id", boot_id, sizeof boot_id);
+        recording->extent.reboot = strcmp(boot_id, recording->boot_id) != 0;
+    }
     segment_reader_close(&reader, false, &ignored);
-    mark_forget_head(&head, NULL);
-    return error;
 }
 
 /* True if no segment before segment `i`, which was read, can tell more about the moment. If the
@@ -578,9 +467,10 @@ static int look_for_reboot(struct recording *recording, size_t i)
  * segment ended before the moment. */
 static bool has_moment(const struct recording *recording, size_t i)
 {
-    return recording->last &&
+    return recording->extent.last &&
            (recording->over || segment_files_continue(&recording->segments, i - 1) ||
-            recording->query.span.to - recording->last <= usual_time(recording));
+            recording->query.span.to - recording->extent.last <=
+                recording_usual_time(&recording->extent));
 }
 
 /* Reads the last segment that has the moment. If that segment has nothing before the moment, reads
@@ -594,7 +484,7 @@ static int read_moment(struct recording *recording)
     while (i > 0 && !error && !has_moment(recording, read)) {
         if (recording->segments.list[--i].segment.time > at)
             continue;
-        recording->last = 0;
+        recording->extent.last = 0;
         *recording->boot_id = '\0';
         error = recorded_rows_clear(&recording->rows, 0, NULL, NULL);
         error = error ? error : read_segment(recording, i);
@@ -602,9 +492,9 @@ static int read_moment(struct recording *recording)
     }
     if (!error)
         error = read_late_rows(recording, read);
-    if (!error && recording->last && !recording->over) {
-        note_gap(recording, at);
-        error = look_for_reboot(recording, read);
+    if (!error && recording->extent.last && !recording->over) {
+        recording_note_gap(&recording->extent, at);
+        look_for_reboot(recording, read);
     }
     return error;
 }
@@ -618,15 +508,15 @@ static int read_span(struct recording *recording)
 
     while (first < count && !segment_files_cover(&recording->segments, first, span->from, span->to))
         first++;
-    recording->stopped = first == 0; /* no segment before it */
+    recording->extent.stopped = first == 0; /* no segment before it */
     for (size_t i = first; i < count; i++)
         end = segment_files_cover(&recording->segments, i, span->from, span->to) ? i + 1 : end;
     for (size_t i = first; i < end && !error; i++)
         error = read_segment(recording, i);
     if (!error && end > first)
         error = read_late_rows(recording, end - 1);
-    if (!error && recording->last && !recording->over)
-        note_gap(recording, span->to);
+    if (!error && recording->extent.last && !recording->over)
+        recording_note_gap(&recording->extent, span->to);
     return error;
 }
 
@@ -638,6 +528,7 @@ static int begin_reading(struct recording *recording)
 
     recorded_rows_init(&recording->rows, recording->source.kind,
                        recording->query.findings ? findings : sockets);
+    recording->extent.begin = recording->segments.list[0].segment.time;
     recording->maker = saved_maker_create(recording->source.kind);
     return recording->maker ? 0 : -ENOMEM;
 }
@@ -658,12 +549,8 @@ static int recording_read(struct saved_source *source, const struct query *query
     if (!error && !recording->query.ended)
         error = recorded_rows_each(&recording->rows, recording->query.span.to, recording_pass,
                                    recording);
-    if (!error && !recording->last)
-        report_nothing(recording, report);
-    else if (!error)
-        (is_span(recording) ? report_span : report_moment)(recording, report);
     if (!error)
-        report_lost(recording, report);
+        recording_report(&recording->extent, report);
     return error;
 }
 
@@ -719,6 +606,8 @@ static struct recording *recording_create(const struct recording_query *query)
     if (!recording)
         return NULL;
     recording->query = *query;
+    recording->extent.span = query->span;
+    recording->extent.findings = query->findings;
     recording->segments.directory = recording->segments.decompress.socket = -1;
     recording->source =
         (struct saved_source){.kind = query->findings ? &kind_finding : &kind_socket,

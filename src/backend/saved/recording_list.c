@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of a recording, from its marks. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "backend/saved/marks.h"
@@ -16,7 +15,8 @@ struct recording_lister {
     struct recording_part part;
     uint64_t interval; /* ns */
     char boot_id[LIST_BOOT_ID];
-    bool reboot; /* since the last mark */
+    bool reboot;  /* since the last mark */
+    bool stopped; /* the recorder, after the last mark */
     void (*fn)(const struct recording_part *part, void *arg);
     void *arg;
 };
@@ -29,8 +29,8 @@ static void list_end_part(struct recording_lister *lister)
     lister->reboot = false;
 }
 
-/* A frame or a tick. A part ends before it after a gap, another boot, or a clock that was set back.
- */
+/* A frame or a tick. A part ends before it after a gap, another boot, a clock that was set back, or
+ * a stop of the recorder. */
 static void list_take_mark(struct recording_lister *lister, const struct json_row *row,
                            uint64_t size, bool *counted)
 {
@@ -40,8 +40,10 @@ static void list_take_mark(struct recording_lister *lister, const struct json_ro
 
     if (!mark_time(row, &time))
         return;
-    if (part->from && (lister->reboot || time < part->to || time - part->to > most))
+    if (part->from &&
+        (lister->reboot || lister->stopped || time < part->to || time - part->to > most))
         list_end_part(lister);
+    lister->stopped = false;
     if (!part->from)
         part->from = time;
     part->to = time;
@@ -53,18 +55,14 @@ static void list_take_mark(struct recording_lister *lister, const struct json_ro
     *counted = true;
 }
 
-static int list_take_head(struct recording_lister *lister, const struct json_row *row)
+static void list_take_head(struct recording_lister *lister, const struct json_row *row)
 {
-    struct mark_head head = {.texts = NULL};
-    const int error = mark_take_head(&head, row, NULL);
+    char boot_id[LIST_BOOT_ID];
 
-    if (error)
-        return error;
+    mark_copy(row, "boot_id", boot_id, sizeof boot_id);
     lister->interval = recording_interval(row);
-    lister->reboot = *lister->boot_id && strcmp(lister->boot_id, head.head.boot_id) != 0;
-    snprintf(lister->boot_id, sizeof lister->boot_id, "%s", head.head.boot_id);
-    mark_forget_head(&head, NULL);
-    return 0;
+    lister->reboot = *lister->boot_id && strcmp(lister->boot_id, boot_id) != 0;
+    memcpy(lister->boot_id, boot_id, sizeof boot_id);
 }
 
 static int list_segment(struct recording_lister *lister, struct segment_files *segments, size_t i,
@@ -72,19 +70,21 @@ static int list_segment(struct recording_lister *lister, struct segment_files *s
 {
     struct segment_reader reader;
     struct json_row row;
-    int error = segment_reader_open(&reader, segments, i, report);
+    const int error = segment_reader_open(&reader, segments, i, report);
     bool counted = false;
 
     if (error)
         return error == -ENOMEM ? error : 0;
-    while (!error && segment_reader_next(&reader, &row, report)) {
+    while (segment_reader_next(&reader, &row, report)) {
         if (mark_is_named(&row, "head"))
-            error = list_take_head(lister, &row);
+            list_take_head(lister, &row);
         else if (mark_is_named(&row, "frame") || mark_is_named(&row, "tick"))
             list_take_mark(lister, &row, segments->list[i].size, &counted);
+        else if (mark_is_named(&row, "end"))
+            lister->stopped = !mark_is_true(&row, "continues");
     }
-    segment_reader_close(&reader, !error, report);
-    return error;
+    segment_reader_close(&reader, true, report);
+    return 0;
 }
 
 int recording_list(const char *directory, void (*fn)(const struct recording_part *part, void *arg),

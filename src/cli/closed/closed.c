@@ -5,6 +5,8 @@
 #include "cli/command.h"
 #include "cli/personality.h"
 #include "cli/stream.h"
+#include "cli/terminal/terminal.h"
+#include "cli/top/top.h"
 #include "cli/which.h"
 
 struct closed_command {
@@ -27,6 +29,7 @@ static const struct option options_table[] = {
     OPTION('6', "ipv6", WHICH, "IPv6 only", SETS(which.inet6)),
     LONG(THIS_ROW, "interface", WHICH, "sockets that get packets from IF", TAKES("IF,..."),
          OF(CHOICES_INTERFACES), COMPARES("interfaces"), .newer = true),
+    INTERVAL_OPTION(SHOW),
     FOR_OPTION(SHOW, "how long to watch: 60, 5m (default: until ctrl-C)", SETS(milliseconds),
                .value = "connections are only seen while fastnet watches"),
     HABIT_OPTIONS(SHOW, "processes are always shown", .newer = false),
@@ -46,6 +49,7 @@ static const struct example examples[] = {
     {"--where 'bytes_sent > 1000000'", "connections with > 1 MB sent"},
     {"--for 60 --count-by process --sum bytes_sent", "bytes per process"},
     {"--count-by ended,ended_by,process", "how connections end"},
+    {"-c --count-by process", "each second: whose connections"},
     {"--limit 100 --ndjson", "the next 100, for programs"},
     {NULL, NULL},
 };
@@ -157,6 +161,33 @@ static int closed_list(struct closed_command *command)
     return status;
 }
 
+/* True if groups are listed again and again: with -c, or on a terminal, where they stay in place. */
+static bool closed_lists_groups(const struct common *common)
+{
+    return common_counts(common) && !common_is_saved(common) && !common->explain &&
+           (common->interval_ms ||
+            (common->format == FORMAT_PLAIN && !common->quiet && terminal_is_there()));
+}
+
+/* With -c, a listing has the connections that ended since the listing before; without it, all that
+ * have ended so far. */
+static int closed_list_groups(const struct closed_command *command)
+{
+    const unsigned interval = command->common.interval_ms;
+    struct top top = {.common = command->common,
+                      .for_ms = command->milliseconds,
+                      .interval_ms = interval ? interval : 1000,
+                      .which = command->which,
+                      .no_bytes = true,
+                      .screen = command->common.format == FORMAT_PLAIN && terminal_is_there(),
+                      .budget.share = TOP_BUDGET,
+                      .ends = true,
+                      .keeps = !interval,
+                      .unconnected = command->all};
+
+    return top_list_groups(&top);
+}
+
 int closed_run(int argc, char *const argv[])
 {
     struct closed_command command = {.milliseconds = 0};
@@ -166,6 +197,10 @@ int closed_run(int argc, char *const argv[])
         return status;
     if (common_is_saved(&command.common) && command.milliseconds)
         return common_misuse(&command.common, "--for: saved rows do not change");
+    if (command.common.interval_ms && !common_counts(&command.common))
+        return common_misuse(&command.common, "-c: needs --count-by, because each connection is "
+                                              "listed as it ends");
     closed_choose(&command);
-    return closed_list(&command);
+    return closed_lists_groups(&command.common) ? closed_list_groups(&command)
+                                                : closed_list(&command);
 }

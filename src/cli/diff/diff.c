@@ -30,7 +30,6 @@ struct diff_command {
     struct now_listing now;
     struct saved_source *differences;
     uint64_t listed; /* differences that the filters want */
-    bool complete;   /* the run was made, and nothing but differences can be missing */
 };
 
 enum { SHOW, OTHER };
@@ -61,7 +60,6 @@ static const struct refused refused[] = {
     {"backend", "auto", "the listing is repeated as it was made"},
     {"exact", NULL, "the listing is repeated as it was made"},
     {"wait wait-gone", NULL, "the listing is repeated as it was made"},
-    {"quiet", NULL, "the exit status says whether something differs"},
     {"explain", NULL, "rows that were saved are compared"},
     {NULL, NULL, NULL},
 };
@@ -156,6 +154,17 @@ static int diff_open_now(struct diff_command *command)
     return diff_open(command, NOW, "-", command->sources[OLD]->kind);
 }
 
+/* Says that the listing of another machine is compared with this machine. */
+static void diff_note_hosts(const struct diff_command *command)
+{
+    const struct saved_head *old = command->sources[OLD]->head, *now = command->sources[NOW]->head;
+
+    if (command->count < LISTINGS && old && now && *old->host && strcmp(old->host, now->host) != 0)
+        fprintf(stderr, "%s: %s was listed on %s, but now is listed on %s\n",
+                command->common.program, TYPED(command->files[OLD]), TYPED_SHORT(old->host),
+                TYPED_SHORT(now->host));
+}
+
 static int diff_open_both(struct diff_command *command)
 {
     const struct common *common = &command->common;
@@ -168,6 +177,7 @@ static int diff_open_both(struct diff_command *command)
                  : diff_open_now(command);
     if (status)
         return status;
+    diff_note_hosts(command);
     if (command->sources[OLD]->kind != command->sources[NOW]->kind)
         return common_misuse_bare(common, "%s has %s, but %s has %s", TYPED(command->files[OLD]),
                                   command->sources[OLD]->kind->name,
@@ -213,33 +223,35 @@ static void diff_after_run(const void *arg, struct report *report)
     const struct difference_summary *summary = differences_summary(command->differences);
 
     command->listed = report->listed + report->unshown;
-    command->complete = !report->partial;
     if (summary->refused) {
-        report_note(report, "cannot compare: %s", summary->refused);
+        report_loss(report, "cannot compare: %s", summary->refused);
         return;
     }
+    report->partial |= !command->listed && (summary->incomplete[OLD] || summary->incomplete[NOW]);
     for (size_t i = 0; i < LISTINGS; i++)
         if (summary->unknown[i])
             report_note(report, "%" PRIu64 " row%s %s", summary->unknown[i],
                         summary->unknown[i] == 1 ? "" : "s", lacking[i]);
 }
 
-/* The default columns: for people the columns that the kind names, for programs all that were
- * saved. */
+/* The default columns: for people the columns that the old listing names (--columns) or else the
+ * kind, for programs all that were saved. */
 static const char *diff_columns(const struct diff_command *command, char columns[COLUMNS_MAX])
 {
     struct saved_source *source = command->differences;
     const struct kind *kind = source->kind;
     const bool plain = command->common.format == FORMAT_PLAIN;
     const char *shown = kind->matching ? kind->matching->shown : NULL;
+    const bool chosen = command->questions[OLD].has_columns;
     const struct field *field;
 
-    if (plain && shown)
+    if (plain && shown && !chosen)
         return shown;
     *columns = '\0';
     for (size_t i = 0; (field = field_at(kind, i)); i++)
-        if (plain ? field->key || field->coloured
-                  : field->type != VALUE_VIEW && source->has(source, field->name))
+        if (plain && !chosen
+                ? field->key || field->coloured
+                : (plain || field->type != VALUE_VIEW) && source->has(source, field->name))
             message_append(columns, COLUMNS_MAX, " %s", field->name);
     return columns;
 }
@@ -260,6 +272,7 @@ static int diff_list(struct diff_command *command)
         .shorten = "what owners summary subject",
         .whole = "local remote",
         .silent = true,
+        .own_status = true,
         .listing = {.tables = &tables, .table_count = 1, .saved = source},
         .after_each_run = diff_after_run,
         .arg = command,
@@ -280,10 +293,7 @@ static int diff_status(const struct diff_command *command, int status, int child
         return STATUS_REFUSED;
     if (command->listed)
         return STATUS_DIFFERS;
-    return status || child < 0 || !command->complete || summary->incomplete[OLD] ||
-                   summary->incomplete[NOW]
-               ? STATUS_UNKNOWN
-               : STATUS_OK;
+    return status || child < 0 ? STATUS_UNKNOWN : STATUS_OK;
 }
 
 static int diff_compare(struct diff_command *command)

@@ -93,7 +93,10 @@ static int question_take(const struct option *option, const char *argument, void
     snprintf(typed, sizeof typed, "%s%s", option->name ? "--" : "-", name);
     if (text_among(dropped, name))
         return 0;
+    if (text_among("at record", name)) /* another moment of the same rows */
+        return question_refuse(question, "it shows a moment of a recording");
     question->is_limited |= strcmp(name, "limit") == 0;
+    question->has_columns |= strcmp(name, "columns") == 0 && *value != '+' && *value != '-';
     const bool shows = text_among(SHOWS_OF_ALL, name) || text_among(question->lister->shows, name);
     const bool is_path = strchr(value, '/') && (text_among("netns net", name));
     const bool rows = filters_are(option, argument) || text_among(ROWS_OF_ALL, name) ||

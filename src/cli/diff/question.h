@@ -26,8 +26,9 @@ struct question {
     char *words[QUESTION_WORDS_MAX]; /* to run again, without options for output */
     bool shows[QUESTION_WORDS_MAX];  /* the word does not choose rows */
     size_t count;
-    bool is_limited; /* it shows only some of its rows (--limit) */
-    bool is_refused; /* must not be run again: `message` says why */
+    bool has_columns; /* --columns names all columns to show */
+    bool is_limited;  /* it shows only some of its rows (--limit) */
+    bool is_refused;  /* must not be run again: `message` says why */
     char message[QUESTION_MESSAGE];
     char bytes[QUESTION_BYTES];
     size_t used;

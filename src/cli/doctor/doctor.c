@@ -388,7 +388,8 @@ static int list_exposed(const struct doctor_command *command)
         .columns = {"protocol local_address local_port reachable",
                     plain ? "process pid user unit"
                           : "interface process pid user uid cgroup unit container pod"},
-        .table = {"process pid user unit"},
+        /* views of saved rows are made of these columns */
+        .table = {"process pid user unit family state remote_address remote_port owners"},
         .drop = "unit pid",
         .shorten = "unit process user",
         .whole = "local_address",

@@ -77,7 +77,8 @@ struct recorder {
     uint64_t realtime;
     uint64_t segment_ends, tidy_at; /* CLOCK_MONOTONIC, ns */
     uint64_t segment_bytes;
-    bool first; /* before the first frame */
+    bool first;    /* before the first frame */
+    bool set_back; /* the clock was set back */
     int error;
 };
 
@@ -97,10 +98,12 @@ static uint32_t recorder_hash(const struct recorder *recorder, const struct reco
 }
 
 /* Reads both clocks. If another program runs between the two calls, the times of all rows would be
- * wrong by this pause: then reads the clocks again, a few times at most. */
+ * wrong by this pause: then reads the clocks again, a few times at most. If the clock was set back,
+ * the former time goes on until the segment ends, because times of a segment only grow. */
 static void recorder_read_clocks(struct recorder *recorder)
 {
     enum { TRIES = 10 };
+    const uint64_t before = recorder->realtime, then = recorder->monotonic;
     uint64_t elapsed = UINT64_MAX;
 
     for (int i = 0; i < TRIES && elapsed > CLOCK_MILLISECOND; i++) {
@@ -108,6 +111,9 @@ static void recorder_read_clocks(struct recorder *recorder)
         recorder->realtime = clock_nanoseconds(CLOCK_REALTIME);
         elapsed = clock_nanoseconds(CLOCK_MONOTONIC) - recorder->monotonic;
     }
+    recorder->set_back |= recorder->realtime < before;
+    if (recorder->set_back)
+        recorder->realtime = before + recorder->monotonic - then;
 }
 
 /* The time of day at a moment of CLOCK_MONOTONIC. */
@@ -422,7 +428,7 @@ static bool recorder_wants_segment(const struct recorder *recorder)
            recorder->now->segment.size >= recorder->segment_bytes;
 }
 
-/* Takes a sample, and writes it. last: the recording ends. */
+/* Takes a sample, and writes it. last: no segment follows, or a segment with another clock. */
 static int recorder_tick(struct recorder *recorder, bool last)
 {
     int error;
@@ -485,6 +491,19 @@ static int recorder_wait(struct recorder *recorder, uint64_t until)
     return error < 0 ? error : 0;
 }
 
+/* Begins a segment with the clock as it is now, after the segment before has ended. It leaves out a
+ * number, because the times of both segments may overlap. */
+static int recorder_begin_again(struct recorder *recorder)
+{
+    output_close(recorder->now);
+    recorder->now = NULL;
+    recorder->command->segments.last++;
+    recorder->realtime = 0;
+    recorder->set_back = false;
+    recorder->first = true;
+    return recorder_tick(recorder, false);
+}
+
 static void recorder_print_report(struct recorder *recorder)
 {
     struct record_segments *segments = &recorder->command->segments;
@@ -514,7 +533,11 @@ static int recorder_loop(struct recorder *recorder)
         while (next <= now) /* the machine slept, or a sample took longer */
             next += interval;
         stopped = recorder_wait(recorder, next);
-        error = stopped < 0 ? stopped : recorder_tick(recorder, stopped);
+        recorder_read_clocks(recorder);
+        const bool set_back = recorder->set_back && !stopped;
+        error = stopped < 0 ? stopped : recorder_tick(recorder, stopped || set_back);
+        if (!error && set_back)
+            error = recorder_begin_again(recorder);
     }
     return error;
 }

@@ -140,17 +140,38 @@ static int listing_screen_list(struct listing_screen *screen)
 static int listing_screen_sample(struct screen_state *state, bool all)
 {
     struct listing_screen *screen = listing_screen_of(state);
+    struct repeated_listing *repeated = screen->repeated;
 
-    (void)all;
-    return clock_nanoseconds(CLOCK_MONOTONIC) < screen->not_before ? 0
-                                                                   : listing_screen_list(screen);
+    if (clock_nanoseconds(CLOCK_MONOTONIC) < screen->not_before ||
+        (!all && repeated->is_due && !repeated->is_due(repeated)))
+        return 0;
+    return listing_screen_list(screen);
+}
+
+static size_t listing_screen_descriptors(const struct screen_state *state, int *fds, size_t most)
+{
+    return live_descriptors(*listing_screen_of(state)->repeated->live, fds, most);
+}
+
+static int listing_screen_read_events(struct screen_state *state)
+{
+    struct repeated_listing *repeated = listing_screen_of(state)->repeated;
+
+    return repeated->read_events(repeated, &state->report);
+}
+
+/* True if the next listing cannot be made at once, because it shows what happened in the time since
+ * the last listing. */
+static bool listing_screen_waits(const struct screen_state *state)
+{
+    return state->command->listing.maker || state->command->common->delta ||
+           listing_screen_of(state)->repeated->live;
 }
 
 /* Makes the first listing. A maker may take some time to begin, so a message is drawn before. */
 static int listing_screen_begin(struct screen_state *state)
 {
     struct listing_screen *screen = listing_screen_of(state);
-    const struct common *common = state->command->common;
     int error = 0;
 
     clock_catch_interrupt();
@@ -161,7 +182,7 @@ static int listing_screen_begin(struct screen_state *state)
     }
     if (!error)
         error = listing_screen_list(screen);
-    if (common->delta)
+    if (state->command->common->delta || screen->repeated->live)
         screen_hint(state, "rates begin with the next listing");
     return error;
 }
@@ -175,7 +196,7 @@ static int listing_screen_again(struct screen_state *state)
 
     if (state->view->order.field && !listing_counts(&command->listing) && columns_used(command))
         *state->command->listing.sort = state->view->order;
-    if (!state->command->listing.maker && !state->command->common->delta)
+    if (!listing_screen_waits(state))
         return listing_screen_list(listing_screen_of(state));
     listing_screen_of(state)->awaited = true;
     return 0;
@@ -230,10 +251,10 @@ static int listing_screen_show(struct screen_state *state)
 {
     struct listing_screen *screen = listing_screen_of(state);
     const struct live_view *view = state->view;
-    const bool waits = state->command->listing.maker || state->command->common->delta;
     int error = 0;
 
-    if (screen->width && screen->width != state->width && !waits && !state->paused)
+    if (screen->width && screen->width != state->width && !listing_screen_waits(state) &&
+        !state->paused)
         error = listing_screen_list(screen); /* the table must fit the new width */
     state->listed = screen->line_count;
     for (size_t i = view->first; i < screen->line_count && i - view->first < view->count; i++)
@@ -245,12 +266,13 @@ static int listing_screen_show(struct screen_state *state)
 /* --- The end ---------------------------------------------------------------------------------- */
 
 /* Prints the last listing and its report. If ctrl-C ended the screen, a maker first lists what it
- * has counted so far. */
+ * has counted so far, as each end does with repeated_listing.last_run. */
 static void listing_screen_leave(struct screen_state *state)
 {
     struct listing_screen *screen = listing_screen_of(state);
 
-    if (clock_interrupted() && state->command->listing.maker && !state->quits)
+    if ((clock_interrupted() && state->command->listing.maker && !state->quits) ||
+        screen->repeated->last_run)
         (void)listing_screen_list(screen);
     writer_put(screen->writer, screen->text ? screen->text : "", screen->size);
     (void)writer_flush(screen->writer);
@@ -290,6 +312,7 @@ int listing_screen_run(struct repeated_listing *repeated, struct writer *writer)
         screen->state.command = command;
         screen->state.view = &screen->view;
         screen->state.interval_ms = &screen->interval_ms;
+        screen->state.for_ms = repeated->for_ms;
         screen->view.order = command->listing.sort[0];
         screen->repeated = repeated;
         screen->writer = writer;
@@ -297,6 +320,10 @@ int listing_screen_run(struct repeated_listing *repeated, struct writer *writer)
         screen->pace.strict = common->strict_interval;
         screen->output = output;
         screen->report = report;
+        if (repeated->live) {
+            screen->ops.descriptors = listing_screen_descriptors;
+            screen->ops.read_events = listing_screen_read_events;
+        }
         if (!columns_used(command))
             screen->ops.bottom = "? help  / filter  space pause  q quit";
         status = screen_run(&screen->state, &options, NULL);
@@ -311,7 +338,7 @@ int listing_screen_run(struct repeated_listing *repeated, struct writer *writer)
         munmap(report, sizeof *report);
     if (output >= 0)
         close(output);
-    if (clock_interrupted() && !command->listing.maker)
+    if (clock_interrupted() && !command->listing.maker && !repeated->last_run)
         raise(SIGINT);
     return status;
 }

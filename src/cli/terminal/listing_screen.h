@@ -12,6 +12,14 @@ struct repeated_listing {
      * would be printed on stderr; another process can fill it. *last: another run would be useless.
      * Returns the exit status. */
     int (*run)(struct repeated_listing *repeated, int output, struct report *report, bool *last);
+    /* For rows that change between two runs (live.h); NULL otherwise. Its events are read between
+     * two runs: the functions are those of struct screen_ops. is_due(): whether the next run may
+     * begin, so that runs use at most the CPU time that the user allows. */
+    struct live *const *live;
+    int (*read_events)(struct repeated_listing *repeated, struct report *report);
+    bool (*is_due)(struct repeated_listing *repeated);
+    bool last_run;   /* run once more when the screen ends */
+    unsigned for_ms; /* as in struct screen_state */
 };
 
 /* True if -c shows a screen: a listing of fastnet's own, for people, on a terminal. */

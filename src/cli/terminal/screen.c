@@ -13,20 +13,14 @@
 
 const char *screen_amount(char room[SCREEN_AMOUNT], double amount)
 {
-    const struct value value = {.type = VALUE_NUMBER, .number = (uint64_t)amount};
-
-    *value_write_human(room, &value, UNIT_BYTES) = '\0';
-    return room;
+    return human_number(room, (uint64_t)amount, UNIT_BYTES);
 }
 
 const char *screen_rate_cell(const struct screen_state *state, char room[SCREEN_AMOUNT],
                              double bytes)
 {
-    const struct value value = {.type = VALUE_NUMBER, .number = (uint64_t)bytes};
-
-    *value_write_human(room, &value, state->bits ? UNIT_BITS_PER_SECOND : UNIT_BYTES_PER_SECOND) =
-        '\0';
-    return room;
+    return human_number(room, (uint64_t)bytes,
+                        state->bits ? UNIT_BITS_PER_SECOND : UNIT_BYTES_PER_SECOND);
 }
 
 const char *screen_rate(const struct screen_state *state, char room[SCREEN_AMOUNT], double bytes)

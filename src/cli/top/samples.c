@@ -8,7 +8,7 @@
 
 static void add_rate(struct top *top, const struct field *field)
 {
-    struct listing *listing = &top->command->listing;
+    struct listing *listing = top->listing;
     const struct field *counter = field && field->rate ? field->of : field;
 
     if (!counter || !counter->counter || field->pair || listing->rate_count == COUNT(top->rates))
@@ -35,7 +35,8 @@ static void add_rates_of(struct top *top, const struct predicate *where)
 void top_choose(struct top *top)
 {
     const struct listing_command *command = top->command;
-    struct listing *listing = &top->command->listing;
+    const struct listing *counted = &command->listing;
+    struct listing *listing = top->listing;
 
     listing->rates = top->rates;
     listing->rate_count = 0;
@@ -44,6 +45,12 @@ void top_choose(struct top *top)
     for (size_t i = 0; i < command->shown_count; i++)
         if (command->shown[i]->rate)
             add_rate(top, command->shown[i]);
+    for (size_t i = 0; i < counted->sum_count; i++)
+        if (counted->sum[i]->rate)
+            add_rate(top, counted->sum[i]);
+    for (size_t i = 0; i < counted->aggregate_count; i++)
+        if (counted->aggregates[i].field->rate)
+            add_rate(top, counted->aggregates[i].field);
     if (top->view.order.field && top->view.order.field->rate)
         add_rate(top, top->view.order.field);
     add_rates_of(top, listing->where);
@@ -53,10 +60,11 @@ void top_choose(struct top *top)
 
 /* --- Budget ----------------------------------------------------------------------------------- */
 
-static bool may_sample_all(struct budget *budget, unsigned interval_ms)
+bool top_may_sample(struct top *top)
 {
+    struct budget *budget = &top->budget;
     const struct pace_time now = pace_now();
-    const double most = budget->share * interval_ms * (double)CLOCK_MILLISECOND;
+    const double most = budget->share * top->interval_ms * (double)CLOCK_MILLISECOND;
 
     budget->credit += budget->share * (double)(now.clock - budget->last.clock) -
                       (double)(now.processor - budget->last.processor);
@@ -73,10 +81,10 @@ int top_sample(struct top *top, bool all, struct report *report)
     if (ends < 0)
         return ends;
     top->budget.since_all++;
-    if (!may_sample_all(&top->budget, top->interval_ms) && !all && !ends) {
+    if (!(all || top_may_sample(top)) && !ends) {
         if (top->budget.every <= top->budget.since_all)
             top->budget.every = top->budget.since_all + 1;
-        return live_refresh(top->live, report);
+        return top->grouped ? 0 : live_refresh(top->live, report);
     }
     top->budget.every = top->budget.since_all;
     top->budget.since_all = 0;
@@ -94,12 +102,14 @@ int top_begin(struct top *top, struct sink *stream, struct report *report)
     int error;
 
     if (!top->budget.every)
-        counts_begin(&top->command->listing, top->counted, report);
+        counts_begin(top->listing, top->counted, report);
     top_choose(top);
-    top->live = live_create(top->engine, &top->command->listing, &socket_tracker, stream,
-                            stream_kinds(top->tables, top->command->listing.table_count), &error);
+    top->live = live_create(top->engine, top->listing, &socket_tracker, stream,
+                            stream_kinds(top->tables, top->listing->table_count), &error);
     if (!top->live)
         return error;
+    if (top->grouped)
+        live_stream_all(top->live);
     top->view.interval = top->interval_ms * CLOCK_MILLISECOND;
     live_set_view(top->live, &top->view);
     error = top_sample(top, true, report);

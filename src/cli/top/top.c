@@ -14,12 +14,13 @@
 #include "cli/personality.h"
 #include "cli/saved.h"
 #include "cli/terminal/terminal.h"
+#include "cli/top/counted.h"
 #include "fastnet/array.h"
 #include "fastnet/byte_counts.h"
 #include "fastnet/clock.h"
 #include "fastnet/rights.h"
 
-enum { OPTION_BUDGET = 256, BUDGET_PERCENT = 5 };
+enum { OPTION_BUDGET = 256 };
 
 enum { WHICH, SHOW, OTHER };
 static const char *const groups[] = {"Which sockets", "How they are shown", "About fastnet"};
@@ -61,6 +62,7 @@ static const struct example examples[] = {
     {"--all-netns", "in all network namespaces"},
     {"--ndjson --for 60", "1 minute of events, as JSON"},
     {"--where 'event = closed'", "sockets that end, with totals"},
+    {"--count-by process", "who opens most connections"},
     {NULL, NULL},
 };
 
@@ -71,12 +73,9 @@ static const struct refused refused[] = {
     {"wait wait-gone", NULL, "top never ends by itself (try fastnet s --wait)"},
     {"save", "-", "events never end, so the file would never be complete (try --save=- >FILE)"},
     {"output", NULL, "events never end, so the file would never be replaced (try >FILE)"},
-    {"prometheus openmetrics", NULL,
+    {"prometheus", NULL,
      "metrics need a listing that ends (try fastnet netstat -t --count-by=state)"},
     {"quiet", NULL, "top never ends by itself (try fastnet s --quiet)"},
-    {"count-by sum percent avg min max median quantile unknown", NULL,
-     "top does not count rows: its key g groups them, and fastnet s -c --count-by=owners counts "
-     "them"},
     {NULL, NULL, NULL},
 };
 
@@ -143,9 +142,10 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
     const uint64_t interval = top->interval_ms * CLOCK_MILLISECOND;
     const uint64_t began = clock_nanoseconds(CLOCK_MONOTONIC);
     const uint64_t end = top->for_ms ? began + top->for_ms * CLOCK_MILLISECOND : UINT64_MAX;
-    const struct listing *listing = &top->command->listing;
+    const struct listing *listing = top->listing;
     uint64_t next = began + interval;
-    int error = top_begin(top, sink, report), lost = 0;
+    int error = top->grouped ? counted_begin(top->grouped, report) : top_begin(top, sink, report);
+    int lost = 0;
 
     while (error >= 0 && !(listing->most && live_reported(top->live) == listing->most)) {
         const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
@@ -161,11 +161,15 @@ static int stream_events(struct top *top, struct sink *sink, struct report *repo
             continue;
         }
         error = top_sample(top, lost, report);
+        if (error >= 0 && top->grouped && !top->budget.since_all)
+            error = counted_list(top->grouped, sink, report);
         lost = 0;
         for (next += interval; next <= now;) /* the machine slept, or a sample took longer */
             next += interval;
     }
-    return error;
+    if (error >= 0 && top->ends) /* the connections that ended since the last listing */
+        error = top_sample(top, true, report);
+    return error >= 0 && top->ends ? counted_list(top->grouped, sink, report) : error;
 }
 
 static int top_stream(struct top *top, struct sink *sink)
@@ -175,9 +179,11 @@ static int top_stream(struct top *top, struct sink *sink)
 
     if (top->common.save)
         saved_put_head(top->command, sink->writer);
-    sink_begin(sink);
+    if (!top->grouped) /* else each listing begins and ends */
+        sink_begin(sink);
     error = stream_events(top, sink, &report);
-    sink_end(sink);
+    if (!top->grouped)
+        sink_end(sink);
     if (error < 0 && !sink->writer->error)
         report_loss(&report, "%s", strerror(-error));
     if (top->common.save)
@@ -191,6 +197,16 @@ static int top_stream(struct top *top, struct sink *sink)
 
 /* --- The listing ------------------------------------------------------------------------------ */
 
+/* Rows are ranked by the live store, and not sorted by the engine. */
+static void top_order(struct top *top)
+{
+    top->view.order = top->listing->sort[0];
+    if (!top->view.order.field)
+        top->view.order.descending = true;
+    top->listing->sort[0].field = NULL;
+    top->view.idle = top->idle;
+}
+
 static int top_endless(struct listing_command *command, struct engine *engine, struct sink *sink)
 {
     struct top *top = (struct top *)(uintptr_t)command->arg;
@@ -203,20 +219,24 @@ static int top_endless(struct listing_command *command, struct engine *engine, s
     listing->limit = 0;
     top->command = command;
     top->engine = engine;
-    top->view.order = listing->sort[0];
-    if (!top->view.order.field)
-        top->view.order.descending = true;
-    listing->sort[0].field = NULL;
-    top->view.idle = top->idle;
-    status = !top->screen          ? top_stream(top, sink)
-             : terminal_is_plain() ? top_tables(top, sink->writer)
-                                   : top_screen(top, sink->writer);
+    top->listing = listing;
+    if (common_counts(&top->common)) {
+        status = counted_create(top) < 0 ? no_memory_status(top->common.program)
+                 : top->screen           ? counted_screen(top->grouped, sink->writer)
+                                         : top_stream(top, sink);
+        counted_destroy(top->grouped);
+    } else {
+        top_order(top);
+        status = !top->screen          ? top_stream(top, sink)
+                 : terminal_is_plain() ? top_tables(top, sink->writer)
+                                       : top_screen(top, sink->writer);
+    }
     live_destroy(top->live);
     stream_finish(&top->stream);
     return status;
 }
 
-static int top_run_screen(struct top *top)
+int top_list(struct top *top)
 {
     struct rates *rates = malloc(sizeof *rates);
     struct byte_counts *counts = top->no_bytes ? NULL : byte_counts_create();
@@ -245,6 +265,8 @@ static int top_run_screen(struct top *top)
         .shorten = top->screen ? NULL : "whose unit",
         .whole = top->screen ? NULL : "local remote",
         .without = NEED_NAMES,
+        .titles = "opened=OPENED/s failed=FAILED/s closed=CLOSED/s bytes_sent_per_second=TX/s "
+                  "bytes_received_per_second=RX/s",
         .listing = {.tables = top->tables, .byte_counts = counts},
         .rights = top->screen ? 1u << RIGHT_OWNERS | 1u << RIGHT_BPF : 0,
         .run_endless = top_endless,
@@ -258,6 +280,11 @@ static int top_run_screen(struct top *top)
         rates_add(rates, &kind_socket);
         command.kind = &rates->kind;
         command.listing.table_count = which_tables(&top->which, top->tables);
+        if (common_counts(&top->common) && !common_is_saved(&top->common)) {
+            command.listing.turnover = true;
+            command.listing.needs.fields = SOCKET_ORIGIN | SOCKET_AGE;
+            command.listing.needs.lookups = NEED_CONNECTS;
+        }
         status = command_run(&command);
     }
     byte_counts_destroy(counts);
@@ -265,27 +292,49 @@ static int top_run_screen(struct top *top)
     return status;
 }
 
+int top_list_groups(struct top *top)
+{
+    struct common *common = &top->common;
+
+    if (common->save)
+        return common_misuse_bare(common, "--save: groups that are counted again and again cannot "
+                                          "be saved (try --ndjson >FILE)");
+    if (!common->sum && !top->ends)
+        common->sum = "bytes_sent_per_second,bytes_received_per_second";
+    common->interval_ms = top->interval_ms; /* rows have the time and number of their listing */
+    common->human |= common->format == FORMAT_PLAIN && common_width(common);
+    return top_list(top);
+}
+
 int top_run(int argc, char *const argv[])
 {
-    struct top top = {.budget.share = BUDGET_PERCENT / 100.0};
-    const int status = common_parse(&top.common, &top_grammar, argc, argv, top_take_option, &top);
+    struct top top = {.budget.share = TOP_BUDGET};
+    struct common *common = &top.common;
+    const int status = common_parse(common, &top_grammar, argc, argv, top_take_option, &top);
 
     if (status != PARSED)
         return status;
-    top.interval_ms = top.common.interval_ms ? top.common.interval_ms : 1000;
-    top.common.interval_ms = 0;
-    if (common_is_saved(&top.common) && top.for_ms)
-        return common_misuse(&top.common, "--for: saved rows do not change");
-    if (!top.common.sort && (top.common.at || top.common.between))
-        top.common.sort = "-bytes_sent,-bytes_received";
-    if (common_is_saved(&top.common)) /* the rows of a file are listed once */
-        return top_run_screen(&top);
-    top.screen = top.common.format == FORMAT_PLAIN && (terminal_is_there() || terminal_is_plain());
-    if (top.common.format == FORMAT_PLAIN && !top.screen && !top.common.explain &&
-        !(top.common.columns && strcmp(top.common.columns, "help") == 0))
-        top.common.format = FORMAT_NDJSON;
-    if (top.common.sort && !top.screen)
-        return common_misuse(&top.common,
+    const bool is_saved = common_is_saved(common), counts = common_counts(common);
+    top.interval_ms = common->interval_ms ? common->interval_ms : 1000;
+    common->interval_ms = 0;
+    if (is_saved && top.for_ms)
+        return common_misuse(common, "--for: saved rows do not change");
+    if (!counts && common->format == FORMAT_OPENMETRICS)
+        return common_misuse(common, "--openmetrics: needs --count-by, because events are no "
+                                     "metrics");
+    if (!common->sort && !counts && (common->at || common->between))
+        common->sort = "-bytes_sent,-bytes_received";
+    if (is_saved) /* the rows of a file are listed once */
+        return top_list(&top);
+    const bool is_plain = common->format == FORMAT_PLAIN;
+    top.screen = is_plain && (terminal_is_there() || (terminal_is_plain() && !counts));
+    if (is_plain && !top.screen && !terminal_is_plain() && !common->explain &&
+        !(common->columns && strcmp(common->columns, "help") == 0))
+        common->format = FORMAT_NDJSON;
+    if (counts)
+        return top_list_groups(&top);
+    if (common->sort && !top.screen)
+        return common_misuse(common,
                              "--sort: events cannot be sorted, they are printed as they happen");
-    return top_run_screen(&top);
+    return top_list(&top);
 }

@@ -92,6 +92,7 @@ static const struct unit_words {
     [UNIT_SECONDS] = {"seconds", "seconds"},
     [UNIT_PERCENT] = {"percent", "ratio"},
     [UNIT_BYTES_PER_SECOND] = {"bytes_per_second", "bytes_per_second"},
+    [UNIT_PER_SECOND] = {"", "per_second"},
 };
 
 static struct unit_words prometheus_unit_of(const struct field *field)

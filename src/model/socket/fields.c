@@ -88,6 +88,12 @@ static struct value listed(const struct cell *cell)
 
 static WORDS(event_name, "", "opened", "changed", "closed", "lost");
 
+static struct value turnover(const struct cell *cell)
+{
+    (void)cell;
+    return unknown;
+}
+
 /* --- Its ends --------------------------------------------------------------------------------- */
 
 /* A unix socket has no port. A raw socket has no remote port, even if connect(2) got one. */
@@ -357,6 +363,11 @@ struct memory {
 #define XDP_COUNTER(id, of_part, ...)                                                              \
     INFO(id, socket.stats, struct kernel_xdp_stats, of_part, SOCKET_XDP_STATS, __VA_ARGS__,        \
          .counter = true)
+
+/* A column that only groups have. */
+#define TURNOVER(id, ...)                                                                          \
+    FIELD(id, VALUE_DECIMAL, turnover, 0, __VA_ARGS__, .unit = UNIT_PER_SECOND, .gauge = true,     \
+          .turnover = true)
 
 /* --- The table -------------------------------------------------------------------------------- */
 
@@ -820,6 +831,9 @@ static const struct field fields[] = {
              "for a listener: whether rules of nftables let packets of other machines pass: no, "
              "maybe, yes or unknown",
              .word = reach_name, .optional = SOCKET_V6ONLY, .lookups = NEED_FIREWALL),
+    TURNOVER(opened, "connections that began per second"),
+    TURNOVER(failed, "connections that ended per second before they were established"),
+    TURNOVER(closed, "connections that ended per second; failed connections are part of them"),
 };
 
 static const char *const views[][2] = {
@@ -920,7 +934,7 @@ static const struct matching matching = {
     .holder = "pid",
     .is_client = is_client,
     .client = "process",
-    .shown = "proto local remote state owners pid",
+    .shown = "proto local remote state reachable owners pid",
 };
 
 static const struct field both_ways[] = {MOVED(bytes_sent, ""), MOVED(bytes_received, "")};
