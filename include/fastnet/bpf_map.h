@@ -23,6 +23,10 @@ void *bpf_map_memory(int map, size_t offset, size_t size);
  * bpf_map_create(). */
 int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most, const char *name);
 
+/* Creates a ring buffer of `size` bytes, a power of 2 and a multiple of the page size (Linux 5.8).
+ * name, rights and result: as bpf_map_create(). */
+int bpf_map_create_ring(uint32_t size, const char *name);
+
 /* Waits until all BPF programs that run now have ended. The kernel does so when a map inside
  * another map is replaced (maybe_wait_bpf_programs() of kernel/bpf/syscall.c). Returns 0 or -errno.
  * Needs the rights of bpf_map_create(). */

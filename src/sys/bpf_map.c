@@ -50,6 +50,16 @@ int bpf_map_create_recent(uint32_t key_size, uint32_t value_size, uint32_t most,
     return bpf_map_new(&attributes, name);
 }
 
+int bpf_map_create_ring(uint32_t size, const char *name)
+{
+    union bpf_attr attributes;
+
+    memset(&attributes, 0, sizeof attributes);
+    attributes.map_type = BPF_MAP_TYPE_RINGBUF;
+    attributes.max_entries = size;
+    return bpf_map_new(&attributes, name);
+}
+
 /* Tries the call without a right first, because raising the right takes twice the time of the call.
  * Since Linux 5.19 a process that has the descriptor needs no right. */
 static int call(int command, union bpf_attr *attributes)
