@@ -390,7 +390,7 @@ format: ## lay out the C files as .clang-format says
 bin := $(DESTDIR)$(BINDIR)
 man := $(DESTDIR)$(MANDIR)
 unit := $(DESTDIR)$(UNITDIR)/fastnet-record.service
-PERSONALITIES = netstat arp neigh conntrack ss sockets doctor why diff drops closed top traffic record
+PERSONALITIES = netstat arp neigh conntrack ss sockets doctor why diff drops closed trace top traffic record
 
 # Completions of $name: where each shell looks for them, and whether those that are there are ours.
 each_completion = for shell in bash zsh fish; do case $$shell in \

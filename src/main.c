@@ -40,6 +40,7 @@ static const struct personality {
     {"diff", diff_run, &diff_grammar, SOCKET_RIGHTS | 1u << RIGHT_PACKETS},
     {"drops", drops_run, &drops_grammar, LISTING_RIGHTS},
     {"closed", closed_run, &closed_grammar, LISTING_RIGHTS},
+    {"trace", trace_run, &trace_grammar, LISTING_RIGHTS},
     {"top", top_run, &top_grammar, LISTING_RIGHTS},
     {"traffic", traffic_run, &traffic_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
     {"record", record_run, &record_grammar, LISTING_RIGHTS | 1u << RIGHT_PACKETS},
@@ -47,9 +48,10 @@ static const struct personality {
 
 /* The words that may be the first argument of fastnet. */
 static const struct grammar *const words[] = {
-    &sockets_grammar,   &doctor_grammar,  &why_grammar,  &top_grammar,    &traffic_grammar,
-    &closed_grammar,    &drops_grammar,   &diff_grammar, &record_grammar, &neigh_grammar,
-    &conntrack_grammar, &netstat_grammar, &ss_grammar,   &arp_grammar,    NULL};
+    &sockets_grammar, &doctor_grammar, &why_grammar,   &top_grammar,
+    &traffic_grammar, &closed_grammar, &trace_grammar, &drops_grammar,
+    &diff_grammar,    &record_grammar, &neigh_grammar, &conntrack_grammar,
+    &netstat_grammar, &ss_grammar,     &arp_grammar,   NULL};
 
 static const struct personality *find_personality(const char *name)
 {

@@ -51,14 +51,26 @@ struct connect {
     uint16_t local_port; /* local port of a UDP socket, host byte order */
 };
 
+/* Events of TCP connections, which continue enum live_event: both are socket_record.event. An event
+ * CONNECT_END also comes for a listener. */
+enum connect_event {
+    CONNECT_MADE = 5, /* connect(2) led to a connection */
+    CONNECT_ARRIVE,   /* a connection came to a listener, before accept(2) */
+    CONNECT_FAIL,     /* connect(2) led to no connection */
+    CONNECT_RETRANSMIT,
+    CONNECT_RESET, /* the socket sent or received a reset */
+    CONNECT_END
+};
+
 struct connects;
 
 /* Returns NULL if memory is short. */
 struct connects *connects_create(void);
 void connects_destroy(struct connects *connects);
 
-/* What to note: connections of TCP, first sends of UDP sockets. */
-enum { NOTE_CONNECTS = 1, NOTE_SENDS = 2 };
+/* What to note: connections of TCP, first sends of UDP sockets; with NOTE_CONNECTS also events, for
+ * connects_next(). */
+enum { NOTE_CONNECTS = 1, NOTE_SENDS = 2, NOTE_EVENTS = 4 };
 
 /* Begins to note `what` (NOTE_*) in the network namespace with this id (namespace.h), or in all if
  * `netns` is 0. Notes of the last 32,768 sockets are kept. Returns 0, or -errno and sets *refusal
@@ -74,6 +86,23 @@ bool connects_note_sends(const struct connects *connects);
  * if no note exists. Use RIGHT_BPF. */
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);
 bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made);
+
+/* An event, with the note of its connection at that time. */
+struct connect_happened {
+    enum connect_event event;
+    uint64_t cookie; /* the socket's */
+    uint16_t port;   /* local port, host byte order; 0: unknown */
+    struct connect note;
+};
+
+/* Takes the oldest event that is left. Returns false if no event is left. */
+bool connects_next(struct connects *connects, struct connect_happened *happened);
+
+/* A descriptor for poll(2): it is readable when connects_next() has an event. */
+int connects_descriptor(const struct connects *connects);
+
+/* How many events were lost since the beginning, because connects_next() came too late. */
+uint64_t connects_lost(const struct connects *connects);
 
 /* Passes the notes of all UDP sockets to `fn`, in no order. */
 void connects_each_send(const struct connects *connects,

@@ -15,7 +15,7 @@ struct dns_probe;
 /* The queries of one socket to one server since dns_probe_begin(), or since the call of
  * dns_probe_mark() before the last. */
 struct dns_queries {
-    uint64_t inode; /* the inode of the socket */
+    uint64_t inode; /* number of the socket's inode */
     uint32_t netns; /* inode of the network namespace */
     struct address server;
     uint32_t pid; /* process that sent the first query; 0: a kernel thread */

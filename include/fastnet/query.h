@@ -47,6 +47,8 @@ struct table {
     /* The kernel keeps the rows of all network namespaces together, and each dump walks over all of
      * them. */
     bool shared;
+    /* A row is an event: several events of one object have its identity, and are no repeats. */
+    bool recurs;
     /* Rows come and go without an identity, and no flag shows that a dump missed a row. */
     bool unidentified;
 };
@@ -66,6 +68,8 @@ extern const struct table table_tcp_states;
 
 /* Events: TCP and UDP sockets that are destroyed. */
 extern const struct table table_socket_events;
+/* Events of TCP connections as they happen (enum connect_event of connects.h). */
+extern const struct table table_socket_trace;
 /* Returns the bit of query_events.kinds for sockets of this family and protocol; 0: the kernel does
  * not report their end. */
 unsigned socket_end_kind(uint8_t family, uint16_t protocol);
@@ -155,7 +159,7 @@ struct query {
     /* For a table of one row: a record with the fields that identify the row (record.has). */
     const struct record *key;
     const struct query_events *events; /* for endless tables */
-    struct connects *connects;         /* for table_socket_events; NULL: BPF is not used */
+    struct connects *connects;         /* for tables of events of sockets; NULL: BPF is not used */
     const struct maker *maker;         /* for BACKEND_MADE */
     const struct socket_pass *pass;    /* for BACKEND_PASS, or NULL */
     const struct held_query *held;     /* for table_unlisted */
@@ -273,9 +277,10 @@ extern const struct backend backend_sock_diag, backend_unix, backend_proc_net, b
     backend_proc_netlink, backend_ctnetlink, backend_proc_conntrack, backend_neighbour,
     backend_proc_arp, backend_neighbour_usage, backend_proc_neighbour_usage, backend_proc_snmp,
     backend_proc_softnet, backend_proc_igmp, backend_route, backend_proc_route, backend_link,
-    backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_states, backend_made,
-    backend_drops, backend_traffic, backend_why, backend_summary, backend_proc_summary,
-    backend_socket_pass, backend_references, backend_held_sockets, backend_queues, backend_qdiscs;
+    backend_proc_dev, backend_diag_file, backend_socket_events, backend_socket_trace,
+    backend_socket_states, backend_made, backend_drops, backend_traffic, backend_why,
+    backend_summary, backend_proc_summary, backend_socket_pass, backend_references,
+    backend_held_sockets, backend_queues, backend_qdiscs;
 
 /* Passes every interface to `fn`, not as a row, but to complete rows. Makes one netlink dump
  * (RTM_GETLINK, rtnetlink(7)). Returns 0, -errno, or fn's negative value. */

@@ -27,6 +27,7 @@ const struct backend *const backends[] = {
     &backend_qdiscs,
     &backend_diag_file,
     &backend_socket_events,
+    &backend_socket_trace,
     &backend_socket_states,
     &backend_held_sockets,
     &backend_made,

@@ -177,8 +177,9 @@ static void put_short_help(const struct common *common, FILE *stream)
         options_help_some(common->grammar->tables, common->grammar->important, stream);
     }
     put_examples(common, EXAMPLES_SHORT, stream);
-    fprintf(stream, "\nAll options: %s --help. More: man %s%s.\n", common_command(common, command),
-            page_of(common->grammar, page), common->words ? ", fastnet help WORD" : "");
+    fprintf(stream, "%sAll options: %s --help. More: man %s%s.\n", common->words ? "" : "\n",
+            common_command(common, command), page_of(common->grammar, page),
+            common->words ? ", fastnet help WORD" : "");
 }
 
 static void common_put_help(const struct common *common, FILE *stream)

@@ -15,6 +15,7 @@ static const struct table *const tables_of_ss[] = {
     &table_tcp,    &table_udp,     &table_raw,   &table_unix, &table_mptcp, &table_sctp,
     &table_packet, &table_netlink, &table_vsock, &table_xdp,  &table_tipc,  NULL};
 static const struct table *const tables_of_closed[] = {&table_socket_events, NULL};
+static const struct table *const tables_of_trace[] = {&table_socket_trace, NULL};
 static const struct table *const tables_of_flows[] = {&table_flows, NULL};
 static const struct table *const tables_of_flow_events[] = {&table_flow_events, NULL};
 static const struct table *const tables_of_expectation_events[] = {&table_expectation_events, NULL};
@@ -28,6 +29,7 @@ static const struct filler {
 } fillers[] = {
     {"sockets", "s", tables_of_sockets, 0},
     {"closed", "closed", tables_of_closed, 0},
+    {"trace", "trace", tables_of_trace, 0},
     {"top", "top", tables_of_sockets, SOCKET_EVENT | SOCKET_AGE | SOCKET_ORIGIN},
     {"record", NULL, tables_of_sockets, SOCKET_EVENT | SOCKET_AGE | SOCKET_ORIGIN},
     {"ss", "ss", tables_of_ss, 0},

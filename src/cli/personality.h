@@ -72,7 +72,7 @@ enum { EXAMPLES_SHORT = 4 };
 
 extern const struct grammar netstat_grammar, arp_grammar, neigh_grammar, conntrack_grammar,
     ss_grammar, sockets_grammar, doctor_grammar, drops_grammar, closed_grammar, top_grammar,
-    traffic_grammar, why_grammar, diff_grammar, record_grammar;
+    traffic_grammar, why_grammar, diff_grammar, record_grammar, trace_grammar;
 
 /* Each runs a personality and returns the exit status. argv[0] is the name in messages. */
 int netstat_run(int argc, char *const argv[]);
@@ -85,6 +85,7 @@ int doctor_run(int argc, char *const argv[]);
 int drops_run(int argc, char *const argv[]);
 int traffic_run(int argc, char *const argv[]);
 int closed_run(int argc, char *const argv[]);
+int trace_run(int argc, char *const argv[]);
 int top_run(int argc, char *const argv[]);
 int why_run(int argc, char *const argv[]);
 int diff_run(int argc, char *const argv[]);

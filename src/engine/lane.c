@@ -39,8 +39,8 @@ int run_emit(struct run *run, struct sink *sink, const struct record *record)
 /* Returns 1 if the row is a repeat, 0 if not, -ENOMEM if the row cannot be remembered. */
 static int is_listed(const struct lane *lane, const struct record *record)
 {
-    if (lane->run->listing->live)
-        return 0; /* the live store itself recognizes repeats */
+    if (lane->run->listing->live || lane->recurs)
+        return 0; /* the live store itself recognizes repeats, and an event is no repeat */
     if (!record->identity)
         return lane->run->second_pass;
     return seen_before(lane->seen, record->identity);

@@ -261,6 +261,7 @@ struct lane {
     uint64_t unavailable;
     struct lane_pass pass;
     bool at_once;        /* events: no row waits for a second search for owners */
+    bool recurs;         /* rows with one identity are no repeats (struct table) */
     int stopped;         /* why this lane takes no more rows: -errno */
     struct lane *second; /* takes rows of the second of two tables; or NULL */
     bool (*is_second)(const struct record *record);

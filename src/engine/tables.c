@@ -278,6 +278,7 @@ static void start_lane(struct lane *lane, struct run *run, const struct listing_
     lane->where = table->where;
     lane->unavailable = run_unavailable(table->table, backend, run->listing->where);
     lane->at_once = table->table->endless;
+    lane->recurs = table->table->recurs;
     if (table->table->is_second)
         lane_keep_order(lane, table->table->is_second, all);
 }

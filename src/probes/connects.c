@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
@@ -18,13 +19,30 @@
 
 enum { KEPT = 32768, KEPT_ANSWERS = 1024 };
 
-/* Descriptors, or -1: notes of connections, of sends and of resets, and the links of programs. */
-enum { MAP, SLOTS, ANSWERS, LINK, SEND_LINK, SENT_LINK, RECEIVED_LINK, DESCRIPTORS };
+/* Descriptors, or -1: notes of connections, of sends and of resets, the links of programs, events,
+ * and how many events were lost. */
+enum {
+    MAP,
+    SLOTS,
+    ANSWERS,
+    LINK,
+    SEND_LINK,
+    SENT_LINK,
+    RECEIVED_LINK,
+    RESENT_LINK,
+    RING,
+    LOST,
+    DESCRIPTORS
+};
+enum { RING_SIZE = 1 << 20 };
 static const size_t slots_size = SEND_SLOTS * sizeof(struct send_slot);
 
 struct connects {
     int fd[DESCRIPTORS];
     struct send_slot *slots; /* the memory of fd[SLOTS]; or NULL */
+    uint64_t *taken;         /* memory of fd[RING]: bytes that connects_next() took; or NULL */
+    const char *ring;        /* memory of fd[RING]: bytes that came, and after a page the events */
+    const uint64_t *lost;    /* memory of fd[LOST] */
     bool begun;
     struct bpf_refusal refusal;
     struct drop_names reset_reasons;
@@ -39,11 +57,52 @@ struct connects *connects_create(void)
     return connects;
 }
 
+/* Offset of the events in connects.ring. */
+static size_t ring_page(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void connects_unmap_ring(struct connects *connects)
+{
+    if (connects->lost)
+        munmap((void *)(uintptr_t)connects->lost, sizeof *connects->lost);
+    if (connects->taken)
+        munmap(connects->taken, ring_page());
+    if (connects->ring)
+        munmap((void *)(uintptr_t)connects->ring, ring_page() + 2 * RING_SIZE);
+    connects->lost = NULL;
+    connects->taken = NULL;
+    connects->ring = NULL;
+}
+
+/* Creates the ring of events (kernel/bpf/ringbuf.c), whose memory has the events twice, one after
+ * the other, so that no event is in two pieces. */
+static int connects_map_ring(struct connects *connects)
+{
+    int *const fd = connects->fd;
+    void *ring;
+
+    fd[RING] = bpf_map_create_ring(RING_SIZE, "fastnet_ring");
+    if (fd[RING] < 0)
+        return fd[RING];
+    fd[LOST] = bpf_map_create(sizeof *connects->lost, "fastnet_lost");
+    if (fd[LOST] < 0)
+        return fd[LOST];
+    connects->lost = bpf_map_memory(fd[LOST], 0, sizeof *connects->lost);
+    connects->taken = bpf_map_memory(fd[RING], 0, ring_page());
+    ring = mmap(NULL, ring_page() + 2 * RING_SIZE, PROT_READ, MAP_SHARED, fd[RING],
+                (off_t)ring_page());
+    connects->ring = ring == MAP_FAILED ? NULL : ring;
+    return connects->lost && connects->taken && connects->ring ? 0 : -errno;
+}
+
 static void connects_end(struct connects *connects)
 {
     if (connects->slots)
         munmap(connects->slots, slots_size);
     connects->slots = NULL;
+    connects_unmap_ring(connects);
     for (size_t i = 0; i < DESCRIPTORS; i++) {
         bpf_close(connects->fd[i]);
         connects->fd[i] = -1;
@@ -65,6 +124,7 @@ static void connects_attach_resets(struct connects *connects, const struct conne
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
+    const struct connect_ring ring = {fd[RING], fd[LOST]};
     size_t count;
 
     if (!layout->send_reset)
@@ -72,10 +132,29 @@ static void connects_attach_resets(struct connects *connects, const struct conne
     if (layout->has_answers)
         fd[ANSWERS] = bpf_map_create_recent(sizeof(struct reset_key), sizeof(struct reset_answer),
                                             KEPT_ANSWERS, "fastnet_rst");
-    count = send_reset_program_make(layout, netns, fd[MAP], fd[ANSWERS], code);
+    count = send_reset_program_make(layout, netns, fd[MAP], fd[ANSWERS], &ring, code);
     fd[SENT_LINK] = bpf_tracepoint_attach(code, count, layout->send_reset, "fastnet_rst");
-    count = receive_reset_program_make(layout, netns, fd[MAP], fd[ANSWERS], code);
+    count = receive_reset_program_make(layout, netns, fd[MAP], fd[ANSWERS], &ring, code);
     fd[RECEIVED_LINK] = bpf_tracepoint_attach(code, count, layout->receive_reset, "fastnet_rst");
+}
+
+/* Attaches the programs that note connections, and with a ring also their retransmissions. */
+static int connects_attach_states(struct connects *connects, const struct connect_layout *layout,
+                                  uint64_t netns)
+{
+    struct bpf_insn code[CONNECT_PROGRAM_MAX];
+    int *const fd = connects->fd;
+    const struct connect_ring ring = {fd[RING], fd[LOST]};
+    size_t count;
+
+    connects_attach_resets(connects, layout, netns);
+    if (ring.ring >= 0 && layout->retransmit) {
+        count = retransmit_program_make(layout, netns, fd[MAP], &ring, code);
+        fd[RESENT_LINK] = bpf_tracepoint_attach(code, count, layout->retransmit, "fastnet_rtx");
+    }
+    count = connect_program_make(layout, netns, fd[MAP], &ring, code);
+    fd[LINK] = bpf_tracepoint_attach(code, count, layout->tracepoint, "fastnet_conn");
+    return fd[LINK];
 }
 
 /* Creates the maps and attaches the programs, which keep the maps until the links are closed. */
@@ -84,17 +163,19 @@ static int connects_attach(struct connects *connects, unsigned what,
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
+    int status;
 
     if (what & NOTE_CONNECTS) {
         fd[MAP] = bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT,
                                         "fastnet_conn");
         if (fd[MAP] < 0)
             return fd[MAP];
-        connects_attach_resets(connects, layout, netns);
-        fd[LINK] = bpf_tracepoint_attach(code, connect_program_make(layout, netns, fd[MAP], code),
-                                         layout->tracepoint, "fastnet_conn");
-        if (fd[LINK] < 0)
-            return fd[LINK];
+        status = what & NOTE_EVENTS ? connects_map_ring(connects) : 0;
+        if (status < 0)
+            return status;
+        status = connects_attach_states(connects, layout, netns);
+        if (status < 0)
+            return status;
     }
     if (!(what & NOTE_SENDS) || !layout->sends)
         return 0;
@@ -239,6 +320,39 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
 bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made)
 {
     return connects_read(connects, cookie, false, made);
+}
+
+int connects_descriptor(const struct connects *connects)
+{
+    return connects->fd[RING];
+}
+
+uint64_t connects_lost(const struct connects *connects)
+{
+    return connects->lost ? __atomic_load_n(connects->lost, __ATOMIC_RELAXED) : 0;
+}
+
+/* Before each event are 8 bytes: its length, whose highest bit says that a program still writes
+ * it, and a number of the kernel's own. Both counters only grow, and their type is a long. */
+bool connects_next(struct connects *connects, struct connect_happened *happened)
+{
+    enum { HEAD = 8 };
+    unsigned long *const taken = (unsigned long *)(void *)connects->taken;
+    const unsigned long came =
+        __atomic_load_n((const unsigned long *)(const void *)connects->ring, __ATOMIC_ACQUIRE);
+    const char *at = connects->ring + ring_page() + (*taken & (RING_SIZE - 1));
+    struct connect_note note;
+
+    if (*taken == came || __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE) &
+                              BPF_RINGBUF_BUSY_BIT)
+        return false;
+    memcpy(&note, at + HEAD, sizeof note);
+    __atomic_store_n(taken, *taken + HEAD + sizeof note, __ATOMIC_RELEASE);
+    happened->event = note.event;
+    happened->cookie = note.cookie;
+    happened->port = ntohs((uint16_t)note.local_port);
+    connects_read_note(connects, &happened->note, &note);
+    return true;
 }
 
 void connects_each_send(const struct connects *connects,

@@ -7,7 +7,10 @@
  * 6.3), at the end of each call that sends.
  *
  * Two more programs note resets. They run at tcp:tcp_send_reset and tcp:tcp_receive_reset
- * (net/ipv4/tcp_output.c, tcp_ipv4.c, tcp_input.c), which most connections never reach. */
+ * (net/ipv4/tcp_output.c, tcp_ipv4.c, tcp_input.c), which most connections never reach.
+ *
+ * With a ring, each event is also put there, and one more program notes retransmissions, at
+ * tcp:tcp_retransmit_skb (net/ipv4/tcp_output.c). */
 #include "probes/connects_program.h"
 
 #include <errno.h>
@@ -61,9 +64,7 @@ static bool connects_find_answers(const struct btf *btf, struct connect_layout *
            kernel_members_find(btf, layout->of_skb, of_skb, COUNT(of_skb), layout) &&
            kernel_member_find(btf, layout->of_skb, "dev", &layout->device, &device) &&
            kernel_path_find(btf, kernel_pointed_to(btf, device), "nd_net.net",
-                            &layout->net_of_device, NULL) &&
-           kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
-                              &layout->local_sport, NULL);
+                            &layout->net_of_device, NULL);
 }
 
 /* tcp_send_reset has the parameters sk, skb and, since Linux 6.10, reason. */
@@ -81,7 +82,8 @@ static void connects_find_resets(const struct btf *btf, struct connect_layout *l
     layout->send_reset = send;
     layout->receive_reset = receive;
     layout->has_reasons = with_reason;
-    layout->has_answers = with_reason && connects_find_answers(btf, layout);
+    layout->has_answers =
+        with_reason && layout->local_sport.size && connects_find_answers(btf, layout);
 }
 
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
@@ -126,7 +128,14 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
     if (!kernel_event_struct(btf, layout->sends, 3, "sock") ||
         !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
         layout->sends = 0;
+    if (!kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
+                            &layout->local_sport, NULL))
+        layout->local_sport.size = 0;
     connects_find_resets(btf, layout);
+    layout->retransmit = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_retransmit_skb");
+    if (!kernel_event_struct(btf, layout->retransmit, 2, "sock") &&
+        !kernel_event_struct(btf, layout->retransmit, 3, "sock")) /* with an error: Linux 6.16 */
+        layout->retransmit = 0;
     layout->of_sock = btf_find(btf, BTF_STRUCT, "sock");
     layout->of_task = task;
     layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
@@ -151,7 +160,7 @@ _Static_assert(sizeof(struct connect_note) % 8 == 0, "8-byte stores fill it");
 _Static_assert(CONNECT_NAME == 16 && sizeof((struct connect_note){0}.v6) == 16, "for put_16()");
 
 /* Offsets on the stack. */
-enum { COOKIE = -8, NOTE = COOKIE - (int)sizeof(struct connect_note) };
+enum { COOKIE = -8, PORT = COOKIE - 8, NOTE = PORT - (int)sizeof(struct connect_note) };
 #define NOTE_AT(member) (NOTE + (int)offsetof(struct connect_note, member))
 
 enum { KERNEL_THREAD = 0x00200000 /* PF_KTHREAD of linux/sched.h */ };
@@ -248,7 +257,7 @@ static void put_ends(struct assembly *to, const struct connect_layout *layout)
  * Returns the jump that skips the instructions for an empty queue. */
 static size_t connects_put_icmp_error(struct assembly *to, const struct connect_layout *layout)
 {
-    size_t is_empty, is_icmp, is_known;
+    size_t is_empty, is_icmp, is_icmp6, is_known;
 
     assembly_load(to, BPF_SECOND, SOCKET, layout->messages);
     is_empty = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
@@ -256,8 +265,10 @@ static size_t connects_put_icmp_error(struct assembly *to, const struct connect_
     assembly_load(to, BPF_FIRST, BPF_SECOND, layout->message_errno);
     assembly_load(to, BPF_SECOND, BPF_SECOND, layout->message_origin);
     is_icmp = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, SO_EE_ORIGIN_ICMP);
-    assembly_end_if(to, BPF_JNE, BPF_SECOND, SO_EE_ORIGIN_ICMP6);
+    is_icmp6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, SO_EE_ORIGIN_ICMP6);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
     assembly_land(to, is_icmp);
+    assembly_land(to, is_icmp6);
     is_known = assembly_skip(to);
     assembly_land(to, is_empty);
     assembly_load(to, BPF_SECOND, SOCKET, layout->shutdown);
@@ -316,6 +327,52 @@ static void connects_put_find(struct assembly *to, const struct connect_layout *
     assembly_register(to, BPF_MOV, CONTEXT, BPF_REG_0);
 }
 
+/* Reads `size` bytes, `offset` bytes after the address in register `from`, to the stack. */
+static void connects_put_read(struct assembly *to, int at, int size, unsigned from, int offset)
+{
+    assembly_address(to, BPF_FIRST, at);
+    assembly_number(to, BPF_MOV, BPF_SECOND, size);
+    assembly_register(to, BPF_MOV, BPF_THIRD, from);
+    assembly_number(to, BPF_ADD, BPF_THIRD, offset);
+    assembly_call(to, BPF_FUNC_probe_read_kernel);
+}
+
+/* Puts a copy of the note into the ring. in, at: where the note is; the cookie is on the stack. */
+static void connects_put_event(struct assembly *to, const struct connect_layout *layout,
+                               const struct connect_ring *events, unsigned in, int at,
+                               enum connect_event event)
+{
+    const struct kernel_member cookie = {.offset = COOKIE, .size = BPF_DW},
+                               port = {.offset = PORT, .size = BPF_DW};
+    size_t is_kept, is_unbound;
+
+    if (events->ring < 0)
+        return;
+    assembly_load(to, BPF_FIRST, BPF_STACK, cookie);
+    assembly_store_in(to, in, BPF_FIRST, at + (int)offsetof(struct connect_note, cookie), BPF_DW);
+    if (layout->local_sport.size) { /* skc_num is 0 at the end; this member keeps the port */
+        assembly_store_zeroes(to, PORT, 8);
+        connects_put_read(to, PORT, 2, SOCKET, layout->local_sport.offset);
+        assembly_load(to, BPF_FIRST, BPF_STACK, port);
+        is_unbound = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+        assembly_store_in(to, in, BPF_FIRST, at + (int)offsetof(struct connect_note, local_port),
+                          BPF_DW);
+        assembly_land(to, is_unbound);
+    }
+    assembly_number(to, BPF_MOV, BPF_FIRST, (int)event);
+    assembly_store_in(to, in, BPF_FIRST, at + (int)offsetof(struct connect_note, event), BPF_H);
+    assembly_map(to, BPF_FIRST, events->ring);
+    assembly_register(to, BPF_MOV, BPF_SECOND, in);
+    assembly_number(to, BPF_ADD, BPF_SECOND, at);
+    assembly_number(to, BPF_MOV, BPF_THIRD, sizeof(struct connect_note));
+    assembly_number(to, BPF_MOV, BPF_REG_4, 0);
+    assembly_call(to, BPF_FUNC_ringbuf_output);
+    is_kept = assembly_skip_if(to, BPF_JEQ, BPF_REG_0, 0);
+    assembly_value(to, BPF_SECOND, events->lost, 0);
+    assembly_count(to, BPF_SECOND, 0);
+    assembly_land(to, is_kept);
+}
+
 /* Notes when the handshake ended of a connection that this machine began. */
 static void connects_put_connected(struct assembly *to, int map)
 {
@@ -329,8 +386,11 @@ static void connects_put_connected(struct assembly *to, int map)
 
 /* Completes the note of a closed socket. The note stays: a socket whose connection failed may
  * connect again, which overwrites the note. */
-static void connects_put_end(struct assembly *to, const struct connect_layout *layout, int map)
+static void connects_put_end(struct assembly *to, const struct connect_layout *layout, int map,
+                             const struct connect_ring *events)
 {
+    size_t is_failed;
+
     assembly_end_if(to, BPF_JEQ, OLD, TCP_LISTEN);
     assembly_end_if(to, BPF_JEQ, OLD, TCP_CLOSE);
     connects_put_find(to, layout, map);
@@ -339,10 +399,14 @@ static void connects_put_end(struct assembly *to, const struct connect_layout *l
     assembly_store_in(to, CONTEXT, OLD, offsetof(struct connect_note, old_state), BPF_B);
     assembly_load(to, BPF_FIRST, SOCKET, layout->error);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, end_error), BPF_W);
-    assembly_end_if(to, BPF_JNE, OLD, TCP_SYN_SENT);
+    is_failed = assembly_skip_if(to, BPF_JEQ, OLD, TCP_SYN_SENT);
+    connects_put_event(to, layout, events, CONTEXT, 0, CONNECT_END);
+    (void)assembly_skip(to);
+    assembly_land(to, is_failed);
     assembly_number(to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, failed), BPF_B);
     connects_put_error(to, layout);
+    connects_put_event(to, layout, events, CONTEXT, 0, CONNECT_FAIL);
 }
 
 /* Ends the program for sockets of other network namespaces, so that they take no room in the
@@ -358,11 +422,12 @@ static void put_netns(struct assembly *to, const struct connect_layout *layout, 
 }
 
 size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                            const struct connect_ring *events,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     static const struct process_place process = PROCESS_AT(BPF_STACK, struct connect_note, NOTE);
     struct assembly to = {.code = program};
-    size_t is_closed, is_ended, is_begun, is_connected, connects;
+    size_t is_closed, is_ended, is_begun, is_connected, is_known, connects;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_socket(&to, layout);
@@ -386,16 +451,20 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store(&to, BPF_FIRST, NOTE_AT(accepted), BPF_B);
     connects_put_update(&to, map, COOKIE, NOTE, BPF_NOEXIST);
-    assembly_end_if(&to, BPF_JEQ, BPF_REG_0, 0);
+    is_known = assembly_skip_if(&to, BPF_JNE, BPF_REG_0, 0);
+    connects_put_event(&to, layout, events, BPF_STACK, NOTE, CONNECT_ARRIVE);
+    (void)assembly_skip(&to);
+    assembly_land(&to, is_known);
     assembly_land(&to, is_connected);
     connects_put_connected(&to, map);
+    connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_MADE);
     (void)assembly_skip(&to);
     assembly_land(&to, connects);
     connects_put_process(&to, layout, &process);
     connects_put_update(&to, map, COOKIE, NOTE, BPF_ANY);
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
-    connects_put_end(&to, layout, map);
+    connects_put_end(&to, layout, map, events);
     assembly_finish(&to);
     return to.count;
 }
@@ -411,16 +480,6 @@ enum {
     ANSWER_TIME = 1000000000,
 };
 #define KEY_AT(member) (KEY + (int)offsetof(struct reset_key, member))
-
-/* Reads `size` bytes, `offset` bytes after the address in register `from`, to the stack. */
-static void connects_put_read(struct assembly *to, int at, int size, unsigned from, int offset)
-{
-    assembly_address(to, BPF_FIRST, at);
-    assembly_number(to, BPF_MOV, BPF_SECOND, size);
-    assembly_register(to, BPF_MOV, BPF_THIRD, from);
-    assembly_number(to, BPF_ADD, BPF_THIRD, offset);
-    assembly_call(to, BPF_FUNC_probe_read_kernel);
-}
 
 /* Makes both addresses of the key IPv4-mapped addresses, from two members of a struct. */
 static void connects_put_mapped(struct assembly *to, unsigned from, struct kernel_member local,
@@ -537,7 +596,8 @@ static void connects_take_answer(struct assembly *to, const struct connect_layou
  * states SYN_SENT, SYN_RECV, LISTEN and TIME_WAIT a reset answers a wrong packet, and does not end
  * the socket's own connection. */
 size_t send_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
-                               int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX])
+                               int answers, const struct connect_ring *events,
+                               struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     enum {
         ENDS = 1 << TCP_ESTABLISHED | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSE |
@@ -568,12 +628,14 @@ size_t send_reset_program_make(const struct connect_layout *layout, uint64_t net
     connects_put_find(&to, layout, map);
     assembly_store_in(&to, CONTEXT, OLD, offsetof(struct connect_note, reset_state), BPF_B);
     assembly_store_in(&to, CONTEXT, NEW, offsetof(struct connect_note, reset_reason), BPF_H);
+    connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RESET);
     assembly_finish(&to);
     return to.count;
 }
 
 size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
-                                  int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX])
+                                  int answers, const struct connect_ring *events,
+                                  struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
 
@@ -586,8 +648,24 @@ size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t 
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(&to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, received_reset),
                       BPF_B);
+    connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RESET);
     if (layout->has_answers)
         connects_take_answer(&to, layout, answers);
+    assembly_finish(&to);
+    return to.count;
+}
+
+size_t retransmit_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                               const struct connect_ring *events,
+                               struct bpf_insn program[CONNECT_PROGRAM_MAX])
+{
+    struct assembly to = {.code = program};
+
+    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
+    put_socket(&to, layout);
+    put_netns(&to, layout, netns);
+    connects_put_find(&to, layout, map);
+    connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RETRANSMIT);
     assembly_finish(&to);
     return to.count;
 }

@@ -15,6 +15,7 @@
 struct connect_note {
     uint64_t time, connected, ended; /* CLOCK_MONOTONIC, nanoseconds */
     uint64_t cgroup;
+    uint64_t cookie; /* only with an event */
     uint32_t pid, uid;
     uint32_t error;
     uint32_t end_error; /* sk_err at the end */
@@ -27,10 +28,17 @@ struct connect_note {
     /* Members of struct connect_end. */
     uint8_t old_state, received_reset, reset_state;
     uint16_t reset_reason; /* number of the kernel, plus 1 */
-    uint16_t unused;
+    uint16_t event;        /* enum connect_event, of the last event in the ring */
     uint8_t local_v4[4], local_v6[16];
     uint8_t v6[16];
     char name[CONNECT_NAME];
+    uint64_t local_port; /* network byte order; only with an event */
+};
+
+/* Where programs put a copy of the note at each event: descriptors of a ring buffer, and of a map
+ * with a number of 64 bits that counts lost events. ring -1: nowhere. */
+struct connect_ring {
+    int ring, lost;
 };
 
 /* Kernel types and members that the program reads. */
@@ -52,6 +60,7 @@ struct connect_layout {
     /* BTF types btf_trace_tcp_send_reset and btf_trace_tcp_receive_reset; 0: the kernel lacks the
      * tracepoint */
     uint32_t send_reset, receive_reset;
+    uint32_t retransmit;        /* BTF type btf_trace_tcp_retransmit_skb; 0: the kernel lacks it */
     bool has_reasons;           /* tcp_send_reset has a reason (Linux 6.10) */
     struct kernel_member state; /* struct sock */
     /* BTF types: struct sock, struct task_struct, bpf_rdonly_cast() (assembly_cast()) */
@@ -65,11 +74,12 @@ struct connect_layout {
 /* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf);
 
-enum { CONNECT_PROGRAM_MAX = 224 };
+enum { CONNECT_PROGRAM_MAX = 320 };
 
 /* netns: inode of the network namespace whose connections are noted; 0: all. map: descriptor of a
  * hash map from cookies to struct connect_note. Returns the number of instructions. */
 size_t connect_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                            const struct connect_ring *events,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
 /* The note of a socket that sent, in an array of SEND_SLOTS (a power of 2): the lowest bits of the
@@ -133,8 +143,15 @@ struct reset_answer {
  * descriptor of a hash map from struct reset_key to struct reset_answer; not used without
  * layout->has_answers. Other parameters and result: as connect_program_make(). */
 size_t send_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
-                               int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+                               int answers, const struct connect_ring *events,
+                               struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
-                                  int answers, struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+                                  int answers, const struct connect_ring *events,
+                                  struct bpf_insn program[CONNECT_PROGRAM_MAX]);
+
+/* Makes the program that puts each retransmission of TCP into the ring. */
+size_t retransmit_program_make(const struct connect_layout *layout, uint64_t netns, int map,
+                               const struct connect_ring *events,
+                               struct bpf_insn program[CONNECT_PROGRAM_MAX]);
 
 #endif

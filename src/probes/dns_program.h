@@ -11,7 +11,7 @@
 
 /* The queries of one socket to one server: of a socket without a peer, those with one id. */
 struct dns_note {
-    uint64_t inode;   /* that of the socket; 0: the note is free, or is written just now */
+    uint64_t inode;   /* inode of the socket; 0: the note is free, or is written just now */
     uint64_t begun;   /* CLOCK_MONOTONIC, ns: first query since the last answer */
     uint64_t sent_at; /* time of the last query */
     uint64_t sent, received;

@@ -103,12 +103,16 @@ static void look_for_connections(const struct btf *btf)
 {
     struct bpf_insn program[CONNECT_PROGRAM_MAX];
     struct connect_layout layout;
+    const struct connect_ring events = {8, 9};
     size_t count;
 
     if (connect_layout_init(&layout, btf) < 0)
         return;
     require(layout.port.size == BPF_H && layout.error.size == BPF_W && layout.flags.offset >= 0);
-    count = connect_program_make(&layout, 4026531840, 7, program);
+    count = connect_program_make(&layout, 4026531840, 7, &events, program);
+    require(count <= CONNECT_PROGRAM_MAX);
+    look_at_jumps(program, count);
+    count = retransmit_program_make(&layout, 4026531840, 7, &events, program);
     require(count <= CONNECT_PROGRAM_MAX);
     look_at_jumps(program, count);
 }

@@ -7,7 +7,7 @@ commands_begin()
 {
     mkdir "${work:?}/bin" "$work/named"
     ln -s "$(realpath "$FASTNET")" "$work/bin/fastnet"
-    for name in netstat arp neigh conntrack ss sockets doctor why drops closed top traffic record; do
+    for name in netstat arp neigh conntrack ss sockets doctor why drops closed trace top traffic record; do
         ln -s "$(realpath "$FASTNET")" "$work/named/$name"
     done
 }
@@ -19,7 +19,7 @@ commands_begin()
 command_works() # COMMAND
 {
     local status limit=60
-    [[ "$1 " != *' -E '* && "$1 " != *' -c '* && "$1 " != *' --for 60 '* && "$1 " != *'closed '* &&
+    [[ "$1 " != *' -E '* && "$1 " != *' -c '* && "$1 " != *' --for 60 '* && "$1 " != *'closed '* && "$1 " != *'trace '* &&
         "$1 " != *'record '* && "$1 " != 'top '* && "$1 " != 'fastnet top '* ]] || limit=1
     local alone=() # recordings of the machine stay as they are
     if [[ "$1 " == *'record '* || "$1" == *--at=* || "$1" == *--between=* ]]; then
@@ -46,6 +46,10 @@ command_works() # COMMAND
         -e '/^[a-z]*: [0-9]* \(packets\?\|harmless drops\?\)\>.* \(lists them\|not listed\)$/d' "$work/err"
     if grep -q ': only counters are listed, because dropped packets cannot be watched: ' "$work/err"; then # drops without BPF
         sed -i '/: only counters are listed, because/d' "$work/err"
+        [ $status -ne 1 ] || status=0
+    fi
+    if grep -q ': connections cannot be traced without BPF ' "$work/err"; then
+        sed -i '/: connections cannot be traced without BPF /d' "$work/err"
         [ $status -ne 1 ] || status=0
     fi
     if grep -q ': AF_PACKET: needs CAP_NET_RAW' "$work/err"; then # traffic without the right

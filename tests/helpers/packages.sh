@@ -58,6 +58,7 @@ expected() # ZSHDIR FILE...
 /usr/share/man/man8/fastnet-sockets.8.gz
 /usr/share/man/man8/fastnet-ss.8.gz
 /usr/share/man/man8/fastnet-top.8.gz
+/usr/share/man/man8/fastnet-trace.8.gz
 /usr/share/man/man8/fastnet-traffic.8.gz
 /usr/share/man/man8/fastnet-why.8.gz
 /usr/share/man/man8/fastnet.8.gz

@@ -159,7 +159,7 @@ static void a_kernel_without_the_event_of_sends_is_good_for_connections(void **s
 
 /* --- Connections ------------------------------------------------------------------------------ */
 
-enum { MAP = 7, ANSWERS, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
+enum { MAP = 7, ANSWERS, RING, LOST, COOKIE = 77, OBJECT = 256, KERNEL_THREAD = 0x00200000 };
 #define NETNS 4026531840u /* as ids are: it does not fit in an int */
 
 struct scene {
@@ -175,11 +175,17 @@ struct scene {
     bool answered;
     struct reset_key key;
     struct reset_answer answer;
+    /* The ring of events, and the last event in it. */
+    struct connect_ring events;
+    bool full;
+    unsigned happened;
+    struct connect_note event;
 };
 
 static void make_scene(struct scene *scene)
 {
-    *scene = (struct scene){.kernel = made_connects_usual, .now = 1000, .wanted = NETNS};
+    *scene = (struct scene){
+        .kernel = made_connects_usual, .now = 1000, .wanted = NETNS, .events = {-1, -1}};
     place_u64(scene->sock + scene->kernel.net, (uintptr_t)scene->net);
     place_u32(scene->net + scene->kernel.netns, NETNS);
     memcpy(scene->sock + scene->kernel.v4, "\x7f\0\0\1", 4);
@@ -239,6 +245,12 @@ static uint64_t call(struct processor *processor, int function)
     case BPF_FUNC_probe_read_kernel:
         memcpy(pointer(arguments[1]), pointer(arguments[3]), arguments[2]);
         return 0;
+    case BPF_FUNC_ringbuf_output:
+        assert_int_equal(arguments[1], RING);
+        assert_int_equal(arguments[3], sizeof scene->event);
+        memcpy(&scene->event, pointer(arguments[2]), sizeof scene->event);
+        scene->happened++;
+        return scene->full ? (uint64_t)-EAGAIN : 0;
     case BPF_FUNC_map_lookup_elem:
         if (arguments[1] == ANSWERS)
             return scene->answered &&
@@ -264,7 +276,7 @@ static void change(struct scene *scene, uint32_t from, uint32_t to)
     size_t count;
 
     assert_int_equal(layout_of(&scene->kernel, &layout), 0);
-    count = connect_program_make(&layout, scene->wanted, MAP, program);
+    count = connect_program_make(&layout, scene->wanted, MAP, &scene->events, program);
     assert_true(count <= CONNECT_PROGRAM_MAX);
     scene->context[1] = from | UINT64_C(0xdead) << 32;
     scene->context[2] = to | UINT64_C(0xdead) << 32;
@@ -576,8 +588,8 @@ static void run_reset(struct scene *scene, bool sends, uint8_t at)
 
     assert_int_equal(layout_of(&scene->kernel, &layout), 0);
     assert_true(layout.send_reset && layout.receive_reset);
-    count = (sends ? send_reset_program_make : receive_reset_program_make)(&layout, scene->wanted,
-                                                                           MAP, ANSWERS, program);
+    count = (sends ? send_reset_program_make : receive_reset_program_make)(
+        &layout, scene->wanted, MAP, ANSWERS, &scene->events, program);
     assert_true(count <= CONNECT_PROGRAM_MAX);
     scene->sock[scene->kernel.state] = (char)at;
     processor_run(&processor, program, count, scene->context);
@@ -971,6 +983,109 @@ static void a_send_in_another_netns_is_not_noted(void **state)
     assert_int_equal(sending.slots[COOKIE].cookie, COOKIE);
 }
 
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static void make_traced(struct scene *scene)
+{
+    make_scene(scene);
+    scene->events = (struct connect_ring){RING, LOST};
+    place_u16(scene->sock + scene->kernel.sport, htons(4567));
+}
+
+static void expect_event(const struct scene *scene, unsigned happened, enum connect_event event)
+{
+    assert_int_equal(scene->happened, happened);
+    if (happened)
+        assert_int_equal(scene->event.event, event);
+}
+
+static void each_event_comes_into_the_ring_once(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_traced(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    expect_event(&scene, 0, CONNECT_MADE); /* not before it is known whether it succeeds */
+    change(&scene, TCP_SYN_SENT, TCP_ESTABLISHED);
+    expect_event(&scene, 1, CONNECT_MADE);
+    change(&scene, TCP_ESTABLISHED, TCP_CLOSE);
+    expect_event(&scene, 2, CONNECT_END);
+    make_traced(&scene);
+    change(&scene, TCP_SYN_RECV, TCP_ESTABLISHED);
+    expect_event(&scene, 1, CONNECT_ARRIVE);
+    assert_int_equal(scene.event.accepted, 1);
+}
+
+static void an_event_has_the_port_and_the_error(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_traced(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    place_u32(scene.sock + scene.kernel.error, ECONNREFUSED);
+    change(&scene, TCP_SYN_SENT, TCP_CLOSE);
+    expect_event(&scene, 1, CONNECT_FAIL);
+    assert_int_equal(scene.event.error, ECONNREFUSED);
+    assert_int_equal(scene.event.pid, 300);
+    assert_int_equal(scene.event.cookie, COOKIE);
+    assert_int_equal(scene.event.local_port, htons(4567));
+    assert_int_equal(scene.event.port, htons(443));
+}
+
+static void resets_and_retransmissions_are_events(void **state)
+{
+    struct processor processor = {.call = call};
+    struct bpf_insn program[CONNECT_PROGRAM_MAX];
+    struct connect_layout layout;
+    struct scene scene;
+    size_t count;
+
+    (void)state;
+    make_traced(&scene);
+    send_reset(&scene, TCP_ESTABLISHED);
+    expect_event(&scene, 1, CONNECT_RESET);
+    assert_int_equal(scene.event.reset_reason, REASON + 1);
+    run_reset(&scene, false, TCP_ESTABLISHED);
+    expect_event(&scene, 2, CONNECT_RESET);
+    assert_int_equal(scene.event.received_reset, 1);
+    assert_int_equal(layout_of(&scene.kernel, &layout), 0);
+    processor.arg = &scene;
+    processor.map = &scene.note;
+    processor.map_size = sizeof scene.note;
+    count = retransmit_program_make(&layout, NETNS, MAP, &scene.events, program);
+    processor_run(&processor, program, count, scene.context);
+    expect_event(&scene, 3, CONNECT_RETRANSMIT);
+}
+
+/* The processor has one map, so the counter of lost events is at the beginning of the note. */
+static void a_lost_event_is_counted(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_traced(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    change(&scene, TCP_SYN_SENT, TCP_ESTABLISHED);
+    assert_int_equal(scene.note.time, 1000);
+    scene.full = true;
+    change(&scene, TCP_ESTABLISHED, TCP_CLOSE);
+    assert_int_equal(scene.note.time, 1001);
+}
+
+static void without_a_ring_nothing_is_put_there(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_scene(&scene);
+    change(&scene, TCP_CLOSE, TCP_SYN_SENT);
+    change(&scene, TCP_SYN_SENT, TCP_ESTABLISHED);
+    change(&scene, TCP_ESTABLISHED, TCP_CLOSE);
+    assert_int_equal(scene.happened, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1010,6 +1125,11 @@ int main(void)
         cmocka_unit_test(the_queue_of_errors_knows_what_the_program_has_read),
         cmocka_unit_test(a_program_gives_up_by_closing_a_socket_without_any_error),
         cmocka_unit_test(an_error_goes_before_giving_up),
+        cmocka_unit_test(each_event_comes_into_the_ring_once),
+        cmocka_unit_test(an_event_has_the_port_and_the_error),
+        cmocka_unit_test(resets_and_retransmissions_are_events),
+        cmocka_unit_test(a_lost_event_is_counted),
+        cmocka_unit_test(without_a_ring_nothing_is_put_there),
         cmocka_unit_test(other_states_are_not_noted),
         cmocka_unit_test(other_namespaces_are_not_noted),
     };

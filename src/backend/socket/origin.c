@@ -137,12 +137,11 @@ static void origin_take_end(const struct connect *made, const struct record *rec
 }
 
 /* If the process or the listener is known, inode 0 is known, too: the socket has no inode. */
-bool origin_take(struct connects *connects, const struct hash_table *listeners,
+bool origin_give(const struct connect *note, const struct hash_table *listeners,
                  const struct socket_before *before, struct record *record,
                  struct socket_origin *origin)
 {
-    struct connect made = {.ended = 0};
-    const bool noted = connects && connects_take(connects, record->identity, &made);
+    const struct connect made = note ? *note : (struct connect){.ended = 0};
     const uint64_t end = made.ended ? made.ended : clock_nanoseconds(CLOCK_MONOTONIC);
     const bool is_begun = made.time; /* the beginning is noted, too */
     const bool connected = is_begun && !made.accepted;
@@ -151,7 +150,7 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
 
     if (made.sent && before && before->seen < born) /* it was listed before it sent */
         born = before->seen;
-    if (noted)
+    if (note)
         origin_restore(record, &made.local, &(struct endpoint){made.remote, made.port},
                        !made.failed);
     if (before)
@@ -167,9 +166,19 @@ bool origin_take(struct connects *connects, const struct hash_table *listeners,
         record->socket.age = (struct age){.ms = (end - born) / CLOCK_MILLISECOND,
                                           .at_least = !is_begun || made.sent};
     }
-    if (noted)
+    if (note)
         origin_take_end(&made, record, origin);
     record->has |= SOCKET_ORIGIN;
     record->socket.origin = (struct text){(const char *)origin, sizeof *origin};
     return found;
+}
+
+bool origin_take(struct connects *connects, const struct hash_table *listeners,
+                 const struct socket_before *before, struct record *record,
+                 struct socket_origin *origin)
+{
+    struct connect made;
+    const bool noted = connects && connects_take(connects, record->identity, &made);
+
+    return origin_give(noted ? &made : NULL, listeners, before, record, origin);
 }

@@ -6,6 +6,7 @@
 
 #include "fastnet/record.h"
 
+struct connect;
 struct connects;
 struct hash_table;
 
@@ -22,6 +23,11 @@ struct socket_before {
 /* Sets *origin, which the record borrows. connects: notes about who connected, or NULL; before:
  * facts from an earlier listing, or NULL. Returns false if the listener is not remembered. */
 bool origin_take(struct connects *connects, const struct hash_table *listeners,
+                 const struct socket_before *before, struct record *record,
+                 struct socket_origin *origin);
+
+/* As origin_take(), with the note about who connected, or NULL. */
+bool origin_give(const struct connect *note, const struct hash_table *listeners,
                  const struct socket_before *before, struct record *record,
                  struct socket_origin *origin);
 

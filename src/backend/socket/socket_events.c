@@ -6,10 +6,12 @@
  * sock_diag_broadcast_destroy() of net/core/sock_diag.c, inet_diag_handler_get_info() of
  * net/ipv4/inet_diag.c. */
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -20,6 +22,7 @@
 #include "backend/socket/origin.h"
 #include "backend/socket/sock_diag.h"
 #include "backend/socket/socket_pass.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
 #include "fastnet/hash.h"
@@ -75,6 +78,7 @@ struct events_reading {
     uint64_t next_search;        /* time of the next sample: CLOCK_MONOTONIC, nanoseconds */
     uint64_t soonest; /* earliest time of an urgent sample: CLOCK_MONOTONIC, nanoseconds */
     bool failed;      /* a sample failed, which was reported */
+    uint64_t lost;    /* events of connections that were lost and reported */
 };
 
 /* --- Remembered sockets ----------------------------------------------------------------------- */
@@ -219,8 +223,9 @@ static const struct table *table_of(const struct nlmsghdr *message)
     return protocol == IPPROTO_TCP ? &of_tcp : protocol == IPPROTO_UDP ? &of_udp : NULL;
 }
 
-static void events_complete(struct events_reading *reading, struct record *record,
-                            struct socket_origin *origin)
+/* Sets what samples know of the socket. Returns that, or NULL. */
+static const struct known_socket *events_recall(const struct events_reading *reading,
+                                                struct record *record)
 {
     struct socket_record *sock = &record->socket;
     const struct known_socket *known = events_find(&reading->now, record->identity);
@@ -234,6 +239,14 @@ static void events_complete(struct events_reading *reading, struct record *recor
         sock->inode = known->inode;
         sock->cgroup = known->cgroup;
     }
+    return known;
+}
+
+static void events_complete(struct events_reading *reading, struct record *record,
+                            struct socket_origin *origin)
+{
+    const struct known_socket *known = events_recall(reading, record);
+
     if (reading->query->needs & FIELDS_ORIGIN &&
         !origin_take(reading->query->connects, events_listeners(reading),
                      known ? &known->before : NULL, record, origin))
@@ -369,6 +382,111 @@ static int events_dump(const struct query *query, record_fn fn, void *arg)
     hash_table_finish(&reading.listeners);
     return result;
 }
+
+/* --- Events of connections -------------------------------------------------------------------- */
+
+const struct table table_socket_trace = {.name = "socket trace",
+                                         .kind = &kind_socket,
+                                         .family = AF_UNSPEC,
+                                         .endless = true,
+                                         .recurs = true};
+
+#define FIELDS_TRACE (SOCKET_ADDRESSES | SOCKET_COOKIE | SOCKET_EVENT | SOCKET_RECEIVED)
+
+/* Passes a row with the event. A reset that arrived comes from the peer. */
+static int trace_pass(struct events_reading *reading, const struct connect_happened *happened)
+{
+    const struct connect *note = &happened->note;
+    struct socket_origin origin = {.pid = 0};
+    struct record record = {
+        .kind = &kind_socket, .has = FIELDS_TRACE, .identity = happened->cookie};
+    struct socket_record *sock = &record.socket;
+
+    sock->family = note->remote.family;
+    sock->protocol = IPPROTO_TCP;
+    sock->event = (uint8_t)happened->event;
+    sock->local = (struct endpoint){note->local, happened->port};
+    sock->remote = (struct endpoint){note->remote, note->port};
+    sock->received = clock_nanoseconds(CLOCK_REALTIME);
+    const struct known_socket *known = events_recall(reading, &record);
+    if (!origin_give(note, events_listeners(reading), known ? &known->before : NULL, &record,
+                     &origin))
+        reading->next_search = reading->soonest;
+    if (happened->event == CONNECT_RESET && note->end.received_reset)
+        origin.ended_by = ENDED_BY_PEER;
+    if (happened->event == CONNECT_RESET)
+        origin.ended = ENDED_RESET;
+    return reading->fn(&record, reading->arg);
+}
+
+/* Passes all events that are left, and reports how many were lost since the call before. */
+static int trace_pass_all(struct events_reading *reading)
+{
+    struct connects *connects = reading->query->connects;
+    const uint64_t lost = connects_lost(connects);
+    struct connect_happened happened;
+    int result = 0;
+
+    while (result >= 0 && connects_next(connects, &happened))
+        if (happened.note.port) /* else a listener has ended */
+            result = trace_pass(reading, &happened);
+    if (lost != reading->lost)
+        report_loss(reading->query->report, "%" PRIu64 " events are missing: too many at once",
+                    lost - reading->lost);
+    reading->lost = lost;
+    return result;
+}
+
+static int trace_wait(const struct events_reading *reading)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    struct pollfd from[] = {
+        {.fd = reading->query->events->stop, .events = POLLIN},
+        {.fd = connects_descriptor(reading->query->connects), .events = POLLIN},
+    };
+    const int ms = reading->next_search > now
+                       ? (int)((reading->next_search - now) / CLOCK_MILLISECOND) + 1
+                       : 0;
+
+    if (poll(from, COUNT(from), ms) < 0 && errno != EINTR)
+        return -errno;
+    return from[0].revents ? 1 : 0;
+}
+
+static int trace_dump(const struct query *query, record_fn fn, void *arg)
+{
+    struct events_reading reading = {.query = query, .fn = fn, .arg = arg};
+    struct bpf_refusal refusal;
+    int result = query->connects ? connects_begin(query->connects, NOTE_CONNECTS | NOTE_EVENTS,
+                                                  namespace_own_id(), &refusal)
+                                 : -ENOTSUP;
+
+    if (result < 0) {
+        report_loss(query->report, "connections cannot be traced without BPF (%s)",
+                    query->connects ? refusal.reason : "it is not used");
+        return 0;
+    }
+    events_sample(&reading);
+    while (result >= 0) {
+        const int over = trace_wait(&reading);
+        result = over < 0 ? over : trace_pass_all(&reading);
+        if (result >= 0)
+            result = events_idle(&reading);
+        if (over)
+            break;
+    }
+    hash_table_finish(&reading.now);
+    hash_table_finish(&reading.before);
+    hash_table_finish(&reading.listeners);
+    return result < 0 ? result : 0;
+}
+
+const struct backend backend_socket_trace = {
+    .name = "netlink",
+    .source = BACKEND_NETLINK,
+    .provides = PROVIDES({&table_socket_trace, FIELDS_TRACE | FIELDS_REMEMBERED | FIELDS_ORIGIN}),
+    .dump = trace_dump,
+};
 
 const struct backend backend_socket_events = {
     .name = "netlink",

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 
 #include "fastnet/cgroups.h"
+#include "fastnet/connects.h"
 #include "fastnet/differences.h"
 #include "fastnet/firewall.h"
 #include "fastnet/interface_sets.h"
@@ -86,7 +87,10 @@ static struct value listed(const struct cell *cell)
     return listed == LISTED_UNKNOWN ? unknown : boolean(listed == LISTED_YES);
 }
 
-static WORDS(event_name, "", "opened", "changed", "closed", "lost");
+static WORDS(
+    event_name, "", "opened", "changed", "closed",
+    "lost", [CONNECT_MADE] = "connect", [CONNECT_ARRIVE] = "arrive", [CONNECT_FAIL] = "fail",
+    [CONNECT_RETRANSMIT] = "retransmit", [CONNECT_RESET] = "reset", [CONNECT_END] = "end");
 
 static struct value turnover(const struct cell *cell)
 {
@@ -799,8 +803,7 @@ static const struct field fields[] = {
              "share of retransmitted bytes in bytes_sent", .gauge = true, .unit = UNIT_PERCENT,
              .parts = TCP_PARTS(bytes_sent) | TCP_PARTS(bytes_retrans)),
     WORD(event, socket.event, event_name, SOCKET_EVENT,
-         "in fastnet top: what happened to the socket: opened, changed, closed or lost",
-         .moving = true),
+         "in fastnet top and fastnet trace: what happened to the socket", .moving = true),
     VIEW(whose, view_whose, 0, SOCKET_INODE | SOCKET_CGROUP,
          "owners, or the unit if the processes are not known",
          .lookups = NEED_OWNERS | NEED_CGROUPS | NEED_OWNERS_CGROUPS),
