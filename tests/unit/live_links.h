@@ -126,6 +126,24 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
     return false;
 }
 
+bool connects_next(struct connects *connects, struct connect_happened *happened)
+{
+    (void)connects, (void)happened;
+    return false;
+}
+
+int connects_descriptor(const struct connects *connects)
+{
+    (void)connects;
+    return -1;
+}
+
+uint64_t connects_lost(const struct connects *connects)
+{
+    (void)connects;
+    return 0;
+}
+
 /* --- Bytes of sockets for which the kernel has no counters (fastnet/byte_counts.h) ------------ */
 
 struct byte_counts *byte_counts_create(void)
