@@ -163,9 +163,9 @@ static int connects_attach(struct connects *connects, unsigned what,
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
-    int status;
 
     if (what & NOTE_CONNECTS) {
+        int status;
         fd[MAP] = bpf_map_create_recent(sizeof(uint64_t), sizeof(struct connect_note), KEPT,
                                         "fastnet_conn");
         if (fd[MAP] < 0)

@@ -344,13 +344,14 @@ static void connects_put_event(struct assembly *to, const struct connect_layout 
 {
     const struct kernel_member cookie = {.offset = COOKIE, .size = BPF_DW},
                                port = {.offset = PORT, .size = BPF_DW};
-    size_t is_kept, is_unbound;
+    size_t is_kept;
 
     if (events->ring < 0)
         return;
     assembly_load(to, BPF_FIRST, BPF_STACK, cookie);
     assembly_store_in(to, in, BPF_FIRST, at + (int)offsetof(struct connect_note, cookie), BPF_DW);
     if (layout->local_sport.size) { /* skc_num is 0 at the end; this member keeps the port */
+        size_t is_unbound;
         assembly_store_zeroes(to, PORT, 8);
         connects_put_read(to, PORT, 2, SOCKET, layout->local_sport.offset);
         assembly_load(to, BPF_FIRST, BPF_STACK, port);
