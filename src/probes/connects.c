@@ -70,7 +70,7 @@ static void connects_unmap_ring(struct connects *connects)
     if (connects->taken)
         munmap(connects->taken, ring_page());
     if (connects->ring)
-        munmap((void *)(uintptr_t)connects->ring, ring_page() + 2 * RING_SIZE);
+        munmap((void *)(uintptr_t)connects->ring, ring_page() + (size_t)2 * RING_SIZE);
     connects->lost = NULL;
     connects->taken = NULL;
     connects->ring = NULL;
@@ -91,7 +91,7 @@ static int connects_map_ring(struct connects *connects)
         return fd[LOST];
     connects->lost = bpf_map_memory(fd[LOST], 0, sizeof *connects->lost);
     connects->taken = bpf_map_memory(fd[RING], 0, ring_page());
-    ring = mmap(NULL, ring_page() + 2 * RING_SIZE, PROT_READ, MAP_SHARED, fd[RING],
+    ring = mmap(NULL, ring_page() + (size_t)2 * RING_SIZE, PROT_READ, MAP_SHARED, fd[RING],
                 (off_t)ring_page());
     connects->ring = ring == MAP_FAILED ? NULL : ring;
     return connects->lost && connects->taken && connects->ring ? 0 : -errno;
