@@ -342,6 +342,6 @@ fillable_columns() # COMMAND...
     local name
     while read -r name; do
         "$FASTNET" "$@" --explain --columns="$name" 2>&1 >/dev/null </dev/null |
-            grep -q " never has '" || echo "$name"
+            grep -qE " (never has|only groups have) '" || echo "$name"
     done < <("$FASTNET" "$@" --columns=help </dev/null | awk '{ print $1 }')
 }
