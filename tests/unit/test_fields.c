@@ -440,7 +440,7 @@ static void a_counted_field_shows_a_value_of_its_group(void **state)
 {
     static const struct value values[] = {{.type = VALUE_UNKNOWN},
                                           {.type = VALUE_NUMBER, .number = 3}};
-    const struct record record = {.kind = &kind_count, .count = {values, 1}};
+    const struct record record = {.kind = &kind_count, .count = {.values = values, .count = 1}};
     struct field counted;
 
     (void)state;

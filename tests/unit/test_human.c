@@ -109,7 +109,8 @@ static void an_exact_column_is_whole_in_tables(void **state)
     (void)state;
     output_columns(&output, sink_table_create,
                    (struct sink_options){.columns = columns, .count = 1, .human = true});
-    output_row(&output, &(struct record){.kind = &kind_count, .count = {&value, 1}});
+    output_row(&output,
+               &(struct record){.kind = &kind_count, .count = {.values = &value, .count = 1}});
     assert_string_equal(output_text(&output), "1500\n");
 }
 

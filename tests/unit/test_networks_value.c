@@ -35,7 +35,8 @@ static const char *written(sink_create_fn create, const struct value *values, si
 
     output_columns(&output, create, (struct sink_options){.columns = columns, .count = 2});
     for (size_t i = 0; i < count; i++)
-        output_row(&output, &(struct record){.kind = &kind_count, .count = {&values[i], 1}});
+        output_row(&output, &(struct record){.kind = &kind_count,
+                                             .count = {.values = &values[i], .count = 1}});
     return output_text(&output);
 }
 
@@ -114,9 +115,11 @@ static void equal_ones_are_a_group_that_keeps_its_own(void **state)
         struct interface_address copy[2];
         const struct value value = networks(copy, i < 2 ? 2 : 1);
         memcpy(copy, several, sizeof copy);
-        assert_int_equal(
-            groups_add(groups, &(struct record){.kind = &kind_count, .count = {&value, 1}}, &none),
-            0);
+        assert_int_equal(groups_add(groups,
+                                    &(struct record){.kind = &kind_count,
+                                                     .count = {.values = &value, .count = 1}},
+                                    &none),
+                         0);
         memset(copy, 0xff, sizeof copy);
     }
     assert_int_equal(groups_finish(groups, &rows), 0);

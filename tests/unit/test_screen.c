@@ -34,7 +34,8 @@ static const char *frame_of(const struct field *column, struct value value, size
     output_columns(&output, create,
                    (struct sink_options){.columns = &column, .count = 1, .ascii = ascii});
     screen_begin(screen, width, 3, true);
-    output_row(&output, &(struct record){.kind = &kind_count, .count = {&value, 1}});
+    output_row(&output,
+               &(struct record){.kind = &kind_count, .count = {.values = &value, .count = 1}});
     assert_int_equal(screen_end(screen, NULL, SIZE_MAX, SCREEN_DIM, ""), 0);
     return output_text(&output);
 }

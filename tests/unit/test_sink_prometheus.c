@@ -52,7 +52,9 @@ static void begin_as(struct output *listing, sink_create_fn create, const char *
 
 static void put(struct output *listing, const struct kind *kind, const struct value *values)
 {
-    output_row(listing, &(struct record){.kind = kind, .has = UINT64_MAX, .count = {values, 1}});
+    output_row(
+        listing,
+        &(struct record){.kind = kind, .has = UINT64_MAX, .count = {.values = values, .count = 1}});
 }
 
 #define PUT(listing, ...) put((listing), &kind_device, (const struct value[5]){__VA_ARGS__})
@@ -286,7 +288,7 @@ static void assert_family(const struct field *field, const char *metric, struct 
                           const char *expected)
 {
     const struct record record = {
-        .kind = &kind_device, .has = UINT64_MAX, .count = {(const struct value[]){value}, 1}};
+        .kind = &kind_device, .has = UINT64_MAX, .count = {.values = &value, .count = 1}};
     struct output listing;
     const char *text;
 
@@ -487,7 +489,7 @@ static void counts_are_called_as_what_they_count(void **unused)
     struct field state_counted, sum;
     struct output listing;
     const struct value values[] = {string_value("LISTEN"), number_value(70)};
-    const struct record record = {.kind = &kind_count, .count = {values, 3}};
+    const struct record record = {.kind = &kind_count, .count = {.values = values, .count = 3}};
 
     (void)unused;
     field_counted(&state_counted, field_named(&kind_socket, "state"), 0);
@@ -530,7 +532,7 @@ static void aggregates_have_their_function_at_the_end_of_the_name(void **unused)
                                    {.type = VALUE_FINE, .number = 31000},
                                    {.type = VALUE_TIME, .number = UINT64_C(5000000000)},
                                    number_value(70)};
-    const struct record record = {.kind = &kind_count, .count = {values, 3}};
+    const struct record record = {.kind = &kind_count, .count = {.values = values, .count = 3}};
     struct output listing;
 
     (void)unused;
@@ -559,7 +561,7 @@ static void aggregates_of_groups_with_equal_labels_are_left_out(void **unused)
 {
     const struct field average = aggregate_of("rtt", "rtt_avg", VALUE_FINE, 0);
     const struct value value = {.type = VALUE_FINE, .number = 20500};
-    const struct record record = {.kind = &kind_count, .count = {&value, 3}};
+    const struct record record = {.kind = &kind_count, .count = {.values = &value, .count = 3}};
     const struct field *const columns[] = {&field_count, &average};
     struct output listing;
 

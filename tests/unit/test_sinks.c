@@ -91,7 +91,8 @@ static void listing_begin(struct output *listing, sink_create_fn create,
 
 static void listing_row(struct output *listing, const struct value *values)
 {
-    output_row(listing, &(struct record){.kind = &kind_count, .count = {values, 1}});
+    output_row(listing,
+               &(struct record){.kind = &kind_count, .count = {.values = values, .count = 1}});
 }
 
 static void assert_listing(struct output *listing, const char *expected)

@@ -851,7 +851,7 @@ static void counted_columns_show_the_values_of_a_group(void **state)
         {.type = VALUE_TEXT, .text = {"LISTEN", 6}},
         {.type = VALUE_NUMBER, .number = 443},
     };
-    const struct record record = {.kind = &kind_count, .count = {values, 12}};
+    const struct record record = {.kind = &kind_count, .count = {.values = values, .count = 12}};
     struct field first, second;
 
     (void)state;
