@@ -224,7 +224,6 @@ static int top_endless(struct listing_command *command, struct engine *engine, s
         status = counted_create(top) < 0 ? no_memory_status(top->common.program)
                  : top->screen           ? counted_screen(top->grouped, sink->writer)
                                          : top_stream(top, sink);
-        counted_destroy(top->grouped);
     } else {
         top_order(top);
         status = !top->screen          ? top_stream(top, sink)
@@ -232,6 +231,7 @@ static int top_endless(struct listing_command *command, struct engine *engine, s
                                        : top_screen(top, sink->writer);
     }
     live_destroy(top->live);
+    counted_destroy(top->grouped); /* it has the listing of the live store */
     stream_finish(&top->stream);
     return status;
 }
