@@ -407,8 +407,7 @@ static int run_waiting(struct replacement *file, struct listing_command *command
     return known ? STATUS_TIME_OVER : STATUS_FAILURE;
 }
 
-/* --- All listings
- * ---------------------------------------------------------------------------------- */
+/* --- All listings ---------------------------------------------------------------------------- */
 
 static int run_list(struct replacement *file, struct listing_command *command,
                     struct engine *engine, struct sink *sink)

@@ -62,8 +62,8 @@ static void make_kind(struct threshold_parts *parts, const struct listing_comman
     for (size_t i = 0; i < keys; i++) {
         struct field *field = &parts->fields[i];
         *field = *listing->count_by[i];
-        field->plain = field->owner = field->each_owner =
-            false; /* groups have values, no members */
+        /* groups have values, no members */
+        field->plain = field->owner = field->each_owner = false;
         if (field->type == VALUE_NETWORK)
             field->type = VALUE_ADDRESS;
     }

@@ -505,8 +505,6 @@ int groups_finish(struct groups *groups, struct rows *rows)
         memcpy(sorted, table->elements, table->count * sizeof *sorted);
         error = sort_stable(sorted, table->count, sizeof *sorted, compare_groups, groups);
     }
-    if (groups->listing->thresholds)
-        *groups->listing->thresholds->counts = (struct level_counts){.unsure = false};
     for (size_t i = 0; i < table->count && !error; i++) {
         struct record record = record_of_group(&sorted[i]);
         if (groups->listing->thresholds)
