@@ -17,7 +17,6 @@ lan() # NAME...
     for name; do
         number=$((number + 1))
         namespace "$name"
-        set_net "$name" ipv6/conf/default/accept_dad 0
         cable "$name" "${name}0" lan "port-$name" && ip -n lan link set "port-$name" master br0
         ip -n "$name" addr add "10.3.0.$number/24" dev "${name}0"
         ip -n "$name" addr add "2001:db8::$number/64" dev "${name}0" nodad
