@@ -59,19 +59,22 @@ static bool attempt_take_control(const unsigned char *data, size_t size,
 
 bool attempt_take_error(const struct msghdr *message, struct attempt_result *result)
 {
-    const unsigned char *const end =
-        (const unsigned char *)message->msg_control + message->msg_controllen;
-    struct msghdr walk = *message; /* CMSG_NXTHDR() wants a pointer that is not const */
+    const unsigned char *at = message->msg_control;
+    size_t left = message->msg_controllen;
 
-    for (struct cmsghdr *control = CMSG_FIRSTHDR(&walk); control;
-         control = CMSG_NXTHDR(&walk, control)) {
-        const unsigned char *data = CMSG_DATA(control);
-        const size_t room = (size_t)(end - (const unsigned char *)control);
-        if (control->cmsg_len < CMSG_LEN(0) || control->cmsg_len > room)
+    /* not by CMSG_NXTHDR(3), which wants a message that is not const, and has warnings in musl */
+    while (left >= CMSG_LEN(0)) {
+        const struct cmsghdr *control = (const void *)at;
+        const size_t length = control->cmsg_len;
+        if (length < CMSG_LEN(0) || length > left)
             return false;
         if (is_error_message(control) &&
-            attempt_take_control(data, control->cmsg_len - CMSG_LEN(0), result))
+            attempt_take_control(at + CMSG_LEN(0), length - CMSG_LEN(0), result))
             return true;
+        if (CMSG_ALIGN(length) > left)
+            return false;
+        at += CMSG_ALIGN(length);
+        left -= CMSG_ALIGN(length);
     }
     return false;
 }

@@ -2,9 +2,9 @@
 #include "why/facts.h"
 
 #include <errno.h>
-#include <linux/icmp.h>
 #include <linux/neighbour.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <netinet/tcp.h>
 #include <string.h>
 

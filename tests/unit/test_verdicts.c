@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Evidence is made for each cause, in IPv4 and IPv6. */
 #include <errno.h>
-#include <linux/icmp.h>
 #include <linux/neighbour.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
+#include <netinet/ip_icmp.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 
