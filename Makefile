@@ -468,6 +468,10 @@ deb: ## packages for Debian and what comes from it, and their source, in build/d
 rpm: ## packages for Fedora and others, and their source, in build/dist
 apk: ## an APKBUILD for Alpine, in build/dist
 
+# musl has no name service switch: names are those of /etc/hosts and of DNS, users those of /etc/passwd.
+static: ## one program that needs no library, stripped, in build/dist (Debian only; ARCH=arm64)
+	@VERSION='$(VERSION)' DIST='$(DIST)' .packaging/static $(ARCH)
+
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)
 
@@ -478,4 +482,4 @@ FORCE:
 .PHONY: all deps deps-dev tested check check-packages check-doctor check-musl check-i386 check-arch \
 	check-kernels check-headers precommit asan columns pages bench fuzz fuzz-targets fuzz-run \
 	fuzz-coverage soak mutate lint $(LINTERS) programs \
-	format install uninstall dist deb rpm apk clean help FORCE
+	format install uninstall dist deb rpm apk static clean help FORCE
