@@ -461,12 +461,15 @@ dist: ## a tarball of the last commit, with its checksum, in build/dist
 HOMEPAGE   ?= https://fastnet.invalid
 MAINTAINER ?= The fastnet authors <fastnet@fastnet.invalid>
 
-deb rpm apk:
+deb rpm apk arch brew openwrt:
 	@BUILD='$(BUILD)' VERSION='$(VERSION)' DIST='$(DIST)' HOMEPAGE='$(HOMEPAGE)' \
 		MAINTAINER='$(MAINTAINER)' CC='$(CC)' .packaging/build $@
 deb: ## packages for Debian and what comes from it, and their source, in build/dist
 rpm: ## packages for Fedora and others, and their source, in build/dist
 apk: ## an APKBUILD for Alpine, in build/dist
+arch: ## a PKGBUILD for Arch
+brew: ## a formula for Homebrew
+openwrt: ## a Makefile for OpenWrt
 
 # musl has no name service switch: names are those of /etc/hosts and of DNS, users those of /etc/passwd.
 static: ## one program that needs no library, stripped, in build/dist (Debian only; ARCH=arm64)
@@ -482,4 +485,4 @@ FORCE:
 .PHONY: all deps deps-dev tested check check-packages check-doctor check-musl check-i386 check-arch \
 	check-kernels check-headers precommit asan columns pages bench fuzz fuzz-targets fuzz-run \
 	fuzz-coverage soak mutate lint $(LINTERS) programs \
-	format install uninstall dist deb rpm apk static clean help FORCE
+	format install uninstall dist deb rpm apk arch brew openwrt static clean help FORCE
