@@ -47,6 +47,7 @@ expected() # ZSHDIR FILE...
 /usr/share/man/man5/fastnet-metrics.5.gz
 /usr/share/man/man5/fastnet-output.5.gz
 /usr/share/man/man7/fastnet-fleet.7.gz
+/usr/share/man/man7/fastnet-from.7.gz
 /usr/share/man/man8/fastnet-arp.8.gz
 /usr/share/man/man8/fastnet-closed.8.gz
 /usr/share/man/man8/fastnet-conntrack.8.gz
