@@ -38,6 +38,11 @@ int bpf_map_wait(void);
 int bpf_map_take_one(int map, const void *key, void *value);
 int bpf_map_find_one(int map, const void *key, void *value);
 
+/* Copies the key that follows `key` in the map's own order; the first key if `key` is NULL or was
+ * removed meanwhile. Returns 0, -ENOENT after the last key, or another -errno. Needs the rights of
+ * bpf_map_create(). */
+int bpf_map_next_key(int map, const void *key, void *next);
+
 /* Reads at most `most` keys with their values, in no order (Linux 5.6). Returns the number of keys,
  * or -errno. Needs the rights of bpf_map_create(). */
 int bpf_map_read(int map, void *keys, void *values, uint32_t most);

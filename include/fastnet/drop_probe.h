@@ -24,10 +24,13 @@ struct drop {
     char unnamed[12];     /* text for a reason that has no name */
 };
 
-/* Begins to count. Returns NULL, with the refusal (may be NULL), if that is not possible. Uses
+/* Begins to count. scans: scan_probe_map() of a probe that counts as long as this probe exists; -1:
+ * there is none. Returns NULL, with the refusal (may be NULL), if that is not possible. Uses
  * RIGHT_BPF. */
-struct drop_probe *drop_probe_create(struct bpf_refusal *refusal);
+struct drop_probe *drop_probe_create(int scans, struct bpf_refusal *refusal);
 void drop_probe_destroy(struct drop_probe *probe);
+/* False: there is no probe, or the kernel lacks the reasons by which scans are known. */
+bool drop_probe_sees_scans(const struct drop_probe *probe);
 
 /* Takes the drops since the last call, largest count first. drop_probe_at() returns them, with i
  * below drop_probe_count(). Returns 0 or -errno. */

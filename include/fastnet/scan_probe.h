@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Sources whose packets arrive at many ports and are dropped, because no socket is bound to the
- * port, or by a firewall. A BPF program counts them, in all network namespaces. */
+ * port, or by a firewall. The BPF program of a drop probe counts them, in all network
+ * namespaces. */
 #ifndef FASTNET_SCAN_PROBE_H
 #define FASTNET_SCAN_PROBE_H
 
@@ -8,7 +9,6 @@
 #include <stdint.h>
 
 #include "fastnet/address.h"
-#include "fastnet/drop_probe.h"
 
 /* Ports with the same lowest 10 bits count as one port. UDP ports from SCAN_UDP_PORTS on do not
  * count. */
@@ -28,9 +28,12 @@ struct port_scan {
 
 struct scan_probe;
 
-/* Begins to count. Returns NULL if that is not possible. Uses RIGHT_BPF. */
-struct scan_probe *scan_probe_create(const struct drop_probe *drops);
+/* Creates an empty map; drop_probe_create() begins to count in it. Returns NULL if that is not
+ * possible. Uses RIGHT_BPF. */
+struct scan_probe *scan_probe_create(void);
 void scan_probe_destroy(struct scan_probe *probe);
+/* Returns the descriptor of the map; -1 if `probe` is NULL. */
+int scan_probe_map(const struct scan_probe *probe);
 
 /* Takes the scans since the last call. Packets of sources that were not seen for the longest time
  * may be missing. scan_probe_list() returns scan_probe_count() rows. Returns 0 or -errno. */

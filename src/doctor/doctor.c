@@ -94,17 +94,22 @@ void doctor_destroy(struct doctor *doctor)
     free(doctor);
 }
 
+static void doctor_end_scans(struct doctor *doctor)
+{
+    scan_probe_destroy(doctor->scans);
+    doctor->scans = NULL;
+}
+
 /* Takes drops and scans. If that fails, the probe ends, so that no rule says that nothing was
  * dropped. */
 static void doctor_take_drops(struct doctor *doctor)
 {
-    if (doctor->scans && scan_probe_take(doctor->scans) < 0) {
-        scan_probe_destroy(doctor->scans);
-        doctor->scans = NULL;
-    }
+    if (doctor->scans && scan_probe_take(doctor->scans) < 0)
+        doctor_end_scans(doctor);
     if (doctor->drops && drop_probe_take(doctor->drops) < 0) {
         drop_probe_destroy(doctor->drops);
         doctor->drops = NULL;
+        doctor_end_scans(doctor);
     }
 }
 
@@ -441,10 +446,12 @@ static void doctor_begin_probes(struct doctor *doctor)
     struct kernel_types types;
 
     (void)kernel_types_init(&types);
+    if (needs & READS_SCANS)
+        doctor->scans = scan_probe_create();
     if (needs & READS_DROPS)
-        doctor->drops = drop_probe_create(NULL);
-    if (needs & READS_SCANS && doctor->drops)
-        doctor->scans = scan_probe_create(doctor->drops);
+        doctor->drops = drop_probe_create(scan_probe_map(doctor->scans), NULL);
+    if (!drop_probe_sees_scans(doctor->drops))
+        doctor_end_scans(doctor);
     if (needs & READS_CHANGES)
         doctor->watcher.netlink = netlink_create(NULL);
     if (needs & READS_REFUSED && notes_calls && !all_netns)

@@ -70,11 +70,12 @@ static int attempt_probe_attach(struct attempt_probe *probe, const struct attemp
     probe->table = bpf_map_memory(probe->map, 0, sizeof *probe->table);
     if (!probe->table)
         return -errno;
-    probe->drops = !layouts->has_drops
-                       ? -ENOTSUP
-                       : bpf_tracepoint_attach(
-                             code, drop_program_make(&layouts->drops, filter, probe->map, code),
-                             layouts->drops.tracepoint, "fastnet_tries");
+    probe->drops =
+        !layouts->has_drops
+            ? -ENOTSUP
+            : bpf_tracepoint_attach(
+                  code, drop_program_make(&layouts->drops, filter, NULL, probe->map, code),
+                  layouts->drops.tracepoint, "fastnet_tries");
     if (filter->protocol == IPPROTO_TCP && layouts->has_sent)
         probe->sent = attempt_probe_attach_resets(probe, true, layouts, filter);
     if (filter->protocol == IPPROTO_TCP && layouts->has_received)

@@ -102,6 +102,11 @@ int bpf_map_wait(void)
     return status;
 }
 
+int bpf_map_next_key(int map, const void *key, void *next)
+{
+    return call_for_key(BPF_MAP_GET_NEXT_KEY, map, key, next); /* in the place of the value */
+}
+
 int bpf_map_find_one(int map, const void *key, void *value)
 {
     return call_for_key(BPF_MAP_LOOKUP_ELEM, map, key, value);

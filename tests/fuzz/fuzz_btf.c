@@ -20,6 +20,7 @@
 #include "probes/connects_program.h"
 #include "probes/drop/drop_decode.h"
 #include "probes/drop/reset_program.h"
+#include "probes/drop/scan_program.h"
 #include "probes/failures_program.h"
 
 enum { MAP = 1, VALUE_MAX = 1024, SHOWN_MAX = 8 * 1024 * 1024, ROW_MOST = 256 };
@@ -151,6 +152,7 @@ static void look_for_drops(const struct btf *btf)
     struct bpf_insn program[DROP_PROGRAM_MAX];
     struct drop_names names = {.list = NULL};
     const struct drop_filter filter = {.protocol = IPPROTO_TCP, .port = 80};
+    const struct scan_part scans = {.no_socket = 3, .filtered = 8, .map = 8};
     struct drop_layout layout;
     struct reset_layout resets;
     size_t count;
@@ -166,7 +168,8 @@ static void look_for_drops(const struct btf *btf)
     require(layout.skb.size == BPF_DW && layout.index.size == BPF_W && layout.uid.size == BPF_W);
     require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);
     for (int filtered = 0; filtered < 2; filtered++) {
-        count = drop_program_make(&layout, filtered ? &filter : NULL, 7, program);
+        count = drop_program_make(&layout, filtered ? &filter : NULL, filtered ? NULL : &scans, 7,
+                                  program);
         require(count <= DROP_PROGRAM_MAX);
         look_at_jumps(program, count);
     }

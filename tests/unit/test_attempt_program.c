@@ -127,7 +127,7 @@ static size_t drop(void)
 
     place_u32(scene.skb.bytes + scene.kernel.tail, (uint32_t)(HEAD + scene.length));
     read_layouts(NULL, NULL, false);
-    run(program, drop_program_make(&scene.layout, &scene.filter, MAP, program));
+    run(program, drop_program_make(&scene.layout, &scene.filter, NULL, MAP, program));
     return scene.count;
 }
 

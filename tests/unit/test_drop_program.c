@@ -233,7 +233,7 @@ static void drop(struct scene *scene)
     size_t count;
 
     assert_int_equal(layout_of(&scene->kernel, &scene->layout), 0);
-    count = drop_program_make(&scene->layout, NULL, MAP, program);
+    count = drop_program_make(&scene->layout, NULL, NULL, MAP, program);
     assert_true(count <= DROP_PROGRAM_MAX);
     processor_run(&processor, program, count, scene->context);
     look_at_table(scene);

@@ -11,15 +11,27 @@
 #include "probes/drop/scan_program.h"
 #include "processor.h"
 
-enum { MAP = 7, NO_SOCKET = 3, FILTERED = 8, OTHER_REASON = 9, OBJECT = 256, NETNS = 0xf0000001 };
+enum {
+    DROPS_MAP = 6,
+    MAP = 7,
+    NO_SOCKET = 3,
+    FILTERED = 8,
+    OTHER_REASON = 9,
+    OBJECT = 256,
+    NETNS = 0xf0000001
+};
 
 static char bytes[MADE_BTF_MAX];
+static struct {
+    struct drop_table drops;
+    struct scan_value value; /* the only value of the map of scans */
+} maps;
 
 struct object {
     _Alignas(uint64_t) char bytes[OBJECT];
 };
 
-/* A packet that came in by interface 5, and the entry of the map. */
+/* A packet that came in by interface 5, and the entry of the map of scans. */
 struct scene {
     struct drop_layout layout;
     struct object skb, device, net;
@@ -50,6 +62,7 @@ static void make_scene(struct scene *scene, uint16_t port)
     char *skb, *header;
 
     *scene = (struct scene){.known = false};
+    memset(&maps, 0, sizeof maps);
     skb = scene->skb.bytes;
     header = scene->packet + 16;
     make_layout(&scene->layout);
@@ -116,12 +129,12 @@ static uint64_t call(struct processor *processor, int function)
     assert_int_equal(arguments[1], MAP);
     if (function == BPF_FUNC_map_lookup_elem)
         return scene->known && memcmp(&scene->key, pointer(arguments[2]), sizeof scene->key) == 0
-                   ? (uintptr_t)&scene->value
+                   ? (uintptr_t)&maps.value
                    : 0;
     assert_int_equal(function, BPF_FUNC_map_update_elem);
     assert_int_equal(arguments[4], BPF_NOEXIST);
     memcpy(&scene->key, pointer(arguments[2]), sizeof scene->key);
-    memcpy(&scene->value, pointer(arguments[3]), sizeof scene->value);
+    memcpy(&maps.value, pointer(arguments[3]), sizeof maps.value);
     scene->known = true;
     scene->updates++;
     return 0;
@@ -129,17 +142,16 @@ static uint64_t call(struct processor *processor, int function)
 
 static void drop(struct scene *scene)
 {
-    static const struct scan_reasons reasons = {.no_socket = NO_SOCKET, .filtered = FILTERED};
-    struct processor processor = {.call = call,
-                                  .arg = scene,
-                                  .map = &scene->value,
-                                  .map_size = sizeof scene->value,
-                                  .nowhere_is_zero = true};
+    static const struct scan_part scans = {
+        .no_socket = NO_SOCKET, .filtered = FILTERED, .map = MAP};
+    struct processor processor = {
+        .call = call, .arg = scene, .map = &maps, .map_size = sizeof maps, .nowhere_is_zero = true};
     struct bpf_insn program[DROP_PROGRAM_MAX];
-    const size_t count = scan_program_make(&scene->layout, &reasons, MAP, program);
+    const size_t count = drop_program_make(&scene->layout, NULL, &scans, DROPS_MAP, program);
 
     assert_true(count <= DROP_PROGRAM_MAX);
     processor_run(&processor, program, count, scene->context);
+    scene->value = maps.value;
 }
 
 static bool has_port(const struct scene *scene, unsigned port)
@@ -172,6 +184,23 @@ static void ports_of_a_source_are_counted(void **state)
     for (unsigned i = 0; i < SCAN_PORT_BITS; i++)
         bits += has_port(&scene, i);
     assert_int_equal(bits, 2);
+}
+
+/* The program counts each packet as a drop, too, whether or not it may be one of a scan. */
+static void packets_are_counted_as_drops(void **state)
+{
+    struct scene scene;
+    uint64_t count = 0;
+
+    (void)state;
+    make_scene(&scene, 443);
+    drop(&scene);
+    scene.context[2] = OTHER_REASON;
+    drop(&scene);
+    for (size_t i = 0; i < DROP_SLOTS; i++)
+        count += maps.drops.slots[i].seen.count;
+    assert_int_equal(count, 2);
+    assert_int_equal(scene.value.packets, 1);
 }
 
 static void both_families_are_counted(void **state)
@@ -245,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ports_of_a_source_are_counted),
+        cmocka_unit_test(packets_are_counted_as_drops),
         cmocka_unit_test(both_families_are_counted),
         cmocka_unit_test(other_reasons_and_packets_that_go_out_do_not_count),
         cmocka_unit_test(answers_of_tcp_do_not_count),

@@ -36,9 +36,4 @@ int drop_names_add(struct drop_names *names, const struct btf *btf, uint32_t id,
 /* Returns the name of a reason, or NULL. */
 const char *drop_names_find(const struct drop_names *names, uint32_t number);
 
-/* Return what a probe found out about the running kernel: its types, and the number of a reason,
- * or 0 if the kernel lacks the reason. */
-const struct drop_layout *drop_probe_layout(const struct drop_probe *probe);
-uint32_t drop_probe_number(const struct drop_probe *probe, const char *reason);
-
 #endif

@@ -18,11 +18,13 @@
 #include "fastnet/rights.h"
 #include "probes/drop/drop_decode.h"
 #include "probes/drop/drop_program.h"
+#include "probes/drop/scan_program.h"
 
 enum { DROP_PART = DROP_PAGE / sizeof(struct drop_slot) };
 
 struct drop_probe {
-    int map, link; /* descriptors, or -1 */
+    int map, link;          /* descriptors, or -1 */
+    struct scan_part scans; /* map -1: scans are not seen */
     struct drop_layout layout;
     bool has_subsystems; /* `reasons` has reasons of subsystems, too */
     struct drop_names reasons;
@@ -69,12 +71,8 @@ const char *drop_probe_reason(const struct drop_probe *probe, size_t i)
     return i < probe->reasons.count ? probe->reasons.list[i].name : NULL;
 }
 
-const struct drop_layout *drop_probe_layout(const struct drop_probe *probe)
-{
-    return &probe->layout;
-}
-
-uint32_t drop_probe_number(const struct drop_probe *probe, const char *reason)
+/* Returns the number of a reason of the running kernel; 0: the kernel lacks it. */
+static uint32_t drop_probe_number(const struct drop_probe *probe, const char *reason)
 {
     const struct drop_names *names = &probe->reasons;
 
@@ -98,20 +96,38 @@ static struct text drop_probe_name_of(const struct drop_probe *probe, struct dro
 
 /* --- Start and end ---------------------------------------------------------------------------- */
 
-/* Creates the map and attaches the program, which keeps the map until the link is closed. */
-static int drop_probe_attach(struct drop_probe *probe)
+/* Returns the link, which keeps the program and its maps, or -errno. */
+static int drop_probe_attach_program(const struct drop_probe *probe)
 {
     const struct drop_layout *const layout = &probe->layout;
+    const struct scan_part *const scans = drop_probe_sees_scans(probe) ? &probe->scans : NULL;
     struct bpf_insn code[DROP_PROGRAM_MAX];
 
+    return bpf_tracepoint_attach(code, drop_program_make(layout, NULL, scans, probe->map, code),
+                                 layout->tracepoint, "fastnet_drops");
+}
+
+/* Creates the map and attaches the program. A kernel that refuses a program with scans may take one
+ * without them. */
+static int drop_probe_attach(struct drop_probe *probe)
+{
+    struct scan_part *const scans = &probe->scans;
+
+    scans->no_socket = drop_probe_number(probe, "NO_SOCKET");
+    scans->filtered = drop_probe_number(probe, "NETFILTER_DROP");
+    if (!scans->no_socket || !scans->filtered)
+        scans->map = -1;
     probe->map = bpf_map_create(sizeof(struct drop_table), "fastnet_drops");
     if (probe->map < 0)
         return probe->map;
     probe->head = bpf_map_memory(probe->map, 0, sizeof *probe->head);
     if (!probe->head)
         return -errno;
-    probe->link = bpf_tracepoint_attach(code, drop_program_make(layout, NULL, probe->map, code),
-                                        layout->tracepoint, "fastnet_drops");
+    probe->link = drop_probe_attach_program(probe);
+    if (probe->link < 0 && drop_probe_sees_scans(probe)) {
+        scans->map = -1;
+        probe->link = drop_probe_attach_program(probe);
+    }
     probe->since = clock_nanoseconds(CLOCK_MONOTONIC);
     return probe->link < 0 ? probe->link : 0;
 }
@@ -139,7 +155,7 @@ static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusa
     return status == -EPERM ? status : bpf_refuse_step(refusal, status, "bpf(2)");
 }
 
-struct drop_probe *drop_probe_create(struct bpf_refusal *refusal)
+struct drop_probe *drop_probe_create(int scans, struct bpf_refusal *refusal)
 {
     struct drop_probe *probe = calloc(1, sizeof *probe);
 
@@ -148,6 +164,7 @@ struct drop_probe *drop_probe_create(struct bpf_refusal *refusal)
         return NULL;
     }
     probe->map = probe->link = -1;
+    probe->scans.map = scans;
     if (drop_probe_start(probe, refusal) == 0)
         return probe;
     drop_probe_destroy(probe);
@@ -165,6 +182,11 @@ void drop_probe_destroy(struct drop_probe *probe)
     free(probe->reasons.list);
     free(probe->drops);
     free(probe);
+}
+
+bool drop_probe_sees_scans(const struct drop_probe *probe)
+{
+    return probe && probe->scans.map >= 0;
 }
 
 /* --- Counts ----------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "fastnet/bpf_assembly.h"
 #include "fastnet/kernel_types.h"
 #include "probes/drop/drop_parts.h"
+#include "probes/drop/scan_program.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
@@ -420,7 +421,8 @@ void drop_put_count(struct assembly *to, const struct drop_layout *layout,
 }
 
 size_t drop_program_make(const struct drop_layout *layout, const struct drop_filter *filter,
-                         int map, struct bpf_insn program[DROP_PROGRAM_MAX])
+                         const struct scan_part *scans, int map,
+                         struct bpf_insn program[DROP_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
 
@@ -431,6 +433,8 @@ size_t drop_program_make(const struct drop_layout *layout, const struct drop_fil
     put_sockets(&to, layout, filter ? SEEN_AT(cookie) : PACKET);
     drop_put_interface(&to, layout);
     drop_put_count(&to, layout, filter, map);
+    if (scans)
+        scan_put_count(&to, layout, scans);
     assembly_finish(&to);
     return to.count;
 }

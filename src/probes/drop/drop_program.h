@@ -113,9 +113,13 @@ int drop_layout_init(struct drop_layout *layout, const struct btf *btf);
 
 enum { DROP_PROGRAM_MAX = 768 };
 
-/* filter: NULL to count all packets. map: descriptor of an array map with one value, a struct
- * drop_table. Returns the number of instructions. */
+struct scan_part;
+
+/* filter: NULL to count all packets. scans: NULL, or, without a filter, counts ports by source,
+ * too. map: descriptor of an array map with one value, a struct drop_table. Returns the number of
+ * instructions. */
 size_t drop_program_make(const struct drop_layout *layout, const struct drop_filter *filter,
-                         int map, struct bpf_insn program[DROP_PROGRAM_MAX]);
+                         const struct scan_part *scans, int map,
+                         struct bpf_insn program[DROP_PROGRAM_MAX]);
 
 #endif

@@ -7,48 +7,27 @@
 
 #include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
-#include "probes/drop/drop_decode.h"
 #include "probes/drop/scan_program.h"
 
 enum { SCANS_MAX = 1024 };
 
 struct scan_probe {
-    int map, link; /* descriptors, or -1 */
-    struct port_scan *scans;
+    int map;                 /* its descriptor */
+    struct port_scan *scans; /* NULL: there were none yet */
     size_t count;
 };
 
-/* Creates the map and attaches the program, which keeps the map until the link is closed. */
-static bool scan_probe_attach(struct scan_probe *probe, const struct drop_probe *drops)
-{
-    const struct drop_layout *layout = drop_probe_layout(drops);
-    const struct scan_reasons reasons = {
-        .no_socket = drop_probe_number(drops, "NO_SOCKET"),
-        .filtered = drop_probe_number(drops, "NETFILTER_DROP"),
-    };
-    struct bpf_insn code[DROP_PROGRAM_MAX];
-
-    if (!reasons.no_socket || !reasons.filtered)
-        return false;
-    probe->map = bpf_map_create_recent(sizeof(struct scan_key), sizeof(struct scan_value),
-                                       SCANS_MAX, "fastnet_scans");
-    if (probe->map < 0)
-        return false;
-    probe->link = bpf_tracepoint_attach(code, scan_program_make(layout, &reasons, probe->map, code),
-                                        layout->tracepoint, "fastnet_scans");
-    return probe->link >= 0;
-}
-
-struct scan_probe *scan_probe_create(const struct drop_probe *drops)
+struct scan_probe *scan_probe_create(void)
 {
     struct scan_probe *probe = calloc(1, sizeof *probe);
 
     if (!probe)
         return NULL;
-    probe->map = probe->link = -1;
-    if (scan_probe_attach(probe, drops))
+    probe->map = bpf_map_create_recent(sizeof(struct scan_key), sizeof(struct scan_value),
+                                       SCANS_MAX, "fastnet_scans");
+    if (probe->map >= 0)
         return probe;
-    scan_probe_destroy(probe);
+    free(probe);
     return NULL;
 }
 
@@ -56,10 +35,14 @@ void scan_probe_destroy(struct scan_probe *probe)
 {
     if (!probe)
         return;
-    bpf_close(probe->link);
     bpf_close(probe->map);
     free(probe->scans);
     free(probe);
+}
+
+int scan_probe_map(const struct scan_probe *probe)
+{
+    return probe ? probe->map : -1;
 }
 
 static void scan_decode(const struct scan_key *key, const struct scan_value *value,
@@ -79,24 +62,24 @@ static void scan_decode(const struct scan_key *key, const struct scan_value *val
     memcpy(scan->ports, value->ports, sizeof scan->ports);
 }
 
-/* Reads all keys at once, and then takes each. */
+/* Most machines have no scans, so no memory is allocated before the first. A key that the program
+ * replaces meanwhile begins the walk again, so the number of steps is limited. */
 int scan_probe_take(struct scan_probe *probe)
 {
-    struct scan_key *keys = calloc(SCANS_MAX, sizeof *keys);
-    struct scan_value *values = calloc(SCANS_MAX, sizeof *values);
-    int count = -ENOMEM;
+    struct scan_key key, next;
+    struct scan_value value;
+    int status = bpf_map_next_key(probe->map, NULL, &next);
 
     probe->count = 0;
-    if (!probe->scans)
-        probe->scans = calloc(SCANS_MAX, sizeof *probe->scans);
-    if (keys && values && probe->scans)
-        count = bpf_map_read(probe->map, keys, values, SCANS_MAX);
-    for (int i = 0; i < count; i++)
-        if (bpf_map_take_one(probe->map, &keys[i], &values[i]) == 0)
-            scan_decode(&keys[i], &values[i], &probe->scans[probe->count++]);
-    free(keys);
-    free(values);
-    return count < 0 ? count : 0;
+    if (status == 0 && !probe->scans && !(probe->scans = calloc(SCANS_MAX, sizeof *probe->scans)))
+        return -ENOMEM;
+    for (size_t i = 0; i < SCANS_MAX && status == 0; i++) {
+        key = next;
+        status = bpf_map_next_key(probe->map, &key, &next);
+        if (bpf_map_take_one(probe->map, &key, &value) == 0)
+            scan_decode(&key, &value, &probe->scans[probe->count++]);
+    }
+    return status == -ENOENT ? 0 : status;
 }
 
 size_t scan_probe_count(const struct scan_probe *probe)

@@ -77,14 +77,6 @@ static void scan_put_protocol(struct assembly *to)
     assembly_land(to, is_tcp);
 }
 
-/* Stores the network namespace of the packet's device in the key. */
-static void scan_put_netns(struct assembly *to, const struct drop_layout *layout)
-{
-    assembly_store_zeroes(to, KEY, sizeof(struct drop_key));
-    drop_put_device(to, layout);
-    drop_copy(to, KEY_AT(netns), SCAN_AT(netns), BPF_W);
-}
-
 static void scan_put_lookup(struct assembly *to, int map)
 {
     assembly_map(to, BPF_FIRST, map);
@@ -131,36 +123,31 @@ static void scan_put_bit(struct assembly *to)
     assembly_store_in(to, BPF_THIRD, BPF_SECOND, word.offset, BPF_DW);
 }
 
-static void scan_load_reason(struct assembly *to, const struct drop_layout *layout)
+/* Ends the program if the packet was dropped for another reason. The product of both differences is
+ * 0 if one of them is: the verifier would check the rest once for each of two comparisons. */
+static void scan_put_reason(struct assembly *to, const struct scan_part *scans)
 {
-    assembly_load(to, BPF_FIRST, CONTEXT, layout->reason);
-    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* the upper half is undefined */
-    assembly_number(to, BPF_RSH, BPF_FIRST, 32);
+    drop_load(to, BPF_FIRST, KEY_AT(reason), BPF_W);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_XOR, BPF_FIRST, (int)scans->no_socket);
+    assembly_number(to, BPF_XOR, BPF_SECOND, (int)scans->filtered);
+    assembly_register(to, BPF_MUL, BPF_FIRST, BPF_SECOND);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
 }
 
-size_t scan_program_make(const struct drop_layout *layout, const struct scan_reasons *reasons,
-                         int map, struct bpf_insn program[DROP_PROGRAM_MAX])
+void scan_put_count(struct assembly *to, const struct drop_layout *layout,
+                    const struct scan_part *scans)
 {
-    struct assembly to = {.code = program};
-    size_t has_no_socket;
-
-    assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
-    scan_load_reason(&to, layout);
-    has_no_socket = assembly_skip_if(&to, BPF_JEQ, BPF_FIRST, (int)reasons->no_socket);
-    assembly_end_if(&to, BPF_JNE, BPF_FIRST, (int)reasons->filtered);
-    assembly_land(&to, has_no_socket);
-    drop_put_argument(&to, SKB, layout->skb, layout->of_skb, layout->cast);
-    assembly_load(&to, BPF_FIRST, SKB, layout->arrival);
-    assembly_end_if(&to, BPF_JEQ, BPF_FIRST, 0); /* this machine sent it */
-    scan_put_packet(&to, layout);
-    scan_put_protocol(&to);
-    scan_put_netns(&to, layout);
-    scan_put_counts(&to, map);
-    scan_put_bit(&to);
-    assembly_count(&to, SKB, offsetof(struct scan_value, packets));
-    scan_load_reason(&to, layout);
-    assembly_end_if(&to, BPF_JNE, BPF_FIRST, (int)reasons->filtered);
-    assembly_count(&to, SKB, offsetof(struct scan_value, filtered));
-    assembly_finish(&to);
-    return to.count;
+    scan_put_reason(to, scans);
+    assembly_load(to, BPF_FIRST, SKB, layout->arrival);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0); /* this machine sent it */
+    scan_put_packet(to, layout);
+    scan_put_protocol(to);
+    drop_copy(to, KEY_AT(netns), SCAN_AT(netns), BPF_W);
+    scan_put_counts(to, scans->map);
+    scan_put_bit(to);
+    assembly_count(to, SKB, offsetof(struct scan_value, packets));
+    drop_load(to, BPF_FIRST, KEY_AT(reason), BPF_W);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, (int)scans->filtered);
+    assembly_count(to, SKB, offsetof(struct scan_value, filtered));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program that counts, for each source and destination, the ports at which packets were
- * dropped: because no socket is bound to the port, or by a firewall. It runs at the tracepoint
- * skb:kfree_skb. */
+/* The part of the BPF program for drops that counts, for each source and destination, the ports at
+ * which packets were dropped: because no socket is bound to the port, or by a firewall. */
 #ifndef PROBES_DROP_SCAN_PROGRAM_H
 #define PROBES_DROP_SCAN_PROGRAM_H
 
+#include "fastnet/bpf_assembly.h"
 #include "fastnet/scan_probe.h"
 #include "probes/drop/drop_program.h"
 
@@ -29,14 +29,14 @@ struct scan_value {
  * higher ports for clients. A TCP segment counts only without ACK and RST. */
 enum { SCAN_SOURCE_PORT = 1024 };
 
-/* Reasons of the running kernel (enum skb_drop_reason). */
-struct scan_reasons {
-    uint32_t no_socket, filtered;
+/* What drop_program_make() needs to count ports, too. */
+struct scan_part {
+    uint32_t no_socket, filtered; /* reasons of the running kernel (enum skb_drop_reason) */
+    int map; /* descriptor of a hash map from struct scan_key to struct scan_value */
 };
 
-/* map: descriptor of a hash map from struct scan_key to struct scan_value. Returns the number of
- * instructions. */
-size_t scan_program_make(const struct drop_layout *layout, const struct scan_reasons *reasons,
-                         int map, struct bpf_insn program[DROP_PROGRAM_MAX]);
+/* Appends the part, after the packet in SKB was counted: its key is on the stack. */
+void scan_put_count(struct assembly *to, const struct drop_layout *layout,
+                    const struct scan_part *scans);
 
 #endif
