@@ -85,7 +85,7 @@ bool connects_note_sends(const struct connects *connects);
 /* Copy the note of the socket with this cookie to *made; connects_take() removes it. Return false
  * if no note exists. Use RIGHT_BPF. */
 bool connects_take(struct connects *connects, uint64_t cookie, struct connect *made);
-bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made);
+bool connects_find(struct connects *connects, uint64_t cookie, struct connect *made);
 
 /* An event, with the note of its connection at that time. */
 struct connect_happened {
@@ -105,7 +105,7 @@ int connects_descriptor(const struct connects *connects);
 uint64_t connects_lost(const struct connects *connects);
 
 /* Passes the notes of all UDP sockets to `fn`, in no order. */
-void connects_each_send(const struct connects *connects,
+void connects_each_send(struct connects *connects,
                         void (*fn)(const struct connect *sent, void *arg), void *arg);
 
 #endif

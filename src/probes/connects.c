@@ -36,13 +36,17 @@ enum {
 };
 enum { RING_SIZE = 1 << 20 };
 static const size_t slots_size = SEND_SLOTS * sizeof(struct send_slot);
+/* Only some slots are mapped at a time: all would be a third of the memory of `fastnet record`. */
+enum { WINDOW = 1024 };
+static const size_t window_size = WINDOW * sizeof(struct send_slot);
 
 struct connects {
     int fd[DESCRIPTORS];
-    struct send_slot *slots; /* the memory of fd[SLOTS]; or NULL */
-    uint64_t *taken;         /* memory of fd[RING]: bytes that connects_next() took; or NULL */
-    const char *ring;        /* memory of fd[RING]: bytes that came, and after a page the events */
-    const uint64_t *lost;    /* memory of fd[LOST] */
+    struct send_slot *window; /* memory of fd[SLOTS], from the slot `window_begin` on; or NULL */
+    size_t window_begin;
+    uint64_t *taken;      /* memory of fd[RING]: bytes that connects_next() took; or NULL */
+    const char *ring;     /* memory of fd[RING]: bytes that came, and after a page the events */
+    const uint64_t *lost; /* memory of fd[LOST] */
     bool begun;
     struct bpf_refusal refusal;
     struct drop_names reset_reasons;
@@ -97,11 +101,30 @@ static int connects_map_ring(struct connects *connects)
     return connects->lost && connects->taken && connects->ring ? 0 : -errno;
 }
 
+static void connects_unmap_window(struct connects *connects)
+{
+    if (connects->window)
+        munmap(connects->window, window_size);
+    connects->window = NULL;
+}
+
+/* Maps the slot. Returns NULL if sends are not noted, or if memory is short. */
+static struct send_slot *connects_slot(struct connects *connects, size_t slot)
+{
+    const size_t begin = slot / WINDOW * WINDOW;
+
+    if (begin != connects->window_begin)
+        connects_unmap_window(connects);
+    if (!connects->window && connects->fd[SLOTS] >= 0)
+        connects->window =
+            bpf_map_memory(connects->fd[SLOTS], begin * sizeof(struct send_slot), window_size);
+    connects->window_begin = begin;
+    return connects->window ? &connects->window[slot - begin] : NULL;
+}
+
 static void connects_end(struct connects *connects)
 {
-    if (connects->slots)
-        munmap(connects->slots, slots_size);
-    connects->slots = NULL;
+    connects_unmap_window(connects);
     connects_unmap_ring(connects);
     for (size_t i = 0; i < DESCRIPTORS; i++) {
         bpf_close(connects->fd[i]);
@@ -182,8 +205,7 @@ static int connects_attach(struct connects *connects, unsigned what,
     fd[SLOTS] = bpf_map_create(slots_size, "fastnet_send");
     if (fd[SLOTS] < 0)
         return fd[SLOTS];
-    connects->slots = bpf_map_memory(fd[SLOTS], 0, slots_size);
-    if (!connects->slots)
+    if (!connects_slot(connects, 0))
         return -errno;
     fd[SEND_LINK] = bpf_tracepoint_attach(code, send_program_make(layout, netns, fd[SLOTS], code),
                                           layout->sends, "fastnet_send");
@@ -294,21 +316,22 @@ static uint64_t connects_read_slot(struct connect *made, const struct send_slot 
 }
 
 /* Copies the note of the socket, and removes it if `take`. */
-static bool connects_read(const struct connects *connects, uint64_t cookie, bool take,
+static bool connects_read(struct connects *connects, uint64_t cookie, bool take,
                           struct connect *made)
 {
-    struct send_slot *slot = connects->slots ? &connects->slots[cookie % SEND_SLOTS] : NULL;
     struct connect_note note = {.time = 0};
+    struct send_slot *slot;
 
-    if (slot && connects_read_slot(made, slot) == cookie) {
-        if (take)
-            slot->cookie = 0;
+    if (connects->fd[MAP] >= 0 &&
+        (take ? bpf_map_take_one : bpf_map_find_one)(connects->fd[MAP], &cookie, &note) == 0) {
+        connects_read_note(connects, made, &note);
         return true;
     }
-    if (connects->fd[MAP] < 0 ||
-        (take ? bpf_map_take_one : bpf_map_find_one)(connects->fd[MAP], &cookie, &note) < 0)
+    slot = connects_slot(connects, cookie % SEND_SLOTS);
+    if (!slot || connects_read_slot(made, slot) != cookie)
         return false;
-    connects_read_note(connects, made, &note);
+    if (take)
+        slot->cookie = 0;
     return true;
 }
 
@@ -317,7 +340,7 @@ bool connects_take(struct connects *connects, uint64_t cookie, struct connect *m
     return connects_read(connects, cookie, true, made);
 }
 
-bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made)
+bool connects_find(struct connects *connects, uint64_t cookie, struct connect *made)
 {
     return connects_read(connects, cookie, false, made);
 }
@@ -355,12 +378,13 @@ bool connects_next(struct connects *connects, struct connect_happened *happened)
     return true;
 }
 
-void connects_each_send(const struct connects *connects,
+void connects_each_send(struct connects *connects,
                         void (*fn)(const struct connect *sent, void *arg), void *arg)
 {
+    const struct send_slot *slot;
     struct connect made;
 
-    for (size_t i = 0; connects->slots && i < SEND_SLOTS; i++)
-        if (connects_read_slot(&made, &connects->slots[i]))
+    for (size_t i = 0; i < SEND_SLOTS && (slot = connects_slot(connects, i)); i++)
+        if (connects_read_slot(&made, slot))
             fn(&made, arg);
 }

@@ -7,7 +7,7 @@ recorded_churn.py DIR MOMENTS FASTNET OPTION...
 Prints "listening", and reads a line from stdin when `fastnet record` writes into DIR. Then several
 processes open and close connections between each other. At random moments all of them stop, so that
 no connection changes during a listing. Then `FASTNET s -t OPTION...` lists the connections. This
-happens MOMENTS times. When the recorder has noted the last moment, prints "ready"; and when a line
+happens MOMENTS times, TICKS and PAUSE of the environment say how fast. When the recorder has noted the last moment, prints "ready"; and when a line
 on stdin says that the recorder has ended, compares each listing with that of --at, except
 connections whose end BPF did not note or the kernel did not report: if memory is short, the kernel
 reports no end (sock_diag_broadcast_destroy() of net/core/sock_diag.c). Prints a line for each
@@ -22,11 +22,13 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 
 WORKERS = 5
 KEPT = 12  # connections that a process holds at most
 STEPS = 30  # between two moments, at most
-TICKS = 2  # ticks of the recorder between two moments, at most
+TICKS = int(os.environ.get("TICKS", 2))  # ticks of the recorder between two moments, at most
+PAUSE = float(os.environ.get("PAUSE", 0))  # seconds, after 5 steps of each process
 
 
 class Reports:
@@ -200,39 +202,46 @@ def is_quiet(workers):
     return not changes and states.count("01") == ends and not set(states) - {"01", "06", "0A"}
 
 
-def ticks(directory):
-    """The number of ticks that were recorded."""
-    count = 0
-    for entry in os.scandir(directory):
-        if entry.name.endswith(".ndjson"):
-            with open(entry.path, "rb") as file:
-                count += file.read().count(b'"mark":"tick"')
-    return count
+class Recording:
+    """What was recorded so far. Each segment is opened before it is compressed, and read while it
+    grows: also after the next one has begun, which happens before its last rows are written."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.segments = {}  # files by their names
+        self.rests = {}  # the begin of a line that is not whole yet
+        self.ticks = 0
+        self.cookies = set()  # of all connections
+        self.unnoted = set()  # of sockets whose end BPF did not note
+
+    def read(self):
+        """Reads the rows that are new. Returns the number of ticks."""
+        for name in os.listdir(self.directory):
+            if name.endswith(".ndjson") and name not in self.segments:
+                self.segments[name] = open(os.path.join(self.directory, name), "rb")
+        for name, file in self.segments.items():
+            *lines, self.rests[name] = (self.rests.get(name, b"") + file.read()).split(b"\n")
+            for row in map(json.loads, lines):
+                self.take(row)
+        return self.ticks
+
+    def take(self, row):
+        self.ticks += row.get("mark") == "tick"
+        if row.get("remote_port"):
+            self.cookies.add(row["cookie"])
+        if row.get("event") in ("closed", "lost") and not row.get("ended"):
+            self.unnoted.add(row["cookie"])
 
 
-def churn(workers, directory, chance):
-    until = ticks(directory) + chance.randrange(TICKS + 1)
+def churn(workers, recording, chance):
+    until = recording.read() + chance.randrange(TICKS + 1)
     ask(workers, f"churn {chance.randrange(1, STEPS)}")
-    while ticks(directory) < until:
+    while recording.read() < until:
         ask(workers, "churn 5")
+        time.sleep(PAUSE)
     ask(workers, f"churn {chance.randrange(1, STEPS)}")
     while not is_quiet(workers):
         pass
-
-
-def recorded(directory):
-    """The cookies of all connections, and of those whose end BPF did not note."""
-    every, unnoted = set(), set()
-    for entry in os.scandir(directory):
-        if not entry.name.endswith(".ndjson"):
-            continue
-        with open(entry.path) as file:
-            for row in map(json.loads, file):
-                if row.get("remote_port"):
-                    every.add(row["cookie"])
-                if row.get("event") in ("closed", "lost") and not row.get("ended"):
-                    unnoted.add(row["cookie"])
-    return every, unnoted & every
 
 
 def listing(command):
@@ -243,8 +252,8 @@ def listing(command):
     if done.returncode:
         print(f"status {done.returncode}: {done.stderr}")
     rows = [row for row in json.loads(done.stdout) if row["state"] not in ("TIME_WAIT", "LISTEN")]
-    time = rows[0]["time"] if rows else None
-    return time, {tuple(row[column] for column in columns) for row in rows}
+    moment = rows[0]["time"] if rows else None
+    return moment, {tuple(row[column] for column in columns) for row in rows}
 
 
 def main():
@@ -267,36 +276,39 @@ def main():
     print("listening", flush=True)
     sys.stdin.readline()
     seen = []
+    recording = Recording(directory)
     for _ in range(int(moments)):
-        churn(workers, directory, chance)
+        churn(workers, recording, chance)
         seen.append(listing(command))
-    churn(workers, directory, chance)
+    churn(workers, recording, chance)
     for commands, _ in workers:
         commands.close()
     print("ready", flush=True)
     sys.stdin.readline()
-    every, unnoted = recorded(directory)
-    every |= {row[0] for _, live in seen for row in live}
+    recording.read()
+    every = recording.cookies | {row[0] for _, live in seen for row in live}
+    unnoted = recording.unnoted & every
     unreported = every - reports.cookies
     unknown = unnoted | unreported
     if len(unknown) > len(every) / 10:
         print(f"the ends of {len(unknown)} of {len(every)} connections are unknown")
     ownerless = 0  # BPF does not note who accepts, so a short connection may have no owner
-    for time, live in seen:
-        _, then = listing([*command, f"--at={time}", f"--record={directory}"])
+    for moment, live in seen:
+        _, then = listing([*command, f"--at={moment}", f"--record={directory}"])
         accepted = {row[0] for row in then if row[5] is None and (row[1], row[2]) in addresses}
         ownerless += len(accepted)
         live, then = ({row for row in rows if row[0] not in unknown | accepted}
                       for rows in (live, then))
         for row in sorted(live - then, key=str)[:3]:
-            print(f"{time}: not in the recording: {row}")
+            print(f"{moment}: not in the recording: {row}")
         for row in sorted(then - live, key=str)[:3]:
-            print(f"{time}: only in the recording: {row}")
+            print(f"{moment}: only in the recording: {row}")
     count = sum(len(live) for _, live in seen)
     if ownerless > count / 50:
         print(f"{ownerless} of {count} connections have no owner in the recording")
-    print("moments", len(seen), "connections", count, "of", len(every), "not noted", len(unnoted),
-          "not reported", len(unreported), "without owner", ownerless)
+    print("moments", len(seen), "segments", len(recording.segments), "connections", count, "of",
+          len(every), "not noted", len(unnoted), "not reported", len(unreported), "without owner",
+          ownerless)
 
 
 main()

@@ -114,7 +114,7 @@ bool connects_note_sends(const struct connects *connects)
     return false;
 }
 
-bool connects_find(const struct connects *connects, uint64_t cookie, struct connect *made)
+bool connects_find(struct connects *connects, uint64_t cookie, struct connect *made)
 {
     (void)connects, (void)cookie, (void)made;
     return false;

@@ -369,6 +369,42 @@ static void a_lost_row_is_gone(void **state)
     assert_string_equal(ended(reel, 0, 30), "1;");
 }
 
+static void a_row_that_ended_during_the_first_frame_is_no_row_of_it(void **state)
+{
+    struct reel *reel = *state;
+
+    segment(reel, 0);
+    row(reel, "", NO_TIME, 1, "");
+    row(reel, "", NO_TIME, 2, "");
+    row(reel, "closed", -1, 1, ",\"age\":3.000");
+    row(reel, "closed", -1, 3, ",\"age\":3.000");
+    mark(reel, "frame", 0);
+    assert_string_equal(listed(reel, 0), "2;");
+    assert_string_equal(ended(reel, -5, 1), "1;3;");
+    assert_string_equal(listed_between(reel, -5, 1), "1;3;2;");
+}
+
+static void a_row_that_ended_during_a_later_frame_is_no_row_of_it(void **state)
+{
+    struct reel *reel = *state;
+
+    record_three(reel);
+    row(reel, "closed", 28, 2, "");
+    row(reel, "closed", 29, 4, ",\"age\":5.000");
+    mark(reel, "tick", 30);
+    segment(reel, 30);
+    row(reel, "lost", 30, 4, "");
+    row(reel, "", NO_TIME, 2, "");
+    row(reel, "", NO_TIME, 3, "");
+    row(reel, "lost", 30, 2, "");
+    mark(reel, "frame", 30);
+    mark(reel, "tick", 40);
+    assert_string_equal(listed(reel, 30), "3;");
+    assert_string_equal(listed(reel, 40), "3;");
+    assert_string_equal(ended(reel, 20, 40), "2;4;");
+    assert_string_equal(listed_between(reel, 20, 40), "2;4;3;");
+}
+
 static void a_cookie_is_unique_only_in_its_network_namespace(void **state)
 {
     struct reel *reel = *state;
@@ -1045,6 +1081,8 @@ int main(void)
         WITH_REEL(a_process_that_was_found_later_is_shown),
         WITH_REEL(a_changed_row_keeps_its_other_columns),
         WITH_REEL(a_lost_row_is_gone),
+        WITH_REEL(a_row_that_ended_during_the_first_frame_is_no_row_of_it),
+        WITH_REEL(a_row_that_ended_during_a_later_frame_is_no_row_of_it),
         WITH_REEL(a_cookie_is_unique_only_in_its_network_namespace),
         WITH_REEL(a_later_frame_replaces_all_rows),
         WITH_REEL(the_segment_of_the_moment_is_read),

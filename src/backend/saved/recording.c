@@ -202,17 +202,30 @@ static int apply_tick(struct recording *recording, uint64_t time)
     return error;
 }
 
+/* Applies a row of the frame at `time`. A socket may have ended while the frame was written: then
+ * this frame has the row of its end, or only says so, because the segment before has that row. */
+static int frame_apply(struct recording *recording, const struct saved_row *row, uint64_t time)
+{
+    struct recorded_rows *rows = &recording->rows;
+    const struct text event = recorded_text(rows, row, RECORDED_EVENT);
+
+    if (text_is(event, "closed"))
+        return tick_apply(recording, row, time);
+    if (recording->query.ended)
+        return 0;
+    return text_is(event, "lost") ? recorded_rows_remove(rows, row, time, NULL, NULL)
+                                  : recorded_rows_put(rows, row, time, true);
+}
+
 static int apply_frame(struct recording *recording, uint64_t time)
 {
     struct recorded_rows *rows = &recording->rows;
     const struct saved_row *row;
     int error = 0;
 
-    if (recording->query.ended)
-        return 0;
     rows->frame++;
     for (size_t at = 0; !error && (row = pending_next(recording, &at));)
-        error = recorded_rows_put(rows, row, time, true);
+        error = frame_apply(recording, row, time);
     return error ? error : recorded_rows_end_frame(rows, time, ended_fn(recording), recording);
 }
 
