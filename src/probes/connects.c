@@ -14,8 +14,7 @@
 #include "fastnet/bpf_program.h"
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
-#include "probes/connects_program.h"
-#include "probes/drop/drop_decode.h"
+#include "probes/connects_decode.h"
 #include "sys/bpf_ring.h"
 
 enum { KEPT = 32768, KEPT_ANSWERS = 1024 };
@@ -209,39 +208,10 @@ bool connects_note_sends(const struct connects *connects)
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
-static void connects_read_note(const struct connects *connects, struct connect *made,
-                               const struct connect_note *note)
+/* Whether the programs that note resets run. */
+static bool connects_see_resets(const struct connects *connects)
 {
-    const bool v4 = note->family == AF_INET;
-    const char *const reason =
-        note->reset_reason ? drop_names_find(&connects->reset_reasons, note->reset_reason - 1U)
-                           : NULL;
-
-    *made = (struct connect){
-        .time = note->time,
-        .connected = note->connected,
-        .ended = note->ended,
-        .end = {.state = note->old_state,
-                .reset_state = note->reset_state,
-                .error = (int)note->end_error,
-                .received_reset = note->received_reset,
-                .sees_resets = connects->fd[SENT_LINK] >= 0 && connects->fd[RECEIVED_LINK] >= 0},
-        .accepted = note->accepted,
-        .pid = (pid_t)note->pid,
-        .uid = note->uid,
-        .cgroup = note->cgroup,
-        .failed = note->failed,
-        .closed = note->closed,
-        .given_up = note->given_up,
-        .error = (int)note->error,
-        .remote = address_make((uint8_t)note->family, v4 ? note->v4 : note->v6),
-        .local = address_make((uint8_t)note->family, v4 ? note->local_v4 : note->local_v6),
-        .port = ntohs(note->port),
-    };
-    memcpy(made->name, note->name, sizeof note->name);
-    made->name[sizeof made->name - 1] = '\0';
-    if (reason && strlen(reason) < sizeof made->end.reset_reason)
-        snprintf(made->end.reset_reason, sizeof made->end.reset_reason, "%s", reason);
+    return connects->fd[SENT_LINK] >= 0 && connects->fd[RECEIVED_LINK] >= 0;
 }
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it
@@ -285,7 +255,8 @@ static bool connects_read(const struct connects *connects, uint64_t cookie, bool
     if (connects->fd[MAP] < 0 ||
         (take ? bpf_map_take_one : bpf_map_find_one)(connects->fd[MAP], &cookie, &note) < 0)
         return false;
-    connects_read_note(connects, made, &note);
+    connect_note_decode(&note, &connects->reset_reasons, made);
+    made->end.sees_resets = connects_see_resets(connects);
     return true;
 }
 
@@ -311,14 +282,16 @@ uint64_t connects_lost(const struct connects *connects)
 
 bool connects_next(struct connects *connects, struct connect_happened *happened)
 {
-    struct connect_note note;
+    _Alignas(struct connect_note) char event[sizeof(struct connect_note)];
+    size_t length;
 
-    if (!bpf_ring_take(&connects->ring, &note, sizeof note))
-        return false;
-    happened->event = note.event;
-    happened->cookie = note.cookie;
-    happened->port = ntohs((uint16_t)note.local_port);
-    connects_read_note(connects, &happened->note, &note);
+    do {
+        length = bpf_ring_take(&connects->ring, event, sizeof event);
+        if (!length)
+            return false;
+    } while (
+        !connect_event_decode((struct text){event, length}, &connects->reset_reasons, happened));
+    happened->note.end.sees_resets = connects_see_resets(connects);
     return true;
 }
 
