@@ -148,6 +148,8 @@ $(UNIT_TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/shared.a $(BUILD)/rooms.a
 $(UNIT_TESTS): extra = $(CMOCKA_LIBS)
 $(FUZZ_TARGETS): $(BUILD)/%: $(BUILD)/%.o $(FUZZ_SHARED) $(ROOMS)
 $(FUZZ_TARGETS): extra = $(if $(FUZZING),-fsanitize=fuzzer)
+# It has functions in place of those of probes/connects.c.
+$(BUILD)/tests/fuzz/fuzz_trace: extra += -Wl,--allow-multiple-definition
 $(HELPERS) $(BENCH): $(BUILD)/%: $(BUILD)/%.o
 $(addprefix $(BUILD)/tests/helpers/,socket_rows way addresses attempt attempts): $(BUILD)/rooms.a
 $(MUTATE): $(mutate_objects)

@@ -245,15 +245,12 @@ static bool groups_is_repeated(struct groups *groups, const struct record *recor
     return same;
 }
 
-/* The group of the record, which is added if it is new. NULL when memory is short. */
-static struct counted_group *find_group(struct groups *groups, const struct record *record,
-                                        const struct context *context)
+static struct counted_group *search_group(struct groups *groups, const struct record *record,
+                                          const struct context *context)
 {
     uint64_t hash = groups->seed;
     struct counted_group *group;
 
-    if (groups->numbers_only && groups_is_repeated(groups, record))
-        return hash_table_at(&groups->table, groups->last);
     for (size_t i = 0; i < groups->column_count; i++) {
         groups->scratch[i] = field_value(groups->columns[i], record, context);
         hash = value_hash(hash, &groups->scratch[i]);
@@ -264,6 +261,15 @@ static struct counted_group *find_group(struct groups *groups, const struct reco
     if (group)
         groups->last = (size_t)(group - (struct counted_group *)groups->table.elements);
     return group;
+}
+
+/* The group of the record, which is added if it is new. NULL when memory is short. */
+static inline struct counted_group *find_group(struct groups *groups, const struct record *record,
+                                               const struct context *context)
+{
+    return groups->numbers_only && groups_is_repeated(groups, record)
+               ? hash_table_at(&groups->table, groups->last)
+               : search_group(groups, record, context);
 }
 
 static int add_to_tallies(const struct groups *groups, const struct counted_group *group,

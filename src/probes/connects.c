@@ -14,13 +14,13 @@
 #include "fastnet/bpf_program.h"
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
-#include "probes/connects_program.h"
-#include "probes/drop/drop_decode.h"
+#include "probes/connects_decode.h"
+#include "sys/bpf_ring.h"
 
 enum { KEPT = 32768, KEPT_ANSWERS = 1024 };
 
-/* Descriptors, or -1: notes of connections, of sends and of resets, the links of programs, events,
- * and how many events were lost. */
+/* Descriptors, or -1: notes of connections, of sends and of resets, the links of programs, and how
+ * many events were lost. */
 enum {
     MAP,
     SLOTS,
@@ -30,7 +30,6 @@ enum {
     SENT_LINK,
     RECEIVED_LINK,
     RESENT_LINK,
-    RING,
     LOST,
     DESCRIPTORS
 };
@@ -44,9 +43,8 @@ struct connects {
     int fd[DESCRIPTORS];
     struct send_slot *window; /* memory of fd[SLOTS], from the slot `window_begin` on; or NULL */
     size_t window_begin;
-    uint64_t *taken;      /* memory of fd[RING]: bytes that connects_next() took; or NULL */
-    const char *ring;     /* memory of fd[RING]: bytes that came, and after a page the events */
-    const uint64_t *lost; /* memory of fd[LOST] */
+    struct bpf_ring ring; /* events */
+    const uint64_t *lost; /* memory of fd[LOST]; or NULL */
     bool begun;
     struct bpf_refusal refusal;
     struct drop_names reset_reasons;
@@ -58,47 +56,22 @@ struct connects *connects_create(void)
 
     for (size_t i = 0; connects && i < DESCRIPTORS; i++)
         connects->fd[i] = -1;
+    if (connects)
+        connects->ring.fd = -1;
     return connects;
 }
 
-/* Offset of the events in connects.ring. */
-static size_t ring_page(void)
+static int connects_open_ring(struct connects *connects)
 {
-    return (size_t)sysconf(_SC_PAGESIZE);
-}
+    const int status = bpf_ring_open(&connects->ring, RING_SIZE, "fastnet_ring");
 
-static void connects_unmap_ring(struct connects *connects)
-{
-    if (connects->lost)
-        munmap((void *)(uintptr_t)connects->lost, sizeof *connects->lost);
-    if (connects->taken)
-        munmap(connects->taken, ring_page());
-    if (connects->ring)
-        munmap((void *)(uintptr_t)connects->ring, ring_page() + (size_t)2 * RING_SIZE);
-    connects->lost = NULL;
-    connects->taken = NULL;
-    connects->ring = NULL;
-}
-
-/* Creates the ring of events (kernel/bpf/ringbuf.c), whose memory has the events twice, one after
- * the other, so that no event is in two pieces. */
-static int connects_map_ring(struct connects *connects)
-{
-    int *const fd = connects->fd;
-    void *ring;
-
-    fd[RING] = bpf_map_create_ring(RING_SIZE, "fastnet_ring");
-    if (fd[RING] < 0)
-        return fd[RING];
-    fd[LOST] = bpf_map_create(sizeof *connects->lost, "fastnet_lost");
-    if (fd[LOST] < 0)
-        return fd[LOST];
-    connects->lost = bpf_map_memory(fd[LOST], 0, sizeof *connects->lost);
-    connects->taken = bpf_map_memory(fd[RING], 0, ring_page());
-    ring = mmap(NULL, ring_page() + (size_t)2 * RING_SIZE, PROT_READ, MAP_SHARED, fd[RING],
-                (off_t)ring_page());
-    connects->ring = ring == MAP_FAILED ? NULL : ring;
-    return connects->lost && connects->taken && connects->ring ? 0 : -errno;
+    if (status < 0)
+        return status;
+    connects->fd[LOST] = bpf_map_create(sizeof *connects->lost, "fastnet_lost");
+    if (connects->fd[LOST] < 0)
+        return connects->fd[LOST];
+    connects->lost = bpf_map_memory(connects->fd[LOST], 0, sizeof *connects->lost);
+    return connects->lost ? 0 : -errno;
 }
 
 static void connects_unmap_window(struct connects *connects)
@@ -125,7 +98,10 @@ static struct send_slot *connects_slot(struct connects *connects, size_t slot)
 static void connects_end(struct connects *connects)
 {
     connects_unmap_window(connects);
-    connects_unmap_ring(connects);
+    if (connects->lost)
+        munmap((void *)(uintptr_t)connects->lost, sizeof *connects->lost);
+    connects->lost = NULL;
+    bpf_ring_close(&connects->ring);
     for (size_t i = 0; i < DESCRIPTORS; i++) {
         bpf_close(connects->fd[i]);
         connects->fd[i] = -1;
@@ -147,7 +123,7 @@ static void connects_attach_resets(struct connects *connects, const struct conne
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
-    const struct connect_ring ring = {fd[RING], fd[LOST]};
+    const struct connect_ring ring = {connects->ring.fd, fd[LOST]};
     size_t count;
 
     if (!layout->send_reset)
@@ -167,7 +143,7 @@ static int connects_attach_states(struct connects *connects, const struct connec
 {
     struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
-    const struct connect_ring ring = {fd[RING], fd[LOST]};
+    const struct connect_ring ring = {connects->ring.fd, fd[LOST]};
     size_t count;
 
     connects_attach_resets(connects, layout, netns);
@@ -193,7 +169,7 @@ static int connects_attach(struct connects *connects, unsigned what,
                                         "fastnet_conn");
         if (fd[MAP] < 0)
             return fd[MAP];
-        status = what & NOTE_EVENTS ? connects_map_ring(connects) : 0;
+        status = what & NOTE_EVENTS ? connects_open_ring(connects) : 0;
         if (status < 0)
             return status;
         status = connects_attach_states(connects, layout, netns);
@@ -254,39 +230,10 @@ bool connects_note_sends(const struct connects *connects)
 
 /* --- Notes ------------------------------------------------------------------------------------ */
 
-static void connects_read_note(const struct connects *connects, struct connect *made,
-                               const struct connect_note *note)
+/* Whether the programs that note resets run. */
+static bool connects_see_resets(const struct connects *connects)
 {
-    const bool v4 = note->family == AF_INET;
-    const char *const reason =
-        note->reset_reason ? drop_names_find(&connects->reset_reasons, note->reset_reason - 1U)
-                           : NULL;
-
-    *made = (struct connect){
-        .time = note->time,
-        .connected = note->connected,
-        .ended = note->ended,
-        .end = {.state = note->old_state,
-                .reset_state = note->reset_state,
-                .error = (int)note->end_error,
-                .received_reset = note->received_reset,
-                .sees_resets = connects->fd[SENT_LINK] >= 0 && connects->fd[RECEIVED_LINK] >= 0},
-        .accepted = note->accepted,
-        .pid = (pid_t)note->pid,
-        .uid = note->uid,
-        .cgroup = note->cgroup,
-        .failed = note->failed,
-        .closed = note->closed,
-        .given_up = note->given_up,
-        .error = (int)note->error,
-        .remote = address_make((uint8_t)note->family, v4 ? note->v4 : note->v6),
-        .local = address_make((uint8_t)note->family, v4 ? note->local_v4 : note->local_v6),
-        .port = ntohs(note->port),
-    };
-    memcpy(made->name, note->name, sizeof note->name);
-    made->name[sizeof made->name - 1] = '\0';
-    if (reason && strlen(reason) < sizeof made->end.reset_reason)
-        snprintf(made->end.reset_reason, sizeof made->end.reset_reason, "%s", reason);
+    return connects->fd[SENT_LINK] >= 0 && connects->fd[RECEIVED_LINK] >= 0;
 }
 
 /* Returns the cookie, or 0 if the slot has no note, or if the program wrote another note into it
@@ -324,7 +271,8 @@ static bool connects_read(struct connects *connects, uint64_t cookie, bool take,
 
     if (connects->fd[MAP] >= 0 &&
         (take ? bpf_map_take_one : bpf_map_find_one)(connects->fd[MAP], &cookie, &note) == 0) {
-        connects_read_note(connects, made, &note);
+        connect_note_decode(&note, &connects->reset_reasons, made);
+        made->end.sees_resets = connects_see_resets(connects);
         return true;
     }
     slot = connects_slot(connects, cookie % SEND_SLOTS);
@@ -347,7 +295,7 @@ bool connects_find(struct connects *connects, uint64_t cookie, struct connect *m
 
 int connects_descriptor(const struct connects *connects)
 {
-    return connects->fd[RING];
+    return connects->ring.fd;
 }
 
 uint64_t connects_lost(const struct connects *connects)
@@ -355,26 +303,18 @@ uint64_t connects_lost(const struct connects *connects)
     return connects->lost ? __atomic_load_n(connects->lost, __ATOMIC_RELAXED) : 0;
 }
 
-/* Before each event are 8 bytes: its length, whose highest bit says that a program still writes
- * it, and a number of the kernel's own. Both counters only grow, and their type is a long. */
 bool connects_next(struct connects *connects, struct connect_happened *happened)
 {
-    enum { HEAD = 8 };
-    unsigned long *const taken = (unsigned long *)(void *)connects->taken;
-    const unsigned long came =
-        __atomic_load_n((const unsigned long *)(const void *)connects->ring, __ATOMIC_ACQUIRE);
-    const char *at = connects->ring + ring_page() + (*taken & (RING_SIZE - 1));
-    struct connect_note note;
+    _Alignas(struct connect_note) char event[sizeof(struct connect_note)];
+    size_t length;
 
-    if (*taken == came || __atomic_load_n((const uint32_t *)(const void *)at, __ATOMIC_ACQUIRE) &
-                              BPF_RINGBUF_BUSY_BIT)
-        return false;
-    memcpy(&note, at + HEAD, sizeof note);
-    __atomic_store_n(taken, *taken + HEAD + sizeof note, __ATOMIC_RELEASE);
-    happened->event = note.event;
-    happened->cookie = note.cookie;
-    happened->port = ntohs((uint16_t)note.local_port);
-    connects_read_note(connects, &happened->note, &note);
+    do {
+        length = bpf_ring_take(&connects->ring, event, sizeof event);
+        if (!length)
+            return false;
+    } while (
+        !connect_event_decode((struct text){event, length}, &connects->reset_reasons, happened));
+    happened->note.end.sees_resets = connects_see_resets(connects);
     return true;
 }
 

@@ -6,18 +6,16 @@
 
 #include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fastnet/bpf_assembly.h"
-#include "fastnet/bpf_map.h"
 #include "fastnet/bpf_program.h"
 #include "fastnet/kernel_types.h"
+#include "sys/bpf_ring.h"
 
 struct listener_events {
-    int ring, link;            /* descriptors, or -1 */
-    unsigned long *read;       /* position up to which events are read, in a page of its own */
-    const unsigned long *made; /* position up to which the program has written: the next page */
+    struct bpf_ring ring;
+    int link; /* a descriptor, or -1 */
 };
 
 /* Loads a state, an int whose upper half is undefined. */
@@ -70,29 +68,25 @@ static bool listener_layout_init(struct listener_layout *layout, const struct bt
     layout->tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_inet_sock_set_state");
     sock = kernel_event_struct(btf, layout->tracepoint, 3, "sock");
     return sock && kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
+           layout->net.size == BPF_DW &&
            kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
 }
 
 /* Opens the ring buffer and attaches the program. Returns false on failure. */
 static bool listener_events_attach(struct listener_events *events, uint64_t netns)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct bpf_insn code[LISTENER_PROGRAM_MAX];
     struct listener_layout layout;
     struct kernel_types types;
     const bool is_known =
         kernel_types_init(&types) == 0 && listener_layout_init(&layout, &types.btf);
+    size_t count;
 
     kernel_types_finish(&types);
-    events->ring = is_known ? bpf_map_create_ring(page, "fastnet_listen") : -1;
-    if (events->ring < 0)
+    if (!is_known ||
+        bpf_ring_open(&events->ring, (size_t)sysconf(_SC_PAGESIZE), "fastnet_listen") < 0)
         return false;
-    events->read = bpf_map_memory(events->ring, 0, page);
-    void *made = mmap(NULL, page, PROT_READ, MAP_SHARED, events->ring, (off_t)page);
-    events->made = made == MAP_FAILED ? NULL : made;
-    if (!events->read || !events->made)
-        return false;
-    const size_t count = listener_program_make(&layout, netns, events->ring, code);
+    count = listener_program_make(&layout, netns, events->ring.fd, code);
     events->link = bpf_tracepoint_attach(code, count, layout.tracepoint, "fastnet_listen");
     return events->link >= 0;
 }
@@ -103,7 +97,7 @@ struct listener_events *listener_events_begin(uint64_t netns)
 
     if (!events)
         return NULL;
-    *events = (struct listener_events){.ring = -1, .link = -1};
+    *events = (struct listener_events){.ring = {.fd = -1}, .link = -1};
     if (listener_events_attach(events, netns))
         return events;
     listener_events_end(events);
@@ -112,26 +106,19 @@ struct listener_events *listener_events_begin(uint64_t netns)
 
 void listener_events_end(struct listener_events *events)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
     if (!events)
         return;
     bpf_close(events->link);
-    if (events->read)
-        munmap(events->read, page);
-    if (events->made)
-        munmap((void *)(uintptr_t)events->made, page);
-    bpf_close(events->ring);
+    bpf_ring_close(&events->ring);
     free(events);
 }
 
 int listener_events_descriptor(const struct listener_events *events)
 {
-    return events ? events->ring : -1;
+    return events ? events->ring.fd : -1;
 }
 
 void listener_events_forget(struct listener_events *events)
 {
-    __atomic_store_n(events->read, __atomic_load_n(events->made, __ATOMIC_ACQUIRE),
-                     __ATOMIC_RELEASE);
+    bpf_ring_forget(&events->ring);
 }

@@ -5,13 +5,14 @@
  *
  *   packets      dropped packets: a flood to a socket on loopback whose receive buffer is full
  *   connections  of TCP over loopback, which end at once; both ends are counted
+ *   reader       such connections, 10,000 a second; measured is the processor time of the command
  *
- *   flood packets|connections COUNT ROUNDS COMMAND [ARG...] [-- OTHER [ARG...]]
+ *   flood packets|connections|reader COUNT ROUNDS COMMAND [ARG...] [-- OTHER [ARG...]]
  *
  * The other command, if there is one, runs in the rounds without the first command. Prints two
- * lines as runner does, with and without, in nanoseconds for each event in place of milliseconds.
- * A command runs until it is interrupted, and has loaded its program as soon as it has a link
- * (bpf(2)).
+ * lines as runner does, with and without, in nanoseconds for each event in place of milliseconds;
+ * the last number says in how many rounds the command failed, because it lost events. A command
+ * runs until it is interrupted, and has loaded its program as soon as it has a link (bpf(2)).
  */
 #include <arpa/inet.h>
 #include <dirent.h>
@@ -27,6 +28,7 @@
 #include "quartiles.h"
 
 enum { WITH, WITHOUT, BOTH };
+enum events { PACKETS, CONNECTIONS, READER };
 
 static double wall[BOTH][RUNS_MAX], cpu[BOTH][RUNS_MAX];
 
@@ -134,32 +136,55 @@ static pid_t start(char **command)
 
 /* The socket that gets the packets, or the listener; and the function of a round. */
 struct flood {
+    enum events events;
     int socket;
     struct sockaddr_in at; /* address of the listener */
-    bool connects;
     long count;
 };
 
+/* Makes 10,000 connections a second, in batches of one millisecond. */
+static void make_paced_connections(const struct flood *flood, long count)
+{
+    enum { BATCH = 10, BATCH_NANOSECONDS = 1000000, SECOND = 1000000000 };
+    struct timespec next;
+
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (; count > 0; count -= BATCH) {
+        make_connections(flood->socket, &flood->at, count < BATCH ? count : BATCH);
+        next.tv_nsec += BATCH_NANOSECONDS;
+        next.tv_sec += next.tv_nsec / SECOND;
+        next.tv_nsec %= SECOND;
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+    }
+}
+
 static void flood_some(const struct flood *flood, long count)
 {
-    if (flood->connects)
+    if (flood->events == READER)
+        make_paced_connections(flood, count);
+    else if (flood->events == CONNECTIONS)
         make_connections(flood->socket, &flood->at, count);
     else
         send_packets(flood->socket, count);
 }
 
-/* The first tenth is not measured: it fills the buffer, and the command loads further programs. */
-static void flood_measure(const struct flood *flood, double *took, double *of_cpu)
+/* The first tenth is not measured: it fills the buffer, and the command loads further programs.
+ * pid: the command; 0: none. */
+static void flood_measure(const struct flood *flood, pid_t pid, double *took, double *of_cpu)
 {
+    clockid_t processor = CLOCK_PROCESS_CPUTIME_ID;
+
+    if (flood->events == READER && pid && clock_getcpuclockid(pid, &processor) != 0)
+        errx(1, "processor time of a command");
     flood_some(flood, flood->count / 10 + 1);
-    const double began = nanoseconds(CLOCK_MONOTONIC),
-                 before = nanoseconds(CLOCK_PROCESS_CPUTIME_ID);
+    const double began = nanoseconds(CLOCK_MONOTONIC), before = nanoseconds(processor);
     flood_some(flood, flood->count);
-    *of_cpu = (nanoseconds(CLOCK_PROCESS_CPUTIME_ID) - before) / (double)flood->count;
-    *took = (nanoseconds(CLOCK_MONOTONIC) - began) / (double)flood->count;
+    *of_cpu = (nanoseconds(processor) - before) / (double)flood->count;
+    *took = flood->events == READER ? *of_cpu
+                                    : (nanoseconds(CLOCK_MONOTONIC) - began) / (double)flood->count;
 }
 
-static void print(int which, int rounds)
+static void print(int which, int rounds, int failed)
 {
     double ratios[RUNS_MAX] = {0}, differences[RUNS_MAX] = {0};
 
@@ -171,19 +196,24 @@ static void print(int which, int rounds)
     print_quartiles(cpu[which], rounds);
     print_quartiles(ratios, rounds);
     print_quartiles(differences, rounds);
-    printf("0 %d 0\n", rounds);
+    printf("0 %d %d\n", rounds, failed);
 }
 
 int main(int argc, char **argv)
 {
-    struct flood flood = {.connects = argc > 4 && strcmp(argv[1], "connections") == 0,
+    struct flood flood = {.events = argc < 2                              ? PACKETS
+                                    : strcmp(argv[1], "connections") == 0 ? CONNECTIONS
+                                    : strcmp(argv[1], "reader") == 0      ? READER
+                                                                          : PACKETS,
                           .count = argc > 4 ? strtol(argv[2], NULL, 10) : 0};
     const long rounds = argc > 4 ? strtol(argv[3], NULL, 10) : 0;
     char **commands[BOTH] = {argv + 4, NULL};
+    int failed[BOTH] = {0};
 
     if (flood.count <= 0 || rounds <= 0 || rounds > RUNS_MAX)
-        errx(2, "usage: flood packets|connections COUNT ROUNDS COMMAND [ARG...] [-- OTHER...]");
-    flood.socket = flood.connects ? make_listener(&flood.at) : make_sender();
+        errx(2,
+             "usage: flood packets|connections|reader COUNT ROUNDS COMMAND [ARG...] [-- OTHER...]");
+    flood.socket = flood.events == PACKETS ? make_sender() : make_listener(&flood.at);
     for (int i = 4; i < argc; i++)
         if (strcmp(argv[i], "--") == 0) {
             argv[i] = NULL;
@@ -193,13 +223,15 @@ int main(int argc, char **argv)
     for (int i = 0; i < 2 * (int)rounds; i++) {
         const int which = (i + i / 2) % 2; /* there and back */
         const pid_t pid = commands[which] ? start(commands[which]) : 0;
-        flood_measure(&flood, &wall[which][i / 2], &cpu[which][i / 2]);
+        int status = 0;
+        flood_measure(&flood, pid, &wall[which][i / 2], &cpu[which][i / 2]);
         if (pid) {
             kill(pid, SIGINT);
-            waitpid(pid, NULL, 0);
+            waitpid(pid, &status, 0);
         }
+        failed[which] += status != 0;
     }
-    print(WITH, (int)rounds);
-    print(WITHOUT, (int)rounds);
+    print(WITH, (int)rounds, failed[WITH]);
+    print(WITHOUT, (int)rounds, failed[WITHOUT]);
     return 0;
 }
