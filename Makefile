@@ -216,10 +216,13 @@ deps: ## install what building and testing needs
 deps-dev: deps ## ... and what linting and fuzzing need
 	@PKG_CONFIG='$(PKG_CONFIG)' tests/deps dev
 
+deps-recipes: deps ## ... and the programs whose recipes fastnet-fleet(7) has (Debian, Ubuntu)
+	@PKG_CONFIG='$(PKG_CONFIG)' tests/deps recipes
+
 # Named together with other goals they come first, whatever -j says.
-asked := $(filter deps deps-dev,$(MAKECMDGOALS))
+asked := $(filter deps deps-dev deps-recipes,$(MAKECMDGOALS))
 ifneq ($(asked),)
-$(BUILD)/flags $(filter-out deps deps-dev FORCE,$(MAKECMDGOALS)): | $(asked)
+$(BUILD)/flags $(filter-out deps deps-dev deps-recipes FORCE,$(MAKECMDGOALS)): | $(asked)
 endif
 
 # --- Testing ----------------------------------------------------------------------------------
@@ -237,12 +240,15 @@ tested: $(TESTED)
 # Run JOBS jobs, unless the user gave -j, which MAKEFLAGS shows only in recipes.
 side_by_side = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(JOBS))
 
-check: ## run all tests but those of packages (TESTS='unit/*': some; JOBS=4: side by side)
+check: ## run all tests but those of packages and recipes (TESTS='unit/*': some; JOBS=4: side by side)
 	@$(MAKE) $(side_by_side) tested
 	@BUILD='$(BUILD)' PROGRAM='$(PROGRAM)' SANITIZE='$(SANITIZE)' tests/run --jobs $(JOBS) $(TESTS)
 
 check-packages: ## build packages, and test what is in them: minutes
 	@$(MAKE) TESTS='$(or $(TESTS),packages/*)' check
+
+check-recipes: ## run the recipes of fastnet-fleet(7) by Icinga, Zabbix, netdata, Prometheus and others
+	@$(MAKE) TESTS='$(or $(TESTS),recipes/*)' check
 
 check-doctor: ## test the doctor in every network with a fault, and in healthy networks: minutes
 	@$(MAKE) $(side_by_side) tested
@@ -484,7 +490,7 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
 
 FORCE:
-.PHONY: all deps deps-dev tested check check-packages check-doctor check-musl check-i386 check-arch \
+.PHONY: all deps deps-dev deps-recipes tested check check-packages check-recipes check-doctor check-musl check-i386 check-arch \
 	check-kernels check-headers precommit asan columns pages bench fuzz fuzz-targets fuzz-run \
 	fuzz-coverage soak mutate lint $(LINTERS) programs \
 	format install uninstall dist deb rpm apk arch brew openwrt static clean help FORCE

@@ -43,6 +43,8 @@ expected() # ZSHDIR FILE...
 /usr/bin/fastnet
 /usr/lib/systemd/system/fastnet-record.service
 /usr/share/bash-completion/completions/fastnet
+/usr/share/doc/fastnet/examples/fastnet-alerts.yml
+/usr/share/doc/fastnet/examples/fastnet-dashboard.json
 /usr/share/fish/vendor_completions.d/fastnet.fish
 /usr/share/man/man5/fastnet-metrics.5.gz
 /usr/share/man/man5/fastnet-output.5.gz
