@@ -127,7 +127,7 @@ MUTATORS    = $(or $(ONLY),netlink tree)
 C_SOURCES  := $(SOURCES) $(sort $(wildcard tests/*/*.c))
 C_FILES    := $(C_SOURCES) $(HEADERS) $(sort $(wildcard tests/*/*.h))
 MAN_PAGES  := $(wildcard man/*.[1-9])
-SCRIPTS     = $(shell grep -rlIE '^\#!.*[/ ](ba)?sh$$' .ci .packaging man tests) $(wildcard tests/*/*.sh tests/*/*/*.sh)
+SCRIPTS     = $(shell grep -rlIE --exclude='*.[1-9]' '^\#!.*[/ ](ba)?sh$$' .ci .packaging man tests) $(wildcard tests/*/*.sh tests/*/*/*.sh)
 PROGRAMS   := $(PROGRAM) $(UNIT_TESTS) $(FUZZ_TARGETS) $(HELPERS) $(BENCH) \
 	$(MUTATE) $(PRELOADED)
 
