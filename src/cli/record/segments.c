@@ -133,8 +133,8 @@ static bool segment_is_full_disk(int error)
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* Makes room on a full disk. Returns false if only the newest segment is left, and the one with
- * the number `written`, which is being written: its bytes stay on the disk until it is closed. */
+/* Makes room on a full disk. Keeps the newest segment, and segment number `written`, which is being
+ * written: its bytes stay on the disk until it is closed. Returns false if no other is left. */
 static bool segments_drop_oldest(struct record_segments *segments, uint64_t written)
 {
     const struct segments_found found = segments_find(segments);
