@@ -15,8 +15,9 @@
  *
  * A mark is one line; it is split above only for the page. With -c each listing has both marks.
  * Rows after a head without an end are rows of an incomplete listing. If rows are groups, the head
- * also has "count_by" and, if they were typed, "sum" and "percent": the arguments of these options,
- * and true. Such a row is a record that stands for `count` rows (record.rows). */
+ * also has "count_by" (null: sums of all rows) and, if they were typed, "sum" and "percent": the
+ * arguments of these options, and true. Such a row is a record that stands for `count` rows
+ * (record.rows). */
 #ifndef FASTNET_SAVED_H
 #define FASTNET_SAVED_H
 

@@ -26,8 +26,8 @@ static const char *save_conflict(const struct common *common)
            : common->explain              ? "--explain"
            : common->delta                ? "--delta"
            : common->from                 ? "--from, because the rows are saved already"
-           : common_counts(common) && !common->count_by
-               ? "sums without --count-by, because they are no rows of the table"
+           : common_counts(common) && !common->count_by && !common->sum
+               ? "averages alone, because saved averages cannot be listed again (add --sum)"
                : NULL;
 }
 
@@ -168,12 +168,12 @@ int saved_run(const struct common *common, int argc, char *const argv[])
     return common->run((int)count, words);
 }
 
-/* Lists groups by the columns that they were counted by. */
+/* Lists groups by the columns that they were counted by, and sums of all rows as such. */
 static void saved_count_again(struct common *common, const struct saved_head *head)
 {
     if (!head->counted || common->count_by || common->columns)
         return;
-    common->count_by = head->count_by;
+    common->count_by = *head->count_by ? head->count_by : NULL;
     common->sum = common->sum ? common->sum : *head->sum ? head->sum : NULL;
     common->percent |= head->percent;
 }
@@ -335,9 +335,9 @@ void saved_put_head(const struct listing_command *command, struct writer *writer
     snprintf(number, sizeof number, ",\"format\":%d", SAVED_FORMAT);
     writer_puts(writer, number);
     saved_put_member(writer, "kind", command->kind->name);
-    if (common->count_by)
-        saved_put_member(writer, "count_by", common->count_by);
-    if (common->count_by && common->sum)
+    if (common_counts(common))
+        saved_put_member(writer, "count_by", common->count_by ? common->count_by : "");
+    if (common->sum)
         saved_put_member(writer, "sum", common->sum);
     if (common->count_by && common->percent)
         writer_puts(writer, ",\"percent\":true");

@@ -261,6 +261,7 @@ static int side_take(const struct record *record, void *arg)
 /* Reads one listing. Problems make it incomplete. Returns 0, -ENOMEM or -ECANCELED. */
 static int side_read(struct differences *differences, size_t of, const struct query *query)
 {
+    enum { LINES = REPORT_LINES / SIDES - 1 }; /* the report has room for both listings */
     struct compared_side *side = &differences->sides[of];
     struct report report = {.partial = false};
     struct query own = *query;
@@ -271,8 +272,11 @@ static int side_read(struct differences *differences, size_t of, const struct qu
     const int error = side->source->read(side->source, &own, side_take, side);
     differences->summary.incomplete[of] =
         differences->options.incomplete[of] || report.partial || error < 0;
-    for (size_t i = 0; i < report.count; i++)
+    for (size_t i = 0; i < report.count && i < LINES; i++)
         report_note(query->report, "%s", report.lines[i]);
+    if (report.count > LINES)
+        report_note(query->report, "and %zu more about the %s listing", report.count - LINES,
+                    of == OLD ? "old" : "new");
     if (error < 0 && error != -ECANCELED && error != -ENOMEM)
         report_note(query->report, "cannot read the %s listing: %s", of == OLD ? "old" : "new",
                     strerror(-error));

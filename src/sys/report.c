@@ -32,8 +32,10 @@ void report_add(struct report *report, enum report_line what, const char *format
 
 void report_hand_on(struct report *report, const struct report *losses)
 {
-    for (size_t i = 0; i < losses->count && losses->partial; i++)
+    for (size_t i = 0; i < losses->count && i < REPORT_LINES && losses->partial; i++)
         report_loss(report, "%s", losses->lines[i]);
+    if (losses->count > REPORT_LINES && losses->partial)
+        report_loss(report, "and %zu more", losses->count - REPORT_LINES);
 }
 
 /* Whether the lines are equal except for numbers. */

@@ -251,9 +251,10 @@ def listing(command):
                           stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:
         print(f"status {done.returncode}: {done.stderr}")
-    rows = [row for row in json.loads(done.stdout) if row["state"] not in ("TIME_WAIT", "LISTEN")]
-    moment = rows[0]["time"] if rows else None
-    return moment, {tuple(row[column] for column in columns) for row in rows}
+    rows = json.loads(done.stdout)
+    moment = rows[0]["time"]  # there are listeners at each moment
+    return moment, {tuple(row[column] for column in columns) for row in rows
+                    if row["state"] not in ("TIME_WAIT", "LISTEN")}
 
 
 def main():

@@ -54,6 +54,19 @@ static void only_a_loss_makes_a_listing_partial(void **state)
                             "fastnet: table changed\n");
 }
 
+static void losses_that_are_handed_on_may_be_more_than_lines(void **state)
+{
+    struct report losses = {0}, report = {0};
+
+    (void)state;
+    for (unsigned i = 0; i < REPORT_LINES + 3; i++)
+        report_loss(&losses, "line %u skipped", i);
+    report_hand_on(&report, &losses);
+    assert_true(report.partial);
+    assert_int_equal(report.count, REPORT_LINES + 1);
+    assert_string_equal(report.lines[REPORT_LINES - 1], losses.lines[REPORT_LINES - 1]);
+}
+
 static void a_loss_reported_twice_is_still_a_loss(void **state)
 {
     struct report report = {0};
@@ -138,6 +151,7 @@ int main(void)
         cmocka_unit_test(each_problem_is_reported_once),
         cmocka_unit_test(text_of_others_is_printed_escaped),
         cmocka_unit_test(only_a_loss_makes_a_listing_partial),
+        cmocka_unit_test(losses_that_are_handed_on_may_be_more_than_lines),
         cmocka_unit_test(a_loss_reported_twice_is_still_a_loss),
         cmocka_unit_test(printing_forgets_the_lines_and_keeps_partial),
         cmocka_unit_test(a_sample_reports_only_new_problems),

@@ -371,6 +371,20 @@ static void groups_without_a_head_are_recognized(void **state)
     saved_source_close(source);
 }
 
+static void sums_without_a_head_are_recognized(void **state)
+{
+    struct folder *folder = *state;
+
+    add(folder, "a.json", "{\"count\":12,\"weight\":3}\n");
+    struct saved_source *source =
+        saved_files_open(folder->files, folder->count, &kind_route, &folder->report);
+    assert_non_null(source);
+    assert_true(source->head->counted);
+    assert_string_equal(source->head->count_by, "");
+    assert_string_equal(source->head->sum, "weight");
+    saved_source_close(source);
+}
+
 /* --- Several files ---------------------------------------------------------------------------- */
 
 static void a_directory_is_read_by_name(void **state)
@@ -473,6 +487,7 @@ int main(void)
         IN_FOLDER(a_column_that_a_program_added_does_not_change_the_kind),
         IN_FOLDER(a_group_stands_for_its_rows),
         IN_FOLDER(groups_without_a_head_are_recognized),
+        IN_FOLDER(sums_without_a_head_are_recognized),
         IN_FOLDER(a_directory_is_read_by_name),
         IN_FOLDER(a_fifo_in_a_directory_does_not_block),
         IN_FOLDER(a_file_that_cannot_be_opened_does_not_hide_others),

@@ -291,9 +291,28 @@ static void a_full_disk_without_older_segments_fails(void **state)
     writer_put(&segment.writer, rows, sizeof rows);
     assert_int_equal(segment_commit(&segment), -EFBIG);
     disk_limit(RLIM_INFINITY);
-    assert_string_equal(recorded_numbers(recorded), ""); /* not even its frame fitted */
     assert_int_equal(lseek(segment.fd, 0, SEEK_END), 0);
     segment_close(&segment);
+    assert_string_equal(recorded_numbers(recorded), ""); /* not even its frame fitted */
+}
+
+static void a_full_disk_keeps_the_segment_that_the_next_one_follows(void **state)
+{
+    struct recorded *recorded = *state;
+    struct segment segment, next;
+    char rows[8192] = "";
+
+    assert_int_equal(segment_create(&segment, &recorded->segments, NOW * CLOCK_SECOND), 0);
+    writer_put(&segment.writer, rows, 3000);
+    assert_int_equal(segment_commit(&segment), 0);
+    assert_int_equal(segment_create(&next, &recorded->segments, NOW * CLOCK_SECOND), 0);
+    disk_limit(4096);
+    writer_put(&segment.writer, rows, sizeof rows);
+    assert_int_equal(segment_commit(&segment), -EFBIG);
+    disk_limit(RLIM_INFINITY);
+    segment_close(&segment);
+    segment_close(&next);
+    assert_string_equal(recorded_numbers(recorded), "1"); /* the next one is empty */
 }
 
 #define RECORDED(test) cmocka_unit_test_setup_teardown(test, recorded_begin, recorded_end)
@@ -315,6 +334,7 @@ int main(void)
         RECORDED(other_files_stay),
         RECORDED(a_full_disk_drops_the_oldest_segment_once),
         RECORDED(a_full_disk_without_older_segments_fails),
+        RECORDED(a_full_disk_keeps_the_segment_that_the_next_one_follows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,7 +129,7 @@ int mark_take_head(struct mark_head *mark, const struct json_row *row, const cha
     head->version = mark_text(row, SAVED_MARK, &end);
     head->count_by = mark_text(row, "count_by", &end);
     head->sum = mark_text(row, "sum", &end);
-    head->counted = *head->count_by;
+    head->counted = mark_member(row, "count_by");
     head->percent = mark_is_true(row, "percent");
     mark_copy(row, "kind", mark->kind_name, sizeof mark->kind_name);
     (void)mark_time(row, &head->time);

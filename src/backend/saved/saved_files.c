@@ -395,8 +395,8 @@ static const char *join_keys(const struct json_row *row, size_t first, size_t la
     return joined;
 }
 
-/* Groups without a head: the columns before the count are those of --count-by, the columns after it
- * are sums and shares. Returns 0 or -ENOMEM. */
+/* Groups without a head: the columns before the count are those of --count-by, if any, the columns
+ * after it are sums and shares. Returns 0 or -ENOMEM. */
 static int files_guess_groups(struct saved_files *files)
 {
     const struct json_row *row = &files->row;
@@ -405,7 +405,7 @@ static int files_guess_groups(struct saved_files *files)
     size_t size = 2;
     char *end;
 
-    if (!more || !own || files->file.headed || mark->head.counted)
+    if (!more || files->file.headed || mark->head.counted)
         return 0;
     for (size_t i = 0; i < row->count; i++)
         size += row->members[i].key_length + 1;

@@ -391,13 +391,13 @@ static int recorder_change_segment(struct recorder *recorder)
     struct record_output *before = recorder->now;
     int error;
 
+    if (before)
+        output_close(before); /* if the disk is full, it may be dropped */
     recorder_mark(recorder, recorder->next, "frame", "");
     error = segment_commit(&recorder->next->segment);
     const uint64_t frame = recorder->next->segment.size;
     recorder->now = recorder->next;
     recorder->next = NULL;
-    if (before)
-        output_close(before);
     recorder->segment_ends = recorder->monotonic +
                              (seconds < SEGMENT_SECONDS ? seconds : SEGMENT_SECONDS) * CLOCK_SECOND;
     recorder->segment_bytes = keep < SEGMENT_BYTES ? keep : SEGMENT_BYTES;

@@ -133,12 +133,13 @@ static bool segment_is_full_disk(int error)
     return error == ENOSPC || error == EDQUOT || error == EFBIG;
 }
 
-/* Makes room on a full disk. Returns false if only the newest segment is left. */
-static bool segments_drop_oldest(struct record_segments *segments)
+/* Makes room on a full disk. Keeps the newest segment, and segment number `written`, which is being
+ * written: its bytes stay on the disk until it is closed. Returns false if no other is left. */
+static bool segments_drop_oldest(struct record_segments *segments, uint64_t written)
 {
     const struct segments_found found = segments_find(segments);
 
-    if (!found.oldest.number)
+    if (!found.oldest.number || found.oldest.number == written)
         return false;
     segments_remove(segments, found.oldest);
     segments->dropped++;
@@ -155,7 +156,8 @@ static int segment_write(struct segment *segment)
             done += (size_t)written;
         else if (written == 0)
             return -EIO;
-        else if (segment_is_full_disk(errno) && !dropped && segments_drop_oldest(segment->segments))
+        else if (segment_is_full_disk(errno) && !dropped &&
+                 segments_drop_oldest(segment->segments, segment->name.number))
             dropped = true;
         else if (errno != EINTR)
             return -errno;
@@ -204,7 +206,8 @@ int segment_create(struct segment *segment, struct record_segments *segments, ui
     recording_segment_put(name, &segment->name);
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW | O_APPEND;
     segment->fd = openat(segments->directory, name, flags, 0600);
-    if (segment->fd < 0 && segment_is_full_disk(errno) && segments_drop_oldest(segments))
+    if (segment->fd < 0 && segment_is_full_disk(errno) &&
+        segments_drop_oldest(segments, segments->last))
         segment->fd = openat(segments->directory, name, flags, 0600);
     if (segment->fd < 0)
         return -errno;
@@ -218,8 +221,6 @@ int segment_commit(struct segment *segment)
 
     if (!error)
         error = segment_write(segment);
-    if (error && !segment->size)
-        segments_remove(segment->segments, segment->name); /* not even the frame fitted */
     if (error && ftruncate(segment->fd, (off_t)segment->size) < 0)
         return error; /* a reader ignores rows without a mark */
     if (error)
@@ -235,8 +236,11 @@ int segment_commit(struct segment *segment)
 
 void segment_close(struct segment *segment)
 {
-    if (segment->writer.buffer && segment->fd >= 0)
+    if (segment->writer.buffer && segment->fd >= 0) {
         close(segment->fd);
+        if (!segment->size)
+            segments_remove(segment->segments, segment->name); /* not even the frame fitted */
+    }
     writer_finish(&segment->writer);
     free(segment->kept);
     *segment = (struct segment){.fd = -1};
