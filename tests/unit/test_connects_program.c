@@ -885,7 +885,7 @@ static void send_once(void)
     size_t count;
 
     assert_int_equal(layout_of(&sending.scene.kernel, &layout), 0);
-    count = send_program_make(&layout, sending.scene.wanted, MAP, program);
+    count = send_program_make(&layout, sending.scene.wanted, MAP, NULL, program);
     assert_true(count <= SEND_PROGRAM_MAX);
     processor_run(&processor, program, count, sending.scene.context);
 }
