@@ -211,7 +211,7 @@ static int start(struct connects *connects, unsigned what, uint64_t netns)
         return status;
     status = kernel_types_init(&types);
     if (status == 0)
-        status = connect_layout_init(&layout, &types.btf);
+        status = connect_layout_init(&layout, &types.btf, what);
     if (status == 0 && layout.has_reasons)
         status = drop_names_add(&connects->reset_reasons, &types.btf,
                                 btf_find(&types.btf, BTF_ENUM, "sk_rst_reason"), RESET_REASONS);

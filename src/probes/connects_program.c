@@ -87,7 +87,22 @@ static void connects_find_resets(const struct btf *btf, struct connect_layout *l
         with_reason && layout->local_sport.size && connects_find_answers(btf, layout);
 }
 
-int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
+/* Finds what only notes of connections need. */
+static void connects_find_states(const struct btf *btf, uint32_t sock,
+                                 struct connect_layout *layout)
+{
+    layout->has_messages = connects_find_icmp_errors(btf, sock, layout);
+    if (!kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
+                            &layout->local_sport, NULL))
+        layout->local_sport.size = 0;
+    connects_find_resets(btf, layout);
+    layout->retransmit = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_retransmit_skb");
+    if (!kernel_event_struct(btf, layout->retransmit, 2, "sock") &&
+        !kernel_event_struct(btf, layout->retransmit, 3, "sock")) /* with an error: Linux 6.16 */
+        layout->retransmit = 0;
+}
+
+int connect_layout_init(struct connect_layout *layout, const struct btf *btf, unsigned what)
 {
     static const struct wanted_member of_sock[] = {
         WANTED("__sk_common.skc_family", family, BPF_H),
@@ -122,21 +137,14 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
                      kernel_struct_find(btf, type, "skc_v6_rcv_saddr", &layout->local_v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
     layout->local_v6.offset = (int16_t)(layout->local_v6.offset + common.offset);
-    layout->has_messages = connects_find_icmp_errors(btf, sock, layout);
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
         kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
     if (!kernel_event_struct(btf, layout->sends, 3, "sock") ||
         !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
         layout->sends = 0;
-    if (!kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
-                            &layout->local_sport, NULL))
-        layout->local_sport.size = 0;
-    connects_find_resets(btf, layout);
-    layout->retransmit = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_retransmit_skb");
-    if (!kernel_event_struct(btf, layout->retransmit, 2, "sock") &&
-        !kernel_event_struct(btf, layout->retransmit, 3, "sock")) /* with an error: Linux 6.16 */
-        layout->retransmit = 0;
+    if (what & NOTE_CONNECTS)
+        connects_find_states(btf, sock, layout);
     layout->of_sock = btf_find(btf, BTF_STRUCT, "sock");
     layout->of_task = task;
     layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");

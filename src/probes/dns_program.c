@@ -24,7 +24,7 @@
  * tracepoint that other probes have found, because a search for a name takes 0.1 ms. */
 int dns_layout_init(struct dns_layout *layout, const struct btf *btf)
 {
-    const int status = connect_layout_init(&layout->connect, btf);
+    const int status = connect_layout_init(&layout->connect, btf, NOTE_SENDS);
     const uint32_t sock = layout->connect.of_sock;
     const uint32_t registers =
         kernel_event_struct(btf, btf_find(btf, BTF_TYPEDEF, "btf_trace_sys_exit"), 2, "pt_regs");
