@@ -117,7 +117,8 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
 
 /* Begins to note sends as connects_begin(), and queries of DNS with the same program. Returns
- * whether queries are noted. Does nothing if `connects` has begun, or is NULL. */
+ * whether queries are noted. Does nothing if `connects` has begun, or is NULL. The caller has
+ * checked the rights (owners_check_bpf()). */
 bool connects_begin_queries(struct connects *connects, uint64_t netns,
                             const struct query_part *queries);
 

@@ -94,16 +94,16 @@ static int dns_probe_start(struct dns_probe *probe, uint64_t netns, struct conne
 struct dns_probe *dns_probe_begin(uint64_t netns, struct connects *sends,
                                   struct bpf_refusal *refusal)
 {
-    const bool is_allowed =
-        owners_check_bpf(refusal) == 0 ||
-        (bpf_check_rights(refusal, "queries") == 0 && bpf_check_namespaces(refusal, false) == 0);
+    const bool sees_owners = owners_check_bpf(refusal) == 0;
+    const bool is_allowed = sees_owners || (bpf_check_rights(refusal, "queries") == 0 &&
+                                            bpf_check_namespaces(refusal, false) == 0);
     struct dns_probe *probe = is_allowed ? calloc(1, sizeof *probe) : NULL;
 
     if (!probe)
         return NULL;
     for (size_t i = 0; i < COUNT(probe->fd); i++)
         probe->fd[i] = -1;
-    if (dns_probe_start(probe, netns, sends, refusal) >= 0)
+    if (dns_probe_start(probe, netns, sees_owners ? sends : NULL, refusal) >= 0)
         return probe;
     dns_probe_destroy(probe);
     return NULL;
