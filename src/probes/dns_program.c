@@ -181,7 +181,7 @@ void dns_put_result(struct assembly *to, unsigned context)
     assembly_store(to, BPF_SECOND, RESULT, BPF_DW);
 }
 
-/* Ends the program unless the socket, which is one of UDP, may speak DNS. Afterwards NUMBER is the
+/* Ends the program unless the UDP socket may speak DNS. Afterwards NUMBER is the
  * inode, and register 1 is the port of the peer, or 0. */
 static void dns_put_ports(struct assembly *to, const struct dns_layout *layout)
 {
@@ -337,7 +337,7 @@ static void dns_put_place(struct assembly *to, int map)
 }
 
 /* Sets register 1 to 0 if a query of the note in register `in` still waits. Without a branch,
- * because the verifier would check what follows twice. Loses register 3. */
+ * because the verifier would check all further instructions twice. Loses register 3. */
 static void dns_put_room(struct assembly *to, unsigned in)
 {
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(TIME, BPF_DW));
@@ -465,8 +465,8 @@ static void dns_put_sent(struct assembly *to)
     dns_put_flag(to, NOTE_MEMBER(is_query), 1);
 }
 
-/* Is appended to both ways of dns_put_query(), not after them: the verifier remembers what it has
- * checked at the end of a way only if the way has 8 instructions after its last branch. */
+/* Is appended to both ways of dns_put_query(), not after them: the verifier remembers its state at
+ * the end of a way only if the way has 8 instructions after its last branch. */
 static void dns_put_time(struct assembly *to)
 {
     assembly_call(to, BPF_FUNC_ktime_get_ns);
