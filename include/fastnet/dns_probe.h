@@ -9,6 +9,7 @@
 
 #include "fastnet/address.h"
 #include "fastnet/bpf_refusal.h"
+#include "fastnet/connects.h"
 
 struct dns_probe;
 
@@ -32,9 +33,11 @@ struct dns_queries {
 };
 
 /* Begins to note queries in the network namespace with this id (namespace.h), or in all if `netns`
- * is 0. Returns NULL if memory is short, or with the refusal (may be NULL). Uses RIGHT_OWNERS and
- * RIGHT_BPF. */
-struct dns_probe *dns_probe_begin(uint64_t netns, struct bpf_refusal *refusal);
+ * is 0. sends: begins to note sends there, too, if it has not begun, and must exist as long as the
+ * probe; may be NULL. Returns NULL if memory is short, or with the refusal (may be NULL). Uses
+ * RIGHT_OWNERS and RIGHT_BPF. */
+struct dns_probe *dns_probe_begin(uint64_t netns, struct connects *sends,
+                                  struct bpf_refusal *refusal);
 void dns_probe_destroy(struct dns_probe *probe);
 
 /* Remembers how many queries were sent by now, for dns_queries.unanswered. Returns 0 or -ENOMEM. */

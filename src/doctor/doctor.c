@@ -458,10 +458,11 @@ static void doctor_begin_probes(struct doctor *doctor)
         doctor->failures = connect_failures_begin(namespace_own_id(), NULL);
     if (needs & (READS_SCANS | READS_ARP) && notes_calls)
         doctor->sends = connects_create();
+    if (needs & READS_DNS && notes_calls)
+        doctor->queries = dns_probe_begin(all_netns ? 0 : namespace_own_id(),
+                                          all_netns ? NULL : doctor->sends, NULL);
     if (doctor->sends)
         (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);
-    if (needs & READS_DNS && notes_calls)
-        doctor->queries = dns_probe_begin(all_netns ? 0 : namespace_own_id(), NULL);
     kernel_types_finish(&types);
 }
 

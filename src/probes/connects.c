@@ -15,6 +15,7 @@
 #include "fastnet/kernel_types.h"
 #include "lookup/owners_bpf.h"
 #include "probes/connects_decode.h"
+#include "probes/dns_program.h"
 #include "sys/bpf_ring.h"
 
 enum { KEPT = 32768, KEPT_ANSWERS = 1024 };
@@ -156,11 +157,28 @@ static int connects_attach_states(struct connects *connects, const struct connec
     return fd[LINK];
 }
 
+/* Attaches the program that notes sends, and also queries unless `queries` is NULL. */
+static int connects_attach_sends(struct connects *connects, const struct connect_layout *layout,
+                                 uint64_t netns, const struct query_part *queries)
+{
+    struct bpf_insn code[SEND_PROGRAM_MAX];
+    int *const fd = connects->fd;
+    size_t count;
+
+    fd[SLOTS] = bpf_map_create(slots_size, "fastnet_send");
+    if (fd[SLOTS] < 0)
+        return fd[SLOTS];
+    if (!connects_slot(connects, 0))
+        return -errno;
+    count = send_program_make(layout, netns, fd[SLOTS], queries, code);
+    fd[SEND_LINK] = bpf_tracepoint_attach(code, count, layout->sends, "fastnet_send");
+    return fd[SEND_LINK] < 0 ? fd[SEND_LINK] : 0;
+}
+
 /* Creates the maps and attaches the programs, which keep the maps until the links are closed. */
 static int connects_attach(struct connects *connects, unsigned what,
                            const struct connect_layout *layout, uint64_t netns)
 {
-    struct bpf_insn code[CONNECT_PROGRAM_MAX];
     int *const fd = connects->fd;
 
     if (what & NOTE_CONNECTS) {
@@ -178,14 +196,7 @@ static int connects_attach(struct connects *connects, unsigned what,
     }
     if (!(what & NOTE_SENDS) || !layout->sends)
         return 0;
-    fd[SLOTS] = bpf_map_create(slots_size, "fastnet_send");
-    if (fd[SLOTS] < 0)
-        return fd[SLOTS];
-    if (!connects_slot(connects, 0))
-        return -errno;
-    fd[SEND_LINK] = bpf_tracepoint_attach(code, send_program_make(layout, netns, fd[SLOTS], code),
-                                          layout->sends, "fastnet_send");
-    return fd[SEND_LINK] < 0 ? fd[SEND_LINK] : 0;
+    return connects_attach_sends(connects, layout, netns, NULL);
 }
 
 static int start(struct connects *connects, unsigned what, uint64_t netns)
@@ -198,7 +209,7 @@ static int start(struct connects *connects, unsigned what, uint64_t netns)
         return status;
     status = kernel_types_init(&types);
     if (status == 0)
-        status = connect_layout_init(&layout, &types.btf);
+        status = connect_layout_init(&layout, &types.btf, what);
     if (status == 0 && layout.has_reasons)
         status = drop_names_add(&connects->reset_reasons, &types.btf,
                                 btf_find(&types.btf, BTF_ENUM, "sk_rst_reason"), RESET_REASONS);
@@ -221,6 +232,18 @@ int connects_begin(struct connects *connects, unsigned what, uint64_t netns,
     if (refusal)
         *refusal = connects->refusal;
     return connects->refusal.error;
+}
+
+bool connects_begin_queries(struct connects *connects, uint64_t netns,
+                            const struct query_part *queries)
+{
+    if (!connects || connects->begun)
+        return false;
+    connects->begun =
+        connects_attach_sends(connects, &queries->layout->connect, netns, queries) == 0;
+    if (!connects->begun)
+        connects_end(connects);
+    return connects->begun;
 }
 
 bool connects_note_sends(const struct connects *connects)

@@ -22,6 +22,7 @@
 #include "fastnet/bpf_assembly.h"
 #include "fastnet/kernel_abi.h"
 #include "fastnet/kernel_types.h"
+#include "probes/dns_program.h"
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
@@ -86,7 +87,22 @@ static void connects_find_resets(const struct btf *btf, struct connect_layout *l
         with_reason && layout->local_sport.size && connects_find_answers(btf, layout);
 }
 
-int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
+/* Finds what only notes of connections need. */
+static void connects_find_states(const struct btf *btf, uint32_t sock,
+                                 struct connect_layout *layout)
+{
+    layout->has_messages = connects_find_icmp_errors(btf, sock, layout);
+    if (!kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
+                            &layout->local_sport, NULL))
+        layout->local_sport.size = 0;
+    connects_find_resets(btf, layout);
+    layout->retransmit = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_retransmit_skb");
+    if (!kernel_event_struct(btf, layout->retransmit, 2, "sock") &&
+        !kernel_event_struct(btf, layout->retransmit, 3, "sock")) /* with an error: Linux 6.16 */
+        layout->retransmit = 0;
+}
+
+int connect_layout_init(struct connect_layout *layout, const struct btf *btf, unsigned what)
 {
     static const struct wanted_member of_sock[] = {
         WANTED("__sk_common.skc_family", family, BPF_H),
@@ -121,21 +137,14 @@ int connect_layout_init(struct connect_layout *layout, const struct btf *btf)
                      kernel_struct_find(btf, type, "skc_v6_rcv_saddr", &layout->local_v6, &bytes);
     layout->v6.offset = (int16_t)(layout->v6.offset + common.offset);
     layout->local_v6.offset = (int16_t)(layout->local_v6.offset + common.offset);
-    layout->has_messages = connects_find_icmp_errors(btf, sock, layout);
     layout->has_netns =
         kernel_path_find(btf, sock, "__sk_common.skc_net.net", &layout->net, &net) &&
         kernel_path_find(btf, kernel_pointed_to(btf, net), "ns.inum", &layout->netns, NULL);
     if (!kernel_event_struct(btf, layout->sends, 3, "sock") ||
         !kernel_members_find(btf, sock, of_sender, COUNT(of_sender), layout))
         layout->sends = 0;
-    if (!kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "inet_sock"), "inet_sport",
-                            &layout->local_sport, NULL))
-        layout->local_sport.size = 0;
-    connects_find_resets(btf, layout);
-    layout->retransmit = btf_find(btf, BTF_TYPEDEF, "btf_trace_tcp_retransmit_skb");
-    if (!kernel_event_struct(btf, layout->retransmit, 2, "sock") &&
-        !kernel_event_struct(btf, layout->retransmit, 3, "sock")) /* with an error: Linux 6.16 */
-        layout->retransmit = 0;
+    if (what & NOTE_CONNECTS)
+        connects_find_states(btf, sock, layout);
     layout->of_sock = btf_find(btf, BTF_STRUCT, "sock");
     layout->of_task = task;
     layout->cast = btf_find(btf, BTF_FUNCTION, "bpf_rdonly_cast");
@@ -412,7 +421,7 @@ static void connects_put_end(struct assembly *to, const struct connect_layout *l
 
 /* Ends the program for sockets of other network namespaces, so that they take no room in the
  * map. */
-static void put_netns(struct assembly *to, const struct connect_layout *layout, uint64_t netns)
+void connects_put_netns(struct assembly *to, const struct connect_layout *layout, uint64_t netns)
 {
     if (!netns || !layout->has_netns)
         return;
@@ -441,7 +450,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     assembly_end_if(&to, BPF_JNE, OLD, TCP_SYN_RECV);
     assembly_land(&to, is_closed);
     assembly_land(&to, is_begun);
-    put_netns(&to, layout, netns);
+    connects_put_netns(&to, layout, netns);
     is_ended = assembly_skip_if(&to, BPF_JEQ, NEW, TCP_CLOSE);
     assembly_store_zeroes(&to, NOTE, sizeof(struct connect_note));
     put_cookie(&to);
@@ -625,7 +634,7 @@ size_t send_reset_program_make(const struct connect_layout *layout, uint64_t net
         connects_put_answer(&to, layout, netns, answers);
     (void)assembly_skip(&to);
     assembly_land(&to, is_end);
-    put_netns(&to, layout, netns);
+    connects_put_netns(&to, layout, netns);
     connects_put_find(&to, layout, map);
     assembly_store_in(&to, CONTEXT, OLD, offsetof(struct connect_note, reset_state), BPF_B);
     assembly_store_in(&to, CONTEXT, NEW, offsetof(struct connect_note, reset_reason), BPF_H);
@@ -644,7 +653,7 @@ size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t 
     put_socket(&to, layout);
     assembly_load(&to, BPF_FIRST, SOCKET, layout->state);
     assembly_end_if(&to, BPF_JEQ, BPF_FIRST, TCP_CLOSE);
-    put_netns(&to, layout, netns);
+    connects_put_netns(&to, layout, netns);
     connects_put_find(&to, layout, map);
     assembly_number(&to, BPF_MOV, BPF_FIRST, 1);
     assembly_store_in(&to, CONTEXT, BPF_FIRST, offsetof(struct connect_note, received_reset),
@@ -664,7 +673,7 @@ size_t retransmit_program_make(const struct connect_layout *layout, uint64_t net
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_socket(&to, layout);
-    put_netns(&to, layout, netns);
+    connects_put_netns(&to, layout, netns);
     connects_put_find(&to, layout, map);
     connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RETRANSMIT);
     assembly_finish(&to);
@@ -673,9 +682,9 @@ size_t retransmit_program_make(const struct connect_layout *layout, uint64_t net
 
 /* --- Sends ------------------------------------------------------------------------------------ */
 
-/* Ends the program if the socket has a note already. If the slot has the note of another socket,
- * that note is lost: it is older, mostly by thousands of sockets. */
-static void connects_put_slot(struct assembly *to, int slots)
+/* Returns a skip that is taken if the socket has a note already. If the slot has the note of
+ * another socket, that note is lost: it is older, mostly by thousands of sockets. */
+static size_t connects_put_slot(struct assembly *to, int slots)
 {
     const struct kernel_member cookie = {.size = BPF_DW};
 
@@ -685,7 +694,7 @@ static void connects_put_slot(struct assembly *to, int slots)
     assembly_value(to, BPF_FIRST, slots, 0);
     assembly_register(to, BPF_ADD, SLOT, BPF_FIRST);
     assembly_load(to, BPF_FIRST, SLOT, cookie);
-    (void)assembly_skip_if_equal(to, BPF_FIRST, NUMBER); /* without a target: to the end */
+    return assembly_skip_if_equal(to, BPF_FIRST, NUMBER);
 }
 
 #define SLOT_AT(member) ((int)offsetof(struct send_slot, member))
@@ -718,20 +727,24 @@ static void connects_put_slot_ends(struct assembly *to, const struct connect_lay
 /* The cookie in the slot is 0 until the note is complete, so that nobody reads it before. If the
  * pid stays 0 because a kernel thread sends, uid, cgroup and name are those of an older note. */
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
+                         const struct query_part *queries,
                          struct bpf_insn program[SEND_PROGRAM_MAX])
 {
     static const struct process_place process = PROCESS_AT(SLOT, struct send_slot, 0);
     struct assembly to = {.code = program};
+    size_t is_known;
 
+    if (queries)
+        dns_put_result(&to, BPF_FIRST);
     assembly_parameter(&to, TRUSTED, BPF_FIRST, 0);
     assembly_cast(&to, SOCKET, TRUSTED, layout->of_sock, layout->cast);
     assembly_load(&to, BPF_FIRST, SOCKET, layout->protocol);
     assembly_end_if(&to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
+    connects_put_netns(&to, layout, netns);
     assembly_register(&to, BPF_MOV, BPF_FIRST, TRUSTED);
     assembly_call(&to, BPF_FUNC_get_socket_cookie);
     assembly_register(&to, BPF_MOV, NUMBER, BPF_REG_0);
-    connects_put_slot(&to, slots);
-    put_netns(&to, layout, netns);
+    is_known = connects_put_slot(&to, slots);
     assembly_number(&to, BPF_MOV, BPF_FIRST, 0);
     assembly_store_in(&to, SLOT, BPF_FIRST, SLOT_AT(cookie), BPF_DW);
     assembly_store_in(&to, SLOT, BPF_FIRST, SLOT_AT(pid), BPF_W);
@@ -740,6 +753,10 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     assembly_store_in(&to, SLOT, BPF_REG_0, SLOT_AT(time), BPF_DW);
     connects_put_process(&to, layout, &process);
     assembly_store_in(&to, SLOT, NUMBER, SLOT_AT(cookie), BPF_DW);
+    if (queries) { /* a known socket sends further queries; otherwise is_known leads to the end */
+        assembly_land(&to, is_known);
+        dns_put_query(&to, queries->layout, queries->map);
+    }
     assembly_finish(&to);
     return to.count;
 }

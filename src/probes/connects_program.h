@@ -71,8 +71,10 @@ struct connect_layout {
     bool has_answers; /* the members above are set, and has_reasons */
 };
 
-/* Returns 0, or -ENOTSUP: the kernel lacks the tracepoint, or has other types. */
-int connect_layout_init(struct connect_layout *layout, const struct btf *btf);
+/* what: NOTE_*. Without NOTE_CONNECTS six searches for names are left out, each 0.07 ms: then only
+ * send_program_make() can use the layout. Returns 0, or -ENOTSUP: the kernel lacks the tracepoint,
+ * or has other types. */
+int connect_layout_init(struct connect_layout *layout, const struct btf *btf, unsigned what);
 
 enum { CONNECT_PROGRAM_MAX = 320 };
 
@@ -97,15 +99,32 @@ struct send_slot {
     uint8_t v6[16], local_v6[16]; /* only written for IPv6 */
     uint64_t unused_too[4];
 };
-enum { SEND_PROGRAM_MAX = 128, SEND_SLOTS = 32768, SEND_SLOT_SHIFT = 7 };
+enum { SEND_PROGRAM_MAX = 448, SEND_SLOTS = 32768, SEND_SLOT_SHIFT = 7 };
 _Static_assert(sizeof(struct send_slot) == 1 << SEND_SLOT_SHIFT, "the program computes offsets");
 _Static_assert(offsetof(struct send_slot, v6) == 64, "IPv4 needs one line of the cache");
 
+/* What send_program_make() needs to note queries of DNS, too (dns_program.h). */
+struct query_part {
+    const struct dns_layout *layout;
+    int map; /* descriptor of a map with one value, a struct dns_notes */
+};
+
 /* Makes the program that notes the first send of each UDP socket; layout->sends must not be 0.
- * slots: descriptor of a map with one value, the array. netns and the result: as
- * connect_program_make(). */
+ * slots: descriptor of a map with one value, the array. queries: NULL if they are not noted. netns
+ * and the result: as connect_program_make(). */
 size_t send_program_make(const struct connect_layout *layout, uint64_t netns, int slots,
+                         const struct query_part *queries,
                          struct bpf_insn program[SEND_PROGRAM_MAX]);
+
+/* Begins to note sends as connects_begin(), and queries of DNS with the same program. Returns
+ * whether queries are noted. Does nothing if `connects` has begun, or is NULL. The caller has
+ * checked the rights (owners_check_bpf()). */
+bool connects_begin_queries(struct connects *connects, uint64_t netns,
+                            const struct query_part *queries);
+
+/* Ends the program if the socket in register 7 is not in this network namespace. netns: as
+ * connect_program_make(). Loses registers 1 and 2. */
+void connects_put_netns(struct assembly *to, const struct connect_layout *layout, uint64_t netns);
 
 /* Where connects_put_process() stores the process: the register with the address of the note, and
  * offsets of members. */

@@ -24,7 +24,7 @@
  * tracepoint that other probes have found, because a search for a name takes 0.1 ms. */
 int dns_layout_init(struct dns_layout *layout, const struct btf *btf)
 {
-    const int status = connect_layout_init(&layout->connect, btf);
+    const int status = connect_layout_init(&layout->connect, btf, NOTE_SENDS);
     const uint32_t sock = layout->connect.of_sock;
     const uint32_t registers =
         kernel_event_struct(btf, btf_find(btf, BTF_TYPEDEF, "btf_trace_sys_exit"), 2, "pt_regs");
@@ -155,7 +155,6 @@ static void dns_put_destination(struct assembly *to, const struct dns_layout *la
                   dns_word(ADDRESS + (int)offsetof(struct sockaddr_in, sin_port), BPF_H));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, htons(DNS_SERVER_PORT));
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(ADDRESS, BPF_H));
-    assembly_store(to, BPF_FIRST, FAMILY, BPF_DW);
     is_v4 = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, AF_INET);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, AF_INET6);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(NAME, BPF_DW));
@@ -168,12 +167,44 @@ static void dns_put_destination(struct assembly *to, const struct dns_layout *la
                dns_word(ADDRESS + (int)offsetof(struct sockaddr_in, sin_addr), BPF_W));
     assembly_land(to, is_copied);
     dns_put_id(to);
+    assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(ADDRESS, BPF_H));
+    assembly_store(to, BPF_FIRST, FAMILY, BPF_DW);
 }
 
 /* --- Both programs ---------------------------------------------------------------------------- */
 
-/* Ends the program unless the socket may speak DNS. Afterwards NUMBER is the inode, and register 1
- * is the port of the peer, or 0. */
+void dns_put_result(struct assembly *to, unsigned context)
+{
+    assembly_parameter(to, BPF_SECOND, context, 1);
+    assembly_number(to, BPF_LSH, BPF_SECOND, 32); /* an int: the upper half is undefined */
+    assembly_number(to, BPF_ARSH, BPF_SECOND, 32);
+    assembly_store(to, BPF_SECOND, RESULT, BPF_DW);
+}
+
+/* Ends the program unless the UDP socket may speak DNS. Afterwards NUMBER is the
+ * inode, and register 1 is the port of the peer, or 0. */
+static void dns_put_ports(struct assembly *to, const struct dns_layout *layout)
+{
+    const struct connect_layout *members = &layout->connect;
+
+    assembly_load(to, BPF_FIRST, SOCKET, members->port);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_SUB, BPF_SECOND, htons(DNS_SERVER_PORT));
+    assembly_register(to, BPF_MUL, BPF_SECOND, BPF_FIRST); /* 0 for port 53, and without a peer */
+    assembly_end_if(to, BPF_JNE, BPF_SECOND, 0);
+    assembly_load(to, BPF_FIRST, SOCKET, members->local_port); /* servers answer, too */
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, DNS_SERVER_PORT);
+    assembly_load(to, NUMBER, SOCKET, layout->socket);
+    assembly_load(to, NUMBER, NUMBER, layout->file);
+    assembly_load(to, NUMBER, NUMBER, layout->inode);
+    assembly_load(to, NUMBER, NUMBER, layout->number);
+    assembly_end_if(to, BPF_JEQ, NUMBER, 0);
+    assembly_store_zeroes(to, ID, sizeof(uint64_t));
+    assembly_load(to, BPF_FIRST, SOCKET, members->port);
+}
+
+/* Begins a program of its own: sets CONTEXT, SOCKET and RESULT, and ends for other protocols and
+ * network namespaces. */
 static void dns_put_socket(struct assembly *to, const struct dns_layout *layout, uint64_t netns)
 {
     const struct connect_layout *members = &layout->connect;
@@ -183,30 +214,8 @@ static void dns_put_socket(struct assembly *to, const struct dns_layout *layout,
     assembly_cast(to, SOCKET, SOCKET, members->of_sock, members->cast);
     assembly_load(to, BPF_FIRST, SOCKET, members->protocol);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
-    assembly_load(to, BPF_FIRST, SOCKET, members->port);
-    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
-    assembly_number(to, BPF_SUB, BPF_SECOND, htons(DNS_SERVER_PORT));
-    assembly_register(to, BPF_MUL, BPF_SECOND, BPF_FIRST); /* 0 for port 53, and without a peer */
-    assembly_end_if(to, BPF_JNE, BPF_SECOND, 0);
-    assembly_load(to, BPF_FIRST, SOCKET, members->local_port); /* servers answer, too */
-    assembly_end_if(to, BPF_JEQ, BPF_FIRST, DNS_SERVER_PORT);
-    if (netns) {
-        assembly_load(to, BPF_FIRST, SOCKET, members->net);
-        assembly_load(to, BPF_FIRST, BPF_FIRST, members->netns);
-        assembly_wide(to, BPF_SECOND, netns);
-        assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
-    }
-    assembly_parameter(to, BPF_FIRST, CONTEXT, 1);
-    assembly_number(to, BPF_LSH, BPF_FIRST, 32); /* an int: the upper half is undefined */
-    assembly_number(to, BPF_ARSH, BPF_FIRST, 32);
-    assembly_store(to, BPF_FIRST, RESULT, BPF_DW);
-    assembly_load(to, NUMBER, SOCKET, layout->socket);
-    assembly_load(to, NUMBER, NUMBER, layout->file);
-    assembly_load(to, NUMBER, NUMBER, layout->inode);
-    assembly_load(to, NUMBER, NUMBER, layout->number);
-    assembly_end_if(to, BPF_JEQ, NUMBER, 0);
-    assembly_store_zeroes(to, ID, sizeof(uint64_t));
-    assembly_load(to, BPF_FIRST, SOCKET, members->port);
+    connects_put_netns(to, members, netns);
+    dns_put_result(to, CONTEXT);
 }
 
 /* Sets `into` to the address of an element: an array begins at `base`, with 1 << shift bytes an
@@ -234,10 +243,10 @@ static void dns_put_hash(struct assembly *to, unsigned into)
     assembly_register(to, BPF_ADD, into, NUMBER);
 }
 
-/* Sets register 2 to the address of the element of `last` for the socket and the id. */
+/* Sets register 2, which is the hash of the socket and the id, to the address of their element of
+ * `last`. */
 static void dns_put_last(struct assembly *to, int map)
 {
-    dns_put_hash(to, BPF_SECOND);
     dns_put_element(to, BPF_SECOND, map, offsetof(struct dns_notes, last), DNS_LAST, 1);
 }
 
@@ -327,49 +336,46 @@ static void dns_put_place(struct assembly *to, int map)
     dns_put_note(to, NOTE, map);
 }
 
-/* Ends the program if a query of the note in register `in` still waits. Leaves 0 in register 1.
- * Loses register 3. */
+/* Sets register 1 to 0 if a query of the note in register `in` still waits. Without a branch,
+ * because the verifier would check all further instructions twice. Loses register 3. */
 static void dns_put_room(struct assembly *to, unsigned in)
 {
-    size_t is_free;
-
-    assembly_load(to, BPF_FIRST, in, dns_word(NOTE_MEMBER(waiting), BPF_B));
-    is_free = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(TIME, BPF_DW));
     assembly_load(to, BPF_THIRD, in, dns_word(NOTE_MEMBER(sent_at), BPF_DW));
     assembly_register(to, BPF_SUB, BPF_FIRST, BPF_THIRD);
     assembly_number(to, BPF_RSH, BPF_FIRST, DNS_WAIT_SHIFT);
-    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
-    assembly_land(to, is_free);
-    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+    assembly_load(to, BPF_THIRD, in, dns_word(NOTE_MEMBER(waiting), BPF_B));
+    assembly_number(to, BPF_SUB, BPF_THIRD, 1); /* has bits if the flag is 0 */
+    assembly_register(to, BPF_OR, BPF_FIRST, BPF_THIRD);
 }
 
 /* Remembers that this note is the last with this socket and id. Ends the program if another socket
  * or id has the same hash, and its query still waits. */
 static void dns_put_order(struct assembly *to, int map)
 {
-    size_t is_replaced, is_same;
+    size_t is_same;
 
     dns_put_known(to, map);
     assembly_load(to, BPF_FIRST, BPF_SECOND, dns_word(0, BPF_B));
     assembly_number(to, BPF_OR, BPF_FIRST, DNS_ASKED);
     assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_B);
+    dns_put_hash(to, BPF_SECOND);
     dns_put_last(to, map);
     assembly_load(to, BPF_REG_0, BPF_SECOND, dns_word(0, BPF_H));
     dns_put_note(to, BPF_REG_0, map);
-    dns_put_hash(to, BPF_FIRST);
-    assembly_load(to, BPF_THIRD, BPF_REG_0, dns_word(NOTE_MEMBER(id), BPF_W));
-    assembly_number(to, BPF_MUL, BPF_THIRD, DNS_SPREAD);
-    assembly_load(to, BPF_REG_4, BPF_REG_0, dns_word(NOTE_MEMBER(inode), BPF_DW));
-    assembly_register(to, BPF_ADD, BPF_THIRD, BPF_REG_4);
-    assembly_register(to, BPF_XOR, BPF_FIRST, BPF_THIRD);
-    assembly_number(to, BPF_AND, BPF_FIRST, DNS_LAST - 1);
-    is_replaced = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
     dns_put_compare(to, BPF_REG_0);
     is_same = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
     dns_put_room(to, BPF_REG_0);
+    dns_put_hash(to, BPF_THIRD);
+    assembly_load(to, BPF_REG_5, BPF_REG_0, dns_word(NOTE_MEMBER(id), BPF_W));
+    assembly_number(to, BPF_MUL, BPF_REG_5, DNS_SPREAD);
+    assembly_load(to, BPF_REG_4, BPF_REG_0, dns_word(NOTE_MEMBER(inode), BPF_DW));
+    assembly_register(to, BPF_ADD, BPF_REG_5, BPF_REG_4);
+    assembly_register(to, BPF_XOR, BPF_THIRD, BPF_REG_5);
+    assembly_number(to, BPF_AND, BPF_THIRD, DNS_LAST - 1);
+    assembly_register(to, BPF_OR, BPF_FIRST, BPF_THIRD); /* has bits if the note was replaced */
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_land(to, is_same);
-    assembly_land(to, is_replaced);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(INDEX, BPF_DW));
     assembly_store_in(to, BPF_SECOND, BPF_FIRST, 0, BPF_H);
 }
@@ -414,6 +420,8 @@ static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
     }
     is_known = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
     dns_put_room(to, NOTE);
+    assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
     for (int at = 0; at < NOTE_MEMBER(server); at += 8)
         dns_put_store(to, at, BPF_FIRST, BPF_DW);
     for (int half = 0; half < 16; half += 8) {
@@ -457,28 +465,43 @@ static void dns_put_sent(struct assembly *to)
     dns_put_flag(to, NOTE_MEMBER(is_query), 1);
 }
 
+/* Is appended to both ways of dns_put_query(), not after them: the verifier remembers its state at
+ * the end of a way only if the way has 8 instructions after its last branch. */
+static void dns_put_time(struct assembly *to)
+{
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_store(to, BPF_REG_0, TIME, BPF_DW);
+}
+
+void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map)
+{
+    size_t has_peer, is_ready;
+
+    dns_put_ports(to, layout);
+    assembly_store_zeroes(to, SERVER, 16);
+    has_peer = assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+    if (layout->has_calls)
+        dns_put_destination(to, layout);
+    dns_put_time(to);
+    is_ready = assembly_skip(to); /* without has_calls: to the end */
+    assembly_land(to, has_peer);
+    dns_put_peer(to, &layout->connect);
+    dns_put_time(to);
+    if (layout->has_calls)
+        assembly_land(to, is_ready);
+    dns_put_place(to, map);
+    dns_put_order(to, map);
+    dns_put_begin(to, layout);
+    dns_put_sent(to);
+}
+
 size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[DNS_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t has_peer, is_ready;
 
     dns_put_socket(&to, layout, netns);
-    assembly_store_zeroes(&to, SERVER, 16);
-    has_peer = assembly_skip_if(&to, BPF_JNE, BPF_FIRST, 0);
-    if (layout->has_calls)
-        dns_put_destination(&to, layout);
-    is_ready = assembly_skip(&to); /* without has_calls: to the end */
-    assembly_land(&to, has_peer);
-    dns_put_peer(&to, &layout->connect);
-    if (layout->has_calls)
-        assembly_land(&to, is_ready);
-    assembly_call(&to, BPF_FUNC_ktime_get_ns);
-    assembly_store(&to, BPF_REG_0, TIME, BPF_DW);
-    dns_put_place(&to, map);
-    dns_put_order(&to, map);
-    dns_put_begin(&to, layout);
-    dns_put_sent(&to);
+    dns_put_query(&to, layout, map);
     assembly_finish(&to);
     return to.count;
 }
@@ -495,7 +518,8 @@ static void dns_put_answer(struct assembly *to, const struct dns_layout *layout,
     assembly_load(to, BPF_FIRST, BPF_SECOND, dns_word(0, BPF_B));
     assembly_end_if(to, BPF_JEQ, BPF_FIRST, 0);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(RESULT, BPF_DW));
-    assembly_end_if(to, BPF_JSLT, BPF_FIRST, (int)sizeof(uint16_t));
+    assembly_number(to, BPF_ARSH, BPF_FIRST, 1); /* so that the verifier learns no limit of it */
+    assembly_end_if(to, BPF_JSLT, BPF_FIRST, (int)sizeof(uint16_t) >> 1);
     dns_put_call(to, layout);
     for (size_t i = 0; i < COUNT(calls); i++)
         is_known[i] = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, calls[i]);
@@ -533,18 +557,22 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
                                 struct bpf_insn program[DNS_PROGRAM_MAX])
 {
     struct assembly to = {.code = program};
-    size_t has_peer, is_received;
+    size_t has_peer, is_ready, is_received;
 
     dns_put_socket(&to, layout, netns);
+    dns_put_ports(&to, layout);
     assembly_parameter(&to, BPF_SECOND, CONTEXT, 2); /* flags: the data is read again */
     assembly_number(&to, BPF_AND, BPF_SECOND, MSG_PEEK | MSG_ERRQUEUE);
     assembly_end_if(&to, BPF_JNE, BPF_SECOND, 0);
     has_peer = assembly_skip_if(&to, BPF_JNE, BPF_FIRST, 0);
     if (layout->has_calls)
         dns_put_answer(&to, layout, map);
-    else
-        (void)assembly_skip(&to);
+    dns_put_hash(&to, BPF_SECOND); /* on both ways: see dns_put_time() */
+    is_ready = assembly_skip(&to); /* without has_calls: to the end */
     assembly_land(&to, has_peer);
+    dns_put_hash(&to, BPF_SECOND);
+    if (layout->has_calls)
+        assembly_land(&to, is_ready);
     dns_put_last(&to, map);
     assembly_load(&to, NOTE, BPF_SECOND, dns_word(0, BPF_H));
     dns_put_note(&to, NOTE, map);

@@ -75,6 +75,12 @@ size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, in
 size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns, int map,
                                 struct bpf_insn program[DNS_PROGRAM_MAX]);
 
+/* Parts of send_program_make(), so that the kernel loads and attaches one program instead of two.
+ * The first stores the result of the call; context: register with the parameters of the tracepoint.
+ * Loses register 2. The second notes a query; register 7 is a UDP socket. */
+void dns_put_result(struct assembly *to, unsigned context);
+void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map);
+
 /* Returns whether note number i waits, but its answer may be counted elsewhere: another note has
  * replaced it as the last with its hash, or the same query went to another server within 0.9 s, so
  * that the first answer ends both. */

@@ -107,7 +107,7 @@ static void look_for_connections(const struct btf *btf)
     const struct connect_ring events = {8, 9};
     size_t count;
 
-    if (connect_layout_init(&layout, btf) < 0)
+    if (connect_layout_init(&layout, btf, NOTE_CONNECTS) < 0)
         return;
     require(layout.port.size == BPF_H && layout.error.size == BPF_W && layout.flags.offset >= 0);
     count = connect_program_make(&layout, 4026531840, 7, &events, program);

@@ -32,7 +32,7 @@ static int layout_of(const struct made_connects *kernel, struct connect_layout *
 
     made_connects(&made, kernel);
     assert_int_equal(btf_init(&btf, (struct text){bytes, made_bytes(&made, bytes)}), 0);
-    status = connect_layout_init(layout, &btf);
+    status = connect_layout_init(layout, &btf, NOTE_CONNECTS);
     btf_finish(&btf);
     return status;
 }
@@ -100,7 +100,7 @@ static void every_part_is_needed(void **state)
         struct btf btf;
         *at ^= 1;
         assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
-        assert_int_equal(connect_layout_init(&layout, &btf), -ENOTSUP);
+        assert_int_equal(connect_layout_init(&layout, &btf, NOTE_CONNECTS), -ENOTSUP);
         btf_finish(&btf);
         *at ^= 1;
     }
@@ -124,7 +124,7 @@ static void the_queue_of_errors_is_not_needed(void **state)
         struct btf btf;
         *name ^= 1;
         assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
-        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf, NOTE_CONNECTS), 0);
         assert_false(layout.has_messages);
         btf_finish(&btf);
         *name ^= 1;
@@ -145,7 +145,7 @@ static void a_kernel_without_the_event_of_sends_is_good_for_connections(void **s
         struct btf btf;
         *name ^= 1;
         assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
-        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf, NOTE_CONNECTS), 0);
         assert_int_equal(layout.sends, 0);
         btf_finish(&btf);
         *name ^= 1;
@@ -834,7 +834,7 @@ static void a_kernel_without_the_events_of_resets_is_good_for_connections(void *
         struct btf btf;
         *name ^= 1;
         assert_int_equal(btf_init(&btf, (struct text){bytes, length}), 0);
-        assert_int_equal(connect_layout_init(&layout, &btf), 0);
+        assert_int_equal(connect_layout_init(&layout, &btf, NOTE_CONNECTS), 0);
         assert_int_equal(layout.send_reset | layout.receive_reset, 0);
         btf_finish(&btf);
         *name ^= 1;
@@ -885,7 +885,7 @@ static void send_once(void)
     size_t count;
 
     assert_int_equal(layout_of(&sending.scene.kernel, &layout), 0);
-    count = send_program_make(&layout, sending.scene.wanted, MAP, program);
+    count = send_program_make(&layout, sending.scene.wanted, MAP, NULL, program);
     assert_true(count <= SEND_PROGRAM_MAX);
     processor_run(&processor, program, count, sending.scene.context);
 }

@@ -21,13 +21,23 @@
 #include "probes/dns_program.h"
 #include "processor.h"
 
-enum { MAP = 7, SOCKET_INODE = 77, OBJECT = 256, REGISTERS = 64, TGID = 300, INSIDE = 12 };
+enum {
+    MAP = 7,
+    SLOTS_MAP = 8,
+    SOCKET_COOKIE = 88,
+    SOCKET_INODE = 77,
+    OBJECT = 256,
+    REGISTERS = 64,
+    TGID = 300,
+    INSIDE = 12
+};
 enum {
     CALL_AT = 0,
     SECOND_AT = 16,
     FIFTH_AT = 40
 }; /* regs[0] of arm64 is 8 bytes before SECOND_AT */
-#define NETNS 4026531840u
+#define NETNS    4026531840u
+#define SLOTS_AT (size_t)((char *)scene.slots - (char *)&scene.notes)
 
 static char bytes[MADE_BTF_MAX];
 
@@ -80,7 +90,10 @@ static struct {
     struct mmsghdr messages[2];
     bool is_unreadable, is_outside, in_namespace;
     struct dns_notes notes;
+    struct send_slot slots[SEND_SLOTS];
 } scene;
+
+static bool notes_sends; /* one program notes queries, and the first send of each socket */
 
 static void make_scene(void)
 {
@@ -114,6 +127,9 @@ static uint64_t call(struct processor *processor, int function)
     const struct bpf_pidns_info inside = {INSIDE + 1, INSIDE};
 
     switch (function) {
+    case BPF_FUNC_get_socket_cookie:
+        assert_int_equal(arguments[1], (uintptr_t)scene.sock);
+        return SOCKET_COOKIE;
     case BPF_FUNC_ktime_get_ns:
         return scene.now;
     case BPF_FUNC_get_current_task_btf:
@@ -143,16 +159,34 @@ static uint64_t call(struct processor *processor, int function)
     }
 }
 
+/* Makes the program that notes sends, and queries. The map of the notes is also that of the slots
+ * here, which come later in it. */
+static size_t make_both(const struct dns_layout *layout, uint64_t netns, int map,
+                        struct bpf_insn *program)
+{
+    const struct query_part queries = {layout, map};
+    struct bpf_insn both[SEND_PROGRAM_MAX];
+    const size_t count = send_program_make(&layout->connect, netns, SLOTS_MAP, &queries, both);
+
+    assert_true(count <= SEND_PROGRAM_MAX);
+    for (size_t i = 0; i < count; i++)
+        if (BPF_CLASS(both[i].code) == BPF_LD && both[i].src_reg == BPF_PSEUDO_MAP_VALUE &&
+            both[i].imm == SLOTS_MAP)
+            both[i + 1].imm += (int)SLOTS_AT;
+    memcpy(program, both, count * sizeof *both);
+    return count;
+}
+
 typedef size_t (*maker)(const struct dns_layout *layout, uint64_t netns, int map,
-                        struct bpf_insn program[DNS_PROGRAM_MAX]);
+                        struct bpf_insn *program);
 
 static void run(maker make, int result, int flags)
 {
     const uint64_t context[] = {(uintptr_t)scene.sock, (uint32_t)result | UINT64_C(9) << 32,
                                 (uint32_t)flags};
     struct processor processor = {
-        .call = call, .map = &scene.notes, .map_size = sizeof scene.notes};
-    struct bpf_insn program[DNS_PROGRAM_MAX];
+        .call = call, .map = &scene.notes, .map_size = SLOTS_AT + sizeof scene.slots};
+    struct bpf_insn program[SEND_PROGRAM_MAX];
     struct dns_layout layout;
     size_t count;
 
@@ -162,13 +196,13 @@ static void run(maker make, int result, int flags)
         layout.pid_inode = 5;
     }
     count = make(&layout, NETNS, MAP, program);
-    assert_true(count <= DNS_PROGRAM_MAX);
+    assert_true(count <= (make == make_both ? SEND_PROGRAM_MAX : DNS_PROGRAM_MAX));
     processor_run(&processor, program, count, context);
 }
 
 static void sent(int result)
 {
-    run(dns_send_program_make, result, 0);
+    run(notes_sends ? make_both : dns_send_program_make, result, 0);
 }
 
 static void received(int result)
@@ -273,6 +307,22 @@ static void a_query_and_its_answer_are_counted(void **state)
     assert_int_equal(note->pid, TGID);
     assert_string_equal(note->name, "a name of 15 by");
     assert_memory_equal(note->server, "\xc0\0\2\1\0\0\0\0\0\0\0\0\0\0\0\0", 16);
+}
+
+static void both_programs_note_a_query(void **state)
+{
+    const struct send_slot *slot = &scene.slots[SOCKET_COOKIE];
+
+    (void)state;
+    connect_scene();
+    sent(30);
+    sent(30);
+    assert_int_equal(the_note()->sent, 2);
+    assert_int_equal(slot->cookie, notes_sends ? SOCKET_COOKIE : 0);
+    assert_int_equal(slot->pid, notes_sends ? TGID : 0);
+    place_u32(scene.net + scene.kernel.netns, NETNS + 1);
+    sent(30);
+    assert_int_equal(the_note()->sent, 2);
 }
 
 static void a_query_without_an_answer_waits_since_the_first(void **state)
@@ -573,6 +623,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_without_the_events_is_refused),
         cmocka_unit_test(a_query_and_its_answer_are_counted),
+        cmocka_unit_test(both_programs_note_a_query),
         cmocka_unit_test(a_query_without_an_answer_waits_since_the_first),
         cmocka_unit_test(an_answer_after_a_second_is_slow),
         cmocka_unit_test(errors_are_not_answers),
@@ -595,5 +646,9 @@ int main(void)
         cmocka_unit_test(an_answer_that_cannot_be_read_is_marked),
     };
 
-    return cmocka_run_group_tests_name("dns_program", tests, NULL, NULL);
+    int failed = cmocka_run_group_tests_name("dns_program", tests, NULL, NULL);
+
+    notes_sends = true;
+    failed += cmocka_run_group_tests_name("dns_program_with_sends", tests, NULL, NULL);
+    return failed;
 }
