@@ -90,6 +90,7 @@ bool connects_find(struct connects *connects, uint64_t cookie, struct connect *m
 /* An event, with the note of its connection at that time. */
 struct connect_happened {
     enum connect_event event;
+    uint64_t time;   /* CLOCK_MONOTONIC, ns */
     uint64_t cookie; /* the socket's */
     uint16_t port;   /* local port, host byte order; 0: unknown */
     struct connect note;

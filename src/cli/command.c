@@ -475,7 +475,9 @@ void command_make_quiet(struct listing *listing)
     listing->sort->field = NULL;
     listing->compare = NULL;
     listing->most = 0;
+    const uint64_t probe = listing->needs.lookups & NEED_CONNECTS; /* rows of trace come from it */
     listing->needs = predicate_needs(listing->where);
+    listing->needs.lookups |= probe;
     listing->named = (struct needs){.fields = 0};
 }
 

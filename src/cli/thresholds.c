@@ -64,6 +64,7 @@ static void make_kind(struct threshold_parts *parts, const struct listing_comman
         *field = *listing->count_by[i];
         /* groups have values, no members */
         field->plain = field->owner = field->each_owner = false;
+        field->lookups &= ~(uint32_t)(NEED_LISTING | NEED_MACHINE); /* the listing looks them up */
         if (field->type == VALUE_NETWORK)
             field->type = VALUE_ADDRESS;
     }
@@ -104,7 +105,8 @@ static int thresholds_parse(struct listing_command *command, const char *option,
         return common_misuse(command->common, "%s: %s", option, command->where.message);
     if (predicate_needs(*condition).lookups & (NEED_LISTING | NEED_MACHINE))
         return common_misuse(command->common,
-                             "%s: time, listing, host and netns are not columns of groups", option);
+                             "%s: time, listing, host and netns need --count-by of this column",
+                             option);
     return 0;
 }
 

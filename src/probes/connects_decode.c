@@ -51,6 +51,7 @@ bool connect_event_decode(struct text event, const struct drop_names *reset_reas
         return false;
     happened->event = note.event;
     happened->cookie = note.cookie;
+    happened->time = note.happened;
     happened->port = ntohs((uint16_t)note.local_port);
     connect_note_decode(&note, reset_reasons, &happened->note);
     return true;

@@ -369,6 +369,8 @@ static void connects_put_event(struct assembly *to, const struct connect_layout 
                           BPF_DW);
         assembly_land(to, is_unbound);
     }
+    assembly_call(to, BPF_FUNC_ktime_get_ns);
+    assembly_store_in(to, in, BPF_REG_0, at + (int)offsetof(struct connect_note, happened), BPF_DW);
     assembly_number(to, BPF_MOV, BPF_FIRST, (int)event);
     assembly_store_in(to, in, BPF_FIRST, at + (int)offsetof(struct connect_note, event), BPF_H);
     assembly_map(to, BPF_FIRST, events->ring);

@@ -33,6 +33,7 @@ struct connect_note {
     uint8_t v6[16];
     char name[CONNECT_NAME];
     uint64_t local_port; /* network byte order; only with an event */
+    uint64_t happened;   /* CLOCK_MONOTONIC, nanoseconds; only with an event */
 };
 
 /* Where programs put a copy of the note at each event: descriptors of a ring buffer, and of a map

@@ -31,7 +31,8 @@ static struct connect_note usual_note(void)
                                  .reset_reason = 3,
                                  .event = CONNECT_RESET,
                                  .name = "program",
-                                 .local_port = htons(4000)};
+                                 .local_port = htons(4000),
+                                 .happened = 25};
 }
 
 static bool decode(const struct connect_note *note, struct connect_happened *happened)
@@ -57,6 +58,7 @@ static void an_event_has_the_facts_of_its_note(void **state)
     assert_true(decode(&note, &happened));
     assert_int_equal(happened.event, CONNECT_RESET);
     assert_int_equal(happened.cookie, 50);
+    assert_int_equal(happened.time, 25);
     assert_int_equal(happened.port, 4000);
     assert_int_equal(made->time, 10);
     assert_int_equal(made->connected, 20);

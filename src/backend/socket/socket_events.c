@@ -394,6 +394,14 @@ const struct table table_socket_trace = {.name = "socket trace",
 
 #define FIELDS_TRACE (SOCKET_ADDRESSES | SOCKET_COOKIE | SOCKET_EVENT | SOCKET_RECEIVED)
 
+/* The time of an event, which was some time ago, on CLOCK_REALTIME. */
+static uint64_t trace_time(const struct connect_happened *happened)
+{
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+
+    return clock_nanoseconds(CLOCK_REALTIME) - (happened->time < now ? now - happened->time : 0);
+}
+
 /* Passes a row with the event. A reset that arrived comes from the peer. */
 static int trace_pass(struct events_reading *reading, const struct connect_happened *happened)
 {
@@ -408,7 +416,7 @@ static int trace_pass(struct events_reading *reading, const struct connect_happe
     sock->event = (uint8_t)happened->event;
     sock->local = (struct endpoint){note->local, happened->port};
     sock->remote = (struct endpoint){note->remote, note->port};
-    sock->received = clock_nanoseconds(CLOCK_REALTIME);
+    sock->received = trace_time(happened);
     const struct known_socket *known = events_recall(reading, &record);
     if (!origin_give(note, events_listeners(reading), known ? &known->before : NULL, &record,
                      &origin))
