@@ -169,8 +169,13 @@ static bool key_named(const struct predicate *is, const struct field *key, struc
     if (key->type == VALUE_NAME && is->constant.type == VALUE_NUMBER)
         *value = (struct value){.type = VALUE_NAME,
                                 .name = {key->word ? key->word(number) : NULL, number}};
-    return is->operation == PREDICATE_EQUAL ||
-           (is->operation == PREDICATE_GLOB && key->any_case && key->type == VALUE_TEXT);
+    return is->operation == PREDICATE_EQUAL || is->operation == PREDICATE_GLOB;
+}
+
+/* True for a name like ngin*, which = of --where takes literally. In quotes it is meant so. */
+static bool is_pattern(const struct named_group *named, const char *typed)
+{
+    return named->key.type == VALUE_TEXT && !strchr("\"'", *typed) && strpbrk(typed, "*?");
 }
 
 static int resolve_names(struct listing_command *command)
@@ -196,7 +201,7 @@ static int resolve_names(struct listing_command *command)
                         : NULL;
         if (!named->is)
             return common_misuse(command->common, "--for-each: %s", command->where.message);
-        if (!key_named(named->is, listing->count_by[0], &named->key))
+        if (!key_named(named->is, listing->count_by[0], &named->key) || is_pattern(named, kept))
             return common_misuse_typed(command->common, "--for-each", "'%s' may be several values",
                                        word);
         listing->named_groups = parts->named;

@@ -113,6 +113,35 @@ static void limits_are_ranges_if_a_condition_compares_one_number(void **state)
     assert_non_null(strstr(line_of(0, 2, &group, 1, false), "'a'=3;;;0\n"));
 }
 
+/* Without a beginning a range begins with 0, which a number that may be negative need not reach. */
+static void a_signed_number_has_no_least_value(void **state)
+{
+    const struct value values[] = {text_value("a", 1),
+                                   {.type = VALUE_SIGNED, .integer = {3, true}}};
+    const struct record group = group_of(values, LEVEL_OK);
+    struct predicate above = predicate_number(&count, 7), below = above;
+
+    (void)state;
+    count.type = VALUE_SIGNED;
+    above.operation = PREDICATE_ABOVE;
+    below.operation = PREDICATE_BELOW;
+    thresholds.warning = &above;
+    thresholds.critical = &below;
+    assert_non_null(strstr(line_of(0, 2, &group, 1, false), " | 'a'=-3;~:7;7:\n"));
+}
+
+static void long_names_are_cut(void **state)
+{
+    char name[100] = "", expected[160];
+    const struct value values[] = {text_value(name, sizeof name), number_value(3)};
+    const struct record group = group_of(values, LEVEL_OK);
+
+    (void)state;
+    memset(name, 'x', sizeof name);
+    snprintf(expected, sizeof expected, "; %.64s: count 3 | '%.64s'=3;;;0\n", name, name);
+    assert_non_null(strstr(line_of(0, 2, &group, 1, false), expected));
+}
+
 static void a_line_that_nagios_would_cut_leaves_out_whole_groups(void **state)
 {
     static struct record groups[300];
@@ -133,12 +162,89 @@ static void a_line_that_nagios_would_cut_leaves_out_whole_groups(void **state)
     assert_string_equal(line + strlen(line) - 4, ";;0\n");
 }
 
+static void lists_that_are_too_long_are_dots(void **state)
+{
+    static const char *names[100];
+    const struct value values[] = {{.type = VALUE_NAMES, .names = {names, COUNT(names)}},
+                                   number_value(3)};
+    const struct record group = group_of(values, LEVEL_OK);
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++)
+        names[i] = "a name";
+    key.type = VALUE_NAMES;
+    assert_non_null(strstr(line_of(0, 2, &group, 1, false), "; ...: count 3 | '...'=3;;;0\n"));
+}
+
+/* Escaped, each name has 256 bytes. */
+static void a_group_that_is_too_long_does_not_hide_a_worse_group(void **state)
+{
+    enum { KEYS = 16 };
+    static struct output output;
+    const struct field *keys[KEYS + 1];
+    const struct groups_line layout = {keys, COUNT(keys), &thresholds};
+    char name[64];
+    memset(name, 1, sizeof name);
+    const struct value values[] = {text_value(name, sizeof name), number_value(3)},
+                       others[] = {text_value("z", 1), number_value(4)};
+    const struct record groups[] = {group_of(values, LEVEL_OK), group_of(others, LEVEL_WARNING)};
+    struct sink *sink = sink_create(&sink_groups_line, &layout, output_begin(&output), &no_names);
+
+    (void)state;
+    assert_non_null(sink);
+    for (size_t i = 0; i < KEYS; i++)
+        keys[i] = &key;
+    keys[KEYS] = &count;
+    sink_begin(sink);
+    for (size_t i = 0; i < COUNT(groups); i++)
+        sink->ops->row(sink, &groups[i]);
+    groups_line_put(sink, LEVEL_WARNING, false);
+    assert_non_null(strstr(output_end(&output, sink), " z z z: count 4; 1 without numbers | "));
+}
+
+/* A sink of -c writes a line for each listing. */
+static void a_group_that_does_not_fit_leaves_room_for_others(void **state)
+{
+    enum { LISTINGS = 2, FIT = 52 }; /* numbers of 73 bytes in 3840 */
+    static struct output output;
+    const struct groups_line layout = {columns, 2, &thresholds};
+    char name[64] = "";
+    const struct value values[] = {text_value(name, sizeof name), number_value(3)},
+                       others[] = {text_value("z", 1), number_value(4)};
+    const struct record long_name = group_of(values, LEVEL_OK),
+                        short_name = group_of(others, LEVEL_OK);
+    struct sink *sink = sink_create(&sink_groups_line, &layout, output_begin(&output), &no_names);
+
+    (void)state;
+    assert_non_null(sink);
+    memset(name, 'x', sizeof name);
+    for (size_t i = 0; i < LISTINGS; i++) {
+        sink_begin(sink);
+        for (size_t j = 0; j < FIT + 2; j++)
+            sink->ops->row(sink, &long_name);
+        sink->ops->row(sink, &short_name);
+        groups_line_put(sink, LEVEL_OK, false);
+    }
+    const char *line = output_end(&output, sink);
+    for (size_t i = 0; i < LISTINGS; i++) {
+        const char *next = strchr(line, '\n');
+        assert_non_null(strstr(line, "; 2 without numbers | "));
+        assert_memory_equal(next - 9, "'z'=4;;;0", 9);
+        line = next + 1;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(texts_of_others_stay_inside_of_a_label, make_columns),
         cmocka_unit_test_setup(numbers_have_the_unit_and_an_unknown_number_is_u, make_columns),
         cmocka_unit_test_setup(limits_are_ranges_if_a_condition_compares_one_number, make_columns),
+        cmocka_unit_test_setup(a_signed_number_has_no_least_value, make_columns),
+        cmocka_unit_test_setup(long_names_are_cut, make_columns),
+        cmocka_unit_test_setup(lists_that_are_too_long_are_dots, make_columns),
+        cmocka_unit_test_setup(a_group_that_is_too_long_does_not_hide_a_worse_group, make_columns),
+        cmocka_unit_test_setup(a_group_that_does_not_fit_leaves_room_for_others, make_columns),
         cmocka_unit_test_setup(a_line_that_nagios_would_cut_leaves_out_whole_groups, make_columns),
     };
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* --wait: which events announce other rows, and when the next sample is taken. Functions here take
- * the place of the clock and of ppoll(2). */
+ * the place of the clock, of ppoll(2) and of the BPF program for listeners. */
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "backend/socket/sock_diag.h"
 #include "cli/wait.h"
@@ -14,6 +19,7 @@
 #include "fastnet/predicate.h"
 #include "fastnet/query.h"
 #include "kit.h"
+#include "probes/listener_events.h"
 
 #define MS CLOCK_MILLISECOND
 
@@ -22,6 +28,9 @@
 static struct {
     uint64_t now, processor; /* ns */
     uint64_t event;          /* when an event comes; 0: never */
+    nfds_t source;           /* from which descriptor */
+    bool has_bpf;
+    unsigned forgotten; /* calls of listener_events_forget() */
 } world;
 
 int clock_gettime(clockid_t clock, struct timespec *time)
@@ -50,7 +59,7 @@ int ppoll(struct pollfd *waited, nfds_t count, const struct timespec *most, cons
 
     (void)set;
     for (nfds_t i = 0; i < count; i++)
-        waited[i].revents = 0;
+        waited[i].revents = comes && i == world.source ? POLLIN : 0;
     if (!comes)
         world.now = end;
     else if (world.event > world.now)
@@ -58,6 +67,27 @@ int ppoll(struct pollfd *waited, nfds_t count, const struct timespec *most, cons
     if (comes)
         world.event = 0;
     return comes;
+}
+
+struct listener_events *listener_events_begin(uint64_t netns)
+{
+    (void)netns;
+    return world.has_bpf ? (void *)&world : NULL;
+}
+
+void listener_events_end(struct listener_events *events)
+{
+    (void)events;
+}
+
+int listener_events_descriptor(const struct listener_events *events)
+{
+    return events ? 0 : -1;
+}
+
+void listener_events_forget(struct listener_events *events)
+{
+    world.forgotten += events != NULL;
 }
 
 /* Takes a sample of `processor` ns at `now`. Returns how long after its begin the next sample is
@@ -76,6 +106,7 @@ static int pause_after(struct wait *wait, uint64_t now, uint64_t processor)
 static struct wait wait_for(bool others)
 {
     world.processor = world.event = 0;
+    world.source = 2; /* none: those of the wait have no descriptor */
     return (struct wait){.begun = 0, .end = UINT64_MAX, .changes = {.others = others, .fd = -1}};
 }
 
@@ -226,11 +257,62 @@ static void all_network_namespaces_are_sampled(void **state)
 
 static void without_bpf_listeners_are_sampled(void **state)
 {
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct changes changes = {.listeners = true};
+        world.has_bpf = i;
+        changes_open(&changes, false);
+        assert_true(changes.others == !i && !changes.opened == !i);
+        changes_finish(&changes);
+    }
+}
+
+/* Otherwise each later wait would end at once. */
+static void an_event_of_a_listener_ends_one_wait(void **state)
+{
     struct changes changes = {.listeners = true};
 
     (void)state;
+    world.has_bpf = true;
+    world.forgotten = 0;
+    world.now = MS;
+    world.event = 2 * MS;
+    world.source = 1;
     changes_open(&changes, false);
-    assert_true(changes.others == !changes.opened);
+    assert_true(changes_wait(&changes, 9 * MS));
+    assert_int_equal(world.forgotten, 1);
+    assert_false(changes_wait(&changes, 9 * MS));
+    assert_int_equal(world.forgotten, 1);
+    changes_finish(&changes);
+}
+
+/* Sets the loopback interface of a new network namespace up, which is an event. False: no right. */
+static bool make_event(struct changes *changes)
+{
+    struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
+
+    if (unshare(CLONE_NEWNET) < 0)
+        return false;
+    changes_open(changes, false);
+    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(ioctl(fd, SIOCSIFFLAGS, &request), 0);
+    return close(fd) == 0;
+}
+
+static void an_event_of_netlink_ends_one_wait(void **state)
+{
+    struct changes changes = changes_of(&table_interfaces, NULL, false);
+    char byte;
+
+    (void)state;
+    if (!make_event(&changes))
+        skip();
+    assert_true(recv(changes.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0);
+    world.now = MS;
+    world.event = 2 * MS;
+    world.source = 0;
+    assert_true(changes_wait(&changes, 9 * MS));
+    assert_true(recv(changes.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0);
     changes_finish(&changes);
 }
 
@@ -248,6 +330,8 @@ int main(void)
         cmocka_unit_test(tables_of_two_protocols_are_sampled),
         cmocka_unit_test(all_network_namespaces_are_sampled),
         cmocka_unit_test(without_bpf_listeners_are_sampled),
+        cmocka_unit_test(an_event_of_a_listener_ends_one_wait),
+        cmocka_unit_test(an_event_of_netlink_ends_one_wait), /* the last: another netns */
     };
 
     return cmocka_run_group_tests_name("wait", tests, NULL, NULL);

@@ -118,8 +118,7 @@ static void line_add_limit(struct line_part *part, const struct predicate *condi
     const struct predicate *compared = negated ? condition->parts : condition;
 
     line_puts(part, ";");
-    if (!compared || !compared->field || strcmp(compared->field->name, column->name) != 0 ||
-        !value_is_number(compared->constant.type))
+    if (!compared || !compared->field || strcmp(compared->field->name, column->name) != 0)
         return;
     const struct value *constant = &compared->constant;
     switch (compared->operation) {
