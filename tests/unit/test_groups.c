@@ -505,6 +505,7 @@ static struct level_counts levels_of(const struct field *number, const struct re
     struct rows rows = {0};
 
     counts = (struct level_counts){.unsure = false};
+    /* cppcheck-suppress unreadVariable; thresholds.critical points to it */
     many.operation = PREDICATE_ABOVE;
     struct groups *groups = groups_create(&listing);
     assert_non_null(groups);

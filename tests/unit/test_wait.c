@@ -85,6 +85,7 @@ int listener_events_descriptor(const struct listener_events *events)
     return events ? 0 : -1;
 }
 
+/* cppcheck-suppress constParameter; as listener_events.h declares it */
 void listener_events_forget(struct listener_events *events)
 {
     world.forgotten += events != NULL;
