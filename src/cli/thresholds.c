@@ -173,7 +173,7 @@ static bool key_named(const struct predicate *is, const struct field *key, struc
 }
 
 /* True for a name like ngin*, which = of --where takes literally. In quotes it is meant so. */
-static bool is_pattern(const struct named_group *named, const char *typed)
+static bool key_is_pattern(const struct named_group *named, const char *typed)
 {
     return named->key.type == VALUE_TEXT && !strchr("\"'", *typed) && strpbrk(typed, "*?");
 }
@@ -201,7 +201,7 @@ static int resolve_names(struct listing_command *command)
                         : NULL;
         if (!named->is)
             return common_misuse(command->common, "--for-each: %s", command->where.message);
-        if (!key_named(named->is, listing->count_by[0], &named->key) || is_pattern(named, kept))
+        if (!key_named(named->is, listing->count_by[0], &named->key) || key_is_pattern(named, kept))
             return common_misuse_typed(command->common, "--for-each", "'%s' may be several values",
                                        word);
         listing->named_groups = parts->named;
