@@ -76,13 +76,13 @@ static int list_once(const struct listing_command *command, struct engine *engin
         sink->writer->length = 0;
         return STATUS_NO_ROW;
     }
+    if (lacks && !report.listed)
+        report_loss(&report, "'%s' was not saved, so no row can match this filter", lacks->name);
     thresholds_end(command, sink, &report, result < 0);
     int error = writer_flush(sink->writer);
 
     if (command->after_each_run && !error)
         command->after_each_run(command->arg, &report);
-    if (lacks && !report.listed)
-        report_loss(&report, "'%s' was not saved, so no row can match this filter", lacks->name);
     if (command->common->quiet)
         return thresholds_status(command, &report,
                                  quiet_status(command, run, &report, error, result));

@@ -403,7 +403,7 @@ void groups_report(const struct groups *groups, struct report *report)
             rows += group->count;
         }
         if (unknown)
-            report_note(report, "%s: left out %" PRIu64 " of %" PRIu64 " row%s that have no value",
+            report_note(report, "%s: left out %" PRIu64 " of %" PRIu64 " row%s without a value",
                         groups->tallied[i].column->name, unknown, rows, rows == 1 ? "" : "s");
     }
 }

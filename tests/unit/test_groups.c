@@ -113,14 +113,14 @@ static void aggregates_leave_out_unknown_values_and_count_them(void **state)
     assert_int_equal(values[4].number, 30);
     assert_int_equal(values[5].number, 2);
     groups_report(groups, &report);
-    assert_string_equal(report.lines[0], "uid: left out 2 of 6 rows that have no value");
+    assert_string_equal(report.lines[0], "uid: left out 2 of 6 rows without a value");
     assert_false(report.partial);
     rows_clear(&rows);
     groups_destroy(groups);
     groups = groups_create(&listing);
     only_group(groups, &records[1], 1, &rows);
     groups_report(groups, &report);
-    assert_string_equal(report.lines[1], "uid: left out 1 of 1 row that have no value");
+    assert_string_equal(report.lines[1], "uid: left out 1 of 1 row without a value");
     rows_clear(&rows);
     groups_destroy(groups);
 }
