@@ -77,7 +77,7 @@ struct connect_layout {
  * or has other types. */
 int connect_layout_init(struct connect_layout *layout, const struct btf *btf, unsigned what);
 
-enum { CONNECT_PROGRAM_MAX = 320 };
+enum { CONNECT_PROGRAM_MAX = 384 };
 
 /* netns: inode of the network namespace whose connections are noted; 0: all. map: descriptor of a
  * hash map from cookies to struct connect_note. Returns the number of instructions. */
