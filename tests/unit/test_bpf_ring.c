@@ -46,7 +46,7 @@ static void write_event(struct made_ring *made, const char *text, uint32_t lengt
         for (size_t copy = 0; copy < 2; copy++)
             made->memory[2 * made->page + copy * made->page + (at + i) % made->page] = byte;
     }
-    *written += sizeof head + (length + 7) / 8 * 8;
+    *written += sizeof head + ((size_t)length + 7) / 8 * 8;
 }
 
 static void assert_event(struct made_ring *made, const char *text)
