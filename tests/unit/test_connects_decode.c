@@ -119,7 +119,8 @@ static void each_flag_is_of_its_member(void **state)
     assert_true(!made->closed && made->given_up && made->end.received_reset);
 }
 
-/* The length is not that of a program's event: nothing is read behind it. */
+/* An event that is shorter or longer than those of the program is refused, and nothing after its
+ * end is read. */
 static void an_event_of_another_length_is_none(void **state)
 {
     const struct connect_note note = usual_note();

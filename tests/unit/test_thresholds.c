@@ -25,7 +25,7 @@ static int resolve(const struct kind *kind, struct common common,
 {
     bool help = false;
 
-    where_finish(&run.command.where); /* of the run before */
+    where_finish(&run.command.where); /* frees the filter of the test before */
     memset(&run, 0, sizeof run);
     run.common = common;
     run.common.program = "test";

@@ -227,7 +227,8 @@ static void a_table_that_can_have_no_row_needs_no_events(void **state)
     assert_true(!changes.others && !changes.groups && !changes.listeners);
 }
 
-/* One socket of netlink has one protocol: tables of another are sampled. */
+/* The events of a table come from a netlink socket of its protocol. With tables of two protocols,
+ * --wait takes samples instead. */
 static void tables_of_two_protocols_are_sampled(void **state)
 {
     struct changes changes = changes_of(&table_route, NULL, false);
