@@ -232,7 +232,7 @@ static struct counted_group *add_group(struct groups *groups, uint64_t hash)
 }
 
 /* Whether the record is in the same group as the record before. */
-static bool groups_is_repeated(struct groups *groups, const struct record *record)
+static inline bool groups_is_repeated(struct groups *groups, const struct record *record)
 {
     bool same = groups->table.count > 0 && groups->has == (record->has & groups->fields);
 
