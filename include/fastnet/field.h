@@ -168,7 +168,7 @@ struct field {
     uint32_t lookups;  /* NEED_* */
     uint32_t parts;    /* parts of borrowed structs that the field reads, as in struct needs */
     uint16_t offset;   /* bytes from the start of the record to the member */
-    enum value_type type : 8;
+    enum value_type type : 5;
     enum unit unit : 4;
     enum member_type member : 4; /* type of the member, or MEMBER_NONE */
     bool key : 1;                /* all key fields together identify a row across listings */
@@ -195,7 +195,7 @@ struct field {
      * a field of flags is a set of findings: flags that are set are certain, and no value is an
      * empty set. */
     unsigned confirmed : 6;
-    uint8_t marks; /* reasons in the kind's field "attention" that colour this field */
+    unsigned marks : 7; /* reasons in the kind's field "attention" that colour this field */
     /* The words that a value can be. Without them a value can be any text. */
     union {
         const struct flag_names *flags; /* VALUE_FLAGS: names of the bits */

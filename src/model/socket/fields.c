@@ -761,7 +761,7 @@ static const struct field fields[] = {
     COMPUTED(attention, VALUE_FLAGS, view_attention, 0,
              "why people should look at the socket: accept_queue_full, peer_not_reading, ...",
              .optional = SOCKET_STATE | SOCKET_QUEUES | VIEW_QUEUE, .parts = QUEUE_PARTS,
-             .flags = &view_reasons, .confirmed = SOCKET_MEMORY_BIT, .marks = UINT8_MAX,
+             .flags = &view_reasons, .confirmed = SOCKET_MEMORY_BIT, .marks = ANY_REASON,
              .moving = true),
     VIEW(owners, view_owners, SOCKET_INODE, 0,
          "processes that hold it open: each name once, with their number", .lookups = NEED_OWNERS),

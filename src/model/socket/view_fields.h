@@ -42,6 +42,7 @@ enum {
     REASON_ACKNOWLEDGEMENT = 8, /* the peer acknowledges nothing */
     REASON_WINDOW = 16,         /* the peer's window is closed, because its program does not read */
     REASON_DROPS = 32,          /* packets are dropped now */
+    ANY_REASON = 63,
 };
 extern const struct flag_names view_reasons;
 field_fn view_attention;
