@@ -344,7 +344,7 @@ static void report_untracked(const struct doctor *doctor, const struct examinati
 
     for (size_t i = 0; i < rule_count; i++)
         if (is_chosen(doctor, i, netns)) {
-            if (!(rules[i].needs & READS_FLOWS) || rules[i].parts[0].name)
+            if (!(rules[i].needs & READS_FLOWS) || rules[i].parts)
                 return;
             (void)text_list(names, sizeof names, ", ", as_text(rules[i].text.name));
         }

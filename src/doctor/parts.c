@@ -49,8 +49,8 @@ void parts_check(struct examination *examination)
     size_t count = 0, lacking = 0;
 
     *examination->missing = '\0';
-    for (; count < RULE_PARTS_MAX && rule->parts[count].name; count++) {
-        const struct rule_part *part = &rule->parts[count];
+    for (const struct rule_part *part = rule->parts; part && part->name; part++) {
+        count++;
         if (!(part->needs & unread) && !parts_lack_number(examination, part->numbers[0]) &&
             !parts_lack_number(examination, part->numbers[1]))
             continue;

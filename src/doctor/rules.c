@@ -102,8 +102,11 @@ const struct rule rules[] = {
       "a queue above its backlog, or ListenOverflows grows"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS | READS_DROPS,
      .evaluate = rule_accept_queue,
-     .parts = {{"backlogs of listeners", READS_TCP | READS_TCP_INFO, {NO_NUMBER}},
-               {"ListenOverflows", READS_COUNTERS, {LISTEN_OVERFLOWS}}}},
+     .parts =
+         (const struct rule_part[]){
+             {"backlogs of listeners", READS_TCP | READS_TCP_INFO, {NO_NUMBER}},
+             {"ListenOverflows", READS_COUNTERS, {LISTEN_OVERFLOWS}},
+             {NULL}}},
     {{"accept-wait", "connections wait long until a program accepts them",
       "find out what the program does instead of calling accept(2): it is stopped, or serves one "
       "connection after another",
@@ -127,10 +130,13 @@ const struct rule rules[] = {
       "64 and 80 % of the backlog, or cookies, or drops"},
      READS_TCP | READS_TCP_INFO | READS_COUNTERS,
      .evaluate = rule_syn_flood,
-     .parts = {{"backlogs of listeners", READS_TCP | READS_TCP_INFO, {NO_NUMBER}},
-               {"SyncookiesSent or net.ipv4.tcp_syncookies",
-                READS_COUNTERS,
-                {SYNCOOKIES_SENT, SYNCOOKIES}}}},
+     .parts =
+         (const struct rule_part[]){
+             {"backlogs of listeners", READS_TCP | READS_TCP_INFO, {NO_NUMBER}},
+             {"SyncookiesSent or net.ipv4.tcp_syncookies",
+              READS_COUNTERS,
+              {SYNCOOKIES_SENT, SYNCOOKIES}},
+             {NULL}}},
     {{"ephemeral-ports", "no local port is left for connections to a destination",
       "keep connections open and use them again; use more source addresses or destinations; "
       "widen net.ipv4.ip_local_port_range",
@@ -139,8 +145,11 @@ const struct rule rules[] = {
      READS_TCP,
      .at_once = true,
      .evaluate = rule_ephemeral_ports,
-     .parts = {{"connections or net.ipv4.ip_local_port_range", READS_TCP, {PORT_FIRST}},
-               {"net.ipv4.tcp_tw_reuse", READS_TCP, {PORT_FIRST, TIME_WAIT_REUSE}}}},
+     .parts =
+         (const struct rule_part[]){
+             {"connections or net.ipv4.ip_local_port_range", READS_TCP, {PORT_FIRST}},
+             {"net.ipv4.tcp_tw_reuse", READS_TCP, {PORT_FIRST, TIME_WAIT_REUSE}},
+             {NULL}}},
     {{"storm", "a program opens and ends too many connections to a destination",
       "keep connections open and use them again (a pool, keep-alive); if that is not possible, let "
       "the other end close first, or widen net.ipv4.ip_local_port_range",
@@ -198,8 +207,11 @@ const struct rule rules[] = {
       "drops of a socket and RcvbufErrors grow"},
      READS_UDP | READS_COUNTERS | READS_DROPS,
      .evaluate = rule_udp_buffer,
-     .parts = {{"drops of UDP sockets", READS_UDP | READS_COUNTERS, {UDP_BUFFER_ERRORS}},
-               {"RcvbufErrors", READS_COUNTERS, {UDP_BUFFER_ERRORS}}}},
+     .parts =
+         (const struct rule_part[]){
+             {"drops of UDP sockets", READS_UDP | READS_COUNTERS, {UDP_BUFFER_ERRORS}},
+             {"RcvbufErrors", READS_COUNTERS, {UDP_BUFFER_ERRORS}},
+             {NULL}}},
     {{"conntrack-full", "connection tracking has no room for new connections",
       "raise net.netfilter.nf_conntrack_max; shorten "
       "net.netfilter.nf_conntrack_tcp_timeout_established; exclude traffic that needs no state "
@@ -254,7 +266,8 @@ const struct rule rules[] = {
       "10 packets and 0.1 or 1 % lost, or 90 % in one of 4 queues"},
      READS_QUEUES | READS_INTERFACES | READS_SOFTNET | READS_TCP | READS_TCP_INFO,
      .evaluate = rule_nic_queue,
-     .parts = {{"queues of network cards", READS_QUEUES, {NO_NUMBER}}}},
+     .parts = (const struct rule_part[]){{"queues of network cards", READS_QUEUES, {NO_NUMBER}},
+                                         {NULL}}},
     {{"interface-errors", "an interface loses packets or has errors",
       "for errors, check cable, optics and duplex; for missed packets, check the size of the "
       "rings (ethtool -G)",
@@ -288,9 +301,12 @@ const struct rule rules[] = {
       "a change and a return; 1 ARP packet; 64 new addresses"},
      READS_ROUTES | READS_INTERFACES | READS_LINKS | READS_TCP | READS_CHANGES | READS_ARP,
      .evaluate = rule_neighbour_flap,
-     .parts = {{"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
-               {"changes of neighbours", READS_CHANGES, {NO_NUMBER}},
-               {"ARP packets", READS_ARP, {NO_NUMBER}}}},
+     .parts =
+         (const struct rule_part[]){
+             {"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
+             {"changes of neighbours", READS_CHANGES, {NO_NUMBER}},
+             {"ARP packets", READS_ARP, {NO_NUMBER}},
+             {NULL}}},
     {{"multicast-missing",
       "a program waits for a multicast group that its interface has not joined",
       "let the program join the group on the interface at which the packets arrive: "
@@ -383,7 +399,8 @@ const struct rule rules[] = {
      READS_ROUTES | READS_INTERFACES,
      .at_once = true,
      .evaluate = rule_gateway,
-     .parts = {{"states of neighbours", READS_ROUTES, {NO_NUMBER}}}},
+     .parts =
+         (const struct rule_part[]){{"states of neighbours", READS_ROUTES, {NO_NUMBER}}, {NULL}}},
     {{"no-answer", "attempts to connect get no answer",
       "check whether a firewall drops the SYNs or the answers, and whether the machine exists",
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions",
@@ -415,8 +432,10 @@ const struct rule rules[] = {
      READS_UDP | READS_TCP | READS_TCP_INFO | READS_FLOWS | READS_QUERIES | READS_DNS |
          READS_DROPS | READS_COUNTERS,
      .evaluate = rule_dns,
-     .parts = {{"sockets", READS_UDP | READS_TCP, {NO_NUMBER}},
-               {"flows to port 53", READS_FLOWS | READS_QUERIES, {NO_NUMBER}}}},
+     .parts =
+         (const struct rule_part[]){{"sockets", READS_UDP | READS_TCP, {NO_NUMBER}},
+                                    {"flows to port 53", READS_FLOWS | READS_QUERIES, {NO_NUMBER}},
+                                    {NULL}}},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",
       "check whether large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP "
       "\"fragmentation "

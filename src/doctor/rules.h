@@ -50,7 +50,6 @@ struct rule_part {
     enum kernel_number numbers[2]; /* numbers of files that it needs, or NO_NUMBER */
 };
 
-enum { RULE_PARTS_MAX = 4 };
 struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_*: the readings that the rule uses */
@@ -58,8 +57,8 @@ struct rule {
     void (*evaluate)(struct examination *examination);
     const struct rule_growth *growths; /* for rule_growth() */
     const struct filling *filling;     /* for rule_filling(), which has its own parts */
-    /* The parts that are tried by themselves; none: the rule requires all of `needs`. */
-    struct rule_part parts[RULE_PARTS_MAX];
+    /* The parts that are tried by themselves; NULL: the rule requires all of `needs`. */
+    const struct rule_part *parts;
 };
 
 extern const struct rule rules[];
