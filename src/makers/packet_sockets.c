@@ -130,7 +130,7 @@ static void packet_sockets_hand_out(const struct packet_socket_search *search,
 int packet_sockets_find(struct engine *engine, struct connects *connects,
                         const struct sought *sought, size_t count, struct report *report)
 {
-    static const struct listing here = {.proc_root = "/proc"};
+    const struct listing here = {.proc_root = "/proc"};
     struct packet_socket_search search = {.error = 0};
     int error;
 

@@ -251,29 +251,43 @@ static char *put_xdp(char *dst, const struct ss_row *row, bool peer, bool port)
 
 /* --- Columns ---------------------------------------------------------------------------------- */
 
-static const struct ss_family families[] = {
-    [AF_INET] = {ss_columns_put_inet, ss_put_inet, false, {NULL}},
-    [AF_UNIX] = {ss_columns_put_unix,
-                 ss_put_unix,
-                 false,
-                 {"u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"}},
-    [AF_PACKET] = {put_packet, ss_put_packet, true, {"p_dgr", [SOCK_RAW] = "p_raw"}},
-    [AF_NETLINK] = {put_netlink, ss_put_netlink, true, {"nl"}},
-    [AF_VSOCK] = {put_vsock, NULL, false, {"???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"}},
-    [AF_XDP] = {put_xdp, ss_put_xdp, true, {"xdp"}},
-    [AF_TIPC] = {ss_put_tipc_end,
-                 ss_put_tipc,
-                 false,
-                 {"???", [SOCK_STREAM] = "ti_st", [SOCK_DGRAM] = "ti_dg", [SOCK_RDM] = "ti_rd",
-                  [SOCK_SEQPACKET] = "ti_sq"}},
-};
+static const struct ss_family inet_family = {ss_columns_put_inet, ss_put_inet, false, {NULL}};
+static const struct ss_family unix_family = {
+    ss_columns_put_unix,
+    ss_put_unix,
+    false,
+    {"u_dgr", [SOCK_STREAM] = "u_str", [SOCK_SEQPACKET] = "u_seq"}};
+static const struct ss_family packet_family = {
+    put_packet, ss_put_packet, true, {"p_dgr", [SOCK_RAW] = "p_raw"}};
+static const struct ss_family netlink_family = {put_netlink, ss_put_netlink, true, {"nl"}};
+static const struct ss_family vsock_family = {
+    put_vsock, NULL, false, {"???", [SOCK_STREAM] = "v_str", [SOCK_DGRAM] = "v_dgr"}};
+static const struct ss_family xdp_family = {put_xdp, ss_put_xdp, true, {"xdp"}};
+static const struct ss_family tipc_family = {
+    ss_put_tipc_end,
+    ss_put_tipc,
+    false,
+    {"???", [SOCK_STREAM] = "ti_st", [SOCK_DGRAM] = "ti_dg", [SOCK_RDM] = "ti_rd",
+     [SOCK_SEQPACKET] = "ti_sq"}};
 
 const struct ss_family *ss_family_of(const struct record *record)
 {
-    const uint8_t family = record->socket.family;
-
-    return family < COUNT(families) && families[family].put ? &families[family]
-                                                            : &families[AF_INET];
+    switch (record->socket.family) {
+    case AF_UNIX:
+        return &unix_family;
+    case AF_PACKET:
+        return &packet_family;
+    case AF_NETLINK:
+        return &netlink_family;
+    case AF_VSOCK:
+        return &vsock_family;
+    case AF_XDP:
+        return &xdp_family;
+    case AF_TIPC:
+        return &tipc_family;
+    default:
+        return &inet_family;
+    }
 }
 
 /* Netids by protocol. ss itself does not list UDP-Lite. */
