@@ -21,6 +21,9 @@ enum { MAP, SENDS, RECEIVES, DESCRIPTORS };
 
 struct dns_probe {
     int fd[DESCRIPTORS]; /* the map and the links of the programs, or -1 */
+    /* The map's first member, and the whole map, or NULL: to map it takes 0.1 ms, so it is mapped
+     * when the first query was noted. */
+    uint8_t *sockets;
     struct dns_notes *notes;
     /* Copies of the notes at the last dns_probe_mark(), and at the call before; or NULL. */
     struct dns_note *marks, *before;
@@ -32,6 +35,8 @@ void dns_probe_destroy(struct dns_probe *probe)
         return;
     for (size_t i = 0; i < COUNT(probe->fd); i++)
         bpf_close(probe->fd[i]);
+    if (probe->sockets)
+        munmap(probe->sockets, DNS_SOCKETS);
     if (probe->notes)
         munmap(probe->notes, sizeof *probe->notes);
     free(probe->marks);
@@ -50,8 +55,8 @@ static int dns_probe_attach(struct dns_probe *probe, const struct dns_layout *la
     fd[MAP] = bpf_map_create(sizeof *probe->notes, "fastnet_dns");
     if (fd[MAP] < 0)
         return fd[MAP];
-    probe->notes = bpf_map_memory(fd[MAP], 0, sizeof *probe->notes);
-    if (!probe->notes)
+    probe->sockets = bpf_map_memory(fd[MAP], 0, DNS_SOCKETS);
+    if (!probe->sockets)
         return -errno;
     if (!connects_begin_queries(sends, netns, &(struct query_part){layout, fd[MAP]})) {
         fd[SENDS] = bpf_event_attach(code, dns_send_program_make(layout, netns, fd[MAP], code),
@@ -109,23 +114,25 @@ struct dns_probe *dns_probe_begin(uint64_t netns, struct connects *sends,
     return NULL;
 }
 
-/* Returns whether any query was noted. The notes themselves lie in 20 times as many lines of the
- * cache. */
-static bool dns_probe_has_notes(const struct dns_probe *probe)
+/* Maps the notes if any query was noted. Returns 0, or -errno. */
+static int dns_probe_map(struct dns_probe *probe)
 {
     static const uint8_t nothing[DNS_SOCKETS];
 
-    return memcmp(probe->notes->sockets, nothing, sizeof nothing) != 0;
+    if (probe->notes || memcmp(probe->sockets, nothing, sizeof nothing) == 0)
+        return 0;
+    probe->notes = bpf_map_memory(probe->fd[MAP], 0, sizeof *probe->notes);
+    return probe->notes ? 0 : -errno;
 }
 
 int dns_probe_mark(struct dns_probe *probe)
 {
-    const bool has_notes = dns_probe_has_notes(probe);
-    struct dns_note *marks = has_notes ? calloc(DNS_NOTES, sizeof *marks) : NULL;
+    const int error = dns_probe_map(probe);
+    struct dns_note *marks = probe->notes ? calloc(DNS_NOTES, sizeof *marks) : NULL;
 
-    if (has_notes && !marks)
-        return -ENOMEM;
-    for (size_t i = 0; has_notes && i < DNS_NOTES; i++)
+    if (error || (probe->notes && !marks))
+        return error ? error : -ENOMEM;
+    for (size_t i = 0; probe->notes && i < DNS_NOTES; i++)
         if (probe->notes->notes[i].inode)
             marks[i] = probe->notes->notes[i];
     free(probe->before);
@@ -227,16 +234,15 @@ static bool dns_probe_is_race(const struct dns_note *note, const struct dns_note
 void dns_probe_each(const struct dns_probe *probe,
                     void (*fn)(const struct dns_queries *queries, void *arg), void *arg)
 {
-    const struct dns_note **answered =
-        dns_probe_has_notes(probe) ? calloc(DNS_NOTES, sizeof *answered) : NULL;
-    const struct dns_note *notes = probe->notes->notes;
+    const struct dns_note **answered = probe->notes ? calloc(DNS_NOTES, sizeof *answered) : NULL;
+    const struct dns_note *notes = answered ? probe->notes->notes : NULL;
     struct dns_queries queries;
     size_t count = 0;
 
-    for (size_t i = 0; answered && i < DNS_NOTES; i++)
+    for (size_t i = 0; notes && i < DNS_NOTES; i++)
         if (notes[i].inode && notes[i].received)
             answered[count++] = &notes[i];
-    for (size_t i = 0; answered && i < DNS_NOTES; i++)
+    for (size_t i = 0; notes && i < DNS_NOTES; i++)
         if (dns_probe_read(probe, i, &queries) && !(queries.unanswered && !queries.answered &&
                                                     dns_probe_is_race(&notes[i], answered, count)))
             fn(&queries, arg);

@@ -232,7 +232,7 @@ static void dns_put_element(struct assembly *to, unsigned into, int map, size_t 
 
 static void dns_put_note(struct assembly *to, unsigned into, int map)
 {
-    dns_put_element(to, into, map, 0, DNS_NOTES, DNS_NOTE_SHIFT);
+    dns_put_element(to, into, map, offsetof(struct dns_notes, notes), DNS_NOTES, DNS_NOTE_SHIFT);
 }
 
 /* Sets `into` to the hash of the socket and the id. */

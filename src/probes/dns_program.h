@@ -36,9 +36,9 @@ enum { DNS_WAIT_SHIFT = 33 };
 /* The value of the map. */
 enum { DNS_NOTES = 2048, DNS_NOTE_SHIFT = 7, DNS_LAST = 32768, DNS_SOCKETS = 8192 };
 struct dns_notes {
-    struct dns_note notes[DNS_NOTES];
-    uint16_t last[DNS_LAST];      /* by inode and id: the last note with both */
     uint8_t sockets[DNS_SOCKETS]; /* by inode: DNS_ASKED and DNS_UNREAD */
+    struct dns_note notes[DNS_NOTES];
+    uint16_t last[DNS_LAST]; /* by inode and id: the last note with both */
 };
 /* The socket sent a query; and received without a peer, with a call whose buffer is not known. */
 enum { DNS_ASKED = 1, DNS_UNREAD = 2 };
