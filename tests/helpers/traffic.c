@@ -209,6 +209,8 @@ static void begin_resolving(struct end *end)
 static void begin_answering(struct end *end)
 {
     const int fd = add(end, socket_new(end->place.address.ss_family, SOCK_DGRAM, 0));
+    /* room for what comes while a busy machine lets this process wait */
+    option_set(fd, SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20);
 
     bind_to(fd, end->place);
 }
