@@ -13,10 +13,11 @@
  * grows downwards: offsets on it are negative. */
 enum { BPF_FIRST = BPF_REG_1, BPF_SECOND, BPF_THIRD, BPF_STACK = BPF_REG_10 };
 
-/* The caller provides `code`, which must be large enough for the whole program. */
+/* The caller provides `code`, which has room for `most` instructions. Instructions after these are
+ * counted, but not stored. */
 struct assembly {
     struct bpf_insn *code;
-    size_t count;
+    size_t most, count;
 };
 
 /* Loads a member of the struct that register `from` points to into register `into`. */
@@ -84,7 +85,8 @@ void assembly_cast(struct assembly *to, unsigned into, unsigned from, uint32_t t
 /* Calls a function (BPF_FUNC_*). Register 0 becomes its result; registers 1 to 5 are lost. */
 void assembly_call(struct assembly *to, int function);
 
-/* Ends the program: it returns 0, so that an iterator continues with the next object. */
-void assembly_finish(struct assembly *to);
+/* Ends the program: it returns 0, so that an iterator continues with the next object. Returns the
+ * number of instructions; 0 if there was no room for all, which bpf_program_load() refuses. */
+size_t assembly_finish(struct assembly *to);
 
 #endif

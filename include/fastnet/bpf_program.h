@@ -10,7 +10,8 @@
 /* Loads a tracing program of `count` instructions. type: BPF_TRACE_ITER or BPF_TRACE_RAW_TP of
  * linux/bpf.h. of: BTF number of the function bpf_iter_KIND, or of the typedef btf_trace_EVENT,
  * that the program attaches to. name: the name that bpftool shows, at most 15 bytes. Uses RIGHT_BPF
- * and lowers all rights before it returns. Returns a descriptor of the program, or -errno. */
+ * and lowers all rights before it returns. Returns a descriptor of the program, or -errno;
+ * -ENOBUFS: `count` is 0, because there was no room for the program (assembly_finish()). */
 int bpf_program_load(const struct bpf_insn *program, size_t count, uint32_t type, uint32_t of,
                      const char *name);
 

@@ -13,7 +13,7 @@ struct bpf_refusal {
 /* Sets *refusal, unless it is NULL. Returns `error`. */
 int bpf_refuse(struct bpf_refusal *refusal, int error, const char *reason);
 /* If `error` is negative, sets *refusal to a step and its error: "bpf(2): Invalid argument".
- * Returns `error`; 0 for success. */
+ * -ENOBUFS: as from bpf_program_load(). Returns `error`; 0 for success. */
 int bpf_refuse_step(struct bpf_refusal *refusal, int error, const char *step);
 
 /* Checks the rights to load a program that shows activity of other users. Rights that a user has

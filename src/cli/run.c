@@ -74,6 +74,7 @@ static int list_once(const struct listing_command *command, struct engine *engin
     int result = engine_run(engine, &command->listing, sink, &report);
     if (run->needs_row && !report.listed) {
         sink->writer->length = 0;
+        run->useless = true;
         return STATUS_NO_ROW;
     }
     if (lacks && !report.listed)

@@ -114,7 +114,7 @@ static void kernel_sockets_put_inode(struct assembly *to,
 size_t kernel_sockets_program_make(const struct kernel_sockets_layout *layout,
                                    struct bpf_insn program[KERNEL_SOCKETS_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = KERNEL_SOCKETS_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     kernel_sockets_put_sock(&to, layout);
@@ -136,8 +136,7 @@ size_t kernel_sockets_program_make(const struct kernel_sockets_layout *layout,
     assembly_address(&to, BPF_SECOND, INODE_AT);
     assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(uint64_t));
     assembly_call(&to, BPF_FUNC_seq_write);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 /* --- The sockets ------------------------------------------------------------------------------ */

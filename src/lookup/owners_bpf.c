@@ -90,7 +90,7 @@ size_t owners_program_make(const struct kernel_layout *layout,
 {
     /* offsets on the stack */
     enum { INODE_AT = -16, HOLDER_AT = INODE_AT + (int)offsetof(struct holding, holder) };
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = OWNERS_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     owners_bpf_put_conditions(&to, layout);
@@ -105,8 +105,7 @@ size_t owners_program_make(const struct kernel_layout *layout,
     assembly_address(&to, BPF_SECOND, INODE_AT);
     assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct holding));
     assembly_call(&to, BPF_FUNC_seq_write);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 /* --- Where and when it may be loaded ---------------------------------------------------------- */

@@ -80,7 +80,7 @@ static void byte_counts_put_find(struct assembly *to, int map)
 size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, int map,
                          struct bpf_insn program[BYTE_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = BYTE_PROGRAM_MAX};
     size_t is_known;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
@@ -103,6 +103,5 @@ size_t byte_program_make(const struct byte_layout *layout, enum byte_way way, in
     assembly_end_if(&to, BPF_JEQ, BPF_REG_0, 0);
     assembly_land(&to, is_known);
     assembly_add(&to, BPF_REG_0, (int)way * (int)sizeof(uint64_t), BYTES);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }

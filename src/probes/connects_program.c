@@ -438,7 +438,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
                             struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
     static const struct process_place process = PROCESS_AT(BPF_STACK, struct connect_note, NOTE);
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = CONNECT_PROGRAM_MAX};
     size_t is_closed, is_ended, is_begun, is_connected, is_known, connects;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
@@ -477,8 +477,7 @@ size_t connect_program_make(const struct connect_layout *layout, uint64_t netns,
     (void)assembly_skip(&to);
     assembly_land(&to, is_ended);
     connects_put_end(&to, layout, map, events);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 /* --- Resets ----------------------------------------------------------------------------------- */
@@ -615,7 +614,7 @@ size_t send_reset_program_make(const struct connect_layout *layout, uint64_t net
         ENDS = 1 << TCP_ESTABLISHED | 1 << TCP_FIN_WAIT1 | 1 << TCP_FIN_WAIT2 | 1 << TCP_CLOSE |
                1 << TCP_CLOSE_WAIT | 1 << TCP_LAST_ACK | 1 << TCP_CLOSING
     };
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = CONNECT_PROGRAM_MAX};
     size_t is_null, is_end;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
@@ -641,15 +640,14 @@ size_t send_reset_program_make(const struct connect_layout *layout, uint64_t net
     assembly_store_in(&to, CONTEXT, OLD, offsetof(struct connect_note, reset_state), BPF_B);
     assembly_store_in(&to, CONTEXT, NEW, offsetof(struct connect_note, reset_reason), BPF_H);
     connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RESET);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                                   int answers, const struct connect_ring *events,
                                   struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = CONNECT_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_socket(&to, layout);
@@ -663,23 +661,21 @@ size_t receive_reset_program_make(const struct connect_layout *layout, uint64_t 
     connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RESET);
     if (layout->has_answers)
         connects_take_answer(&to, layout, answers);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 size_t retransmit_program_make(const struct connect_layout *layout, uint64_t netns, int map,
                                const struct connect_ring *events,
                                struct bpf_insn program[CONNECT_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = CONNECT_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_socket(&to, layout);
     connects_put_netns(&to, layout, netns);
     connects_put_find(&to, layout, map);
     connects_put_event(&to, layout, events, CONTEXT, 0, CONNECT_RETRANSMIT);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 /* --- Sends ------------------------------------------------------------------------------------ */
@@ -733,7 +729,7 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
                          struct bpf_insn program[SEND_PROGRAM_MAX])
 {
     static const struct process_place process = PROCESS_AT(SLOT, struct send_slot, 0);
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = SEND_PROGRAM_MAX};
     size_t is_known;
 
     if (queries)
@@ -759,6 +755,5 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
         assembly_land(&to, is_known);
         dns_put_query(&to, queries->layout, queries->map);
     }
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }

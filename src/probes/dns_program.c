@@ -498,12 +498,11 @@ void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map
 size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[DNS_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = DNS_PROGRAM_MAX};
 
     dns_put_socket(&to, layout, netns);
     dns_put_query(&to, layout, map);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 /* --- Answers ---------------------------------------------------------------------------------- */
@@ -556,7 +555,7 @@ static void dns_put_received(struct assembly *to)
 size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns, int map,
                                 struct bpf_insn program[DNS_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = DNS_PROGRAM_MAX};
     size_t has_peer, is_ready, is_received;
 
     dns_put_socket(&to, layout, netns);
@@ -585,8 +584,7 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
     (void)assembly_skip(&to);
     assembly_land(&to, is_received);
     dns_put_received(&to);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */

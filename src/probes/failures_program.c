@@ -138,7 +138,7 @@ static void failures_put_words(struct assembly *to, unsigned from, int offset, s
 size_t failures_program_make(const struct failures_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[FAILURES_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = FAILURES_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     failures_put_error(&to);
@@ -155,6 +155,5 @@ size_t failures_program_make(const struct failures_layout *layout, uint64_t netn
     failures_put_words(&to, BPF_FIRST, layout->name.offset, CONNECT_NAME,
                        offsetof(struct failure_note, name));
     assembly_count(&to, NOTE, offsetof(struct failure_note, count));
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }

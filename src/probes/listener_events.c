@@ -41,7 +41,7 @@ size_t listener_program_make(const struct listener_layout *layout, uint64_t netn
                              struct bpf_insn program[LISTENER_PROGRAM_MAX])
 {
     enum { EVENT = -8, EVENT_SIZE = 8 };
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = LISTENER_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, BPF_REG_6, BPF_FIRST);
     listener_put_state(&to, BPF_REG_7, 1);
@@ -57,8 +57,7 @@ size_t listener_program_make(const struct listener_layout *layout, uint64_t netn
     assembly_number(&to, BPF_MOV, BPF_THIRD, EVENT_SIZE);
     assembly_number(&to, BPF_MOV, BPF_REG_4, BPF_RB_FORCE_WAKEUP);
     assembly_call(&to, BPF_FUNC_ringbuf_output);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
 
 static bool listener_layout_init(struct listener_layout *layout, const struct btf *btf)

@@ -275,11 +275,13 @@ bool kernel_parameter_find(const struct btf *btf, const struct btf_type *prototy
 static void bpf_program_put(struct assembly *to, unsigned code, unsigned into, unsigned from,
                             int offset, int number)
 {
-    to->code[to->count++] = (struct bpf_insn){.code = (uint8_t)code,
-                                              .dst_reg = into & 0xf,
-                                              .src_reg = from & 0xf,
-                                              .off = (int16_t)offset,
-                                              .imm = number};
+    if (to->count < to->most)
+        to->code[to->count] = (struct bpf_insn){.code = (uint8_t)code,
+                                                .dst_reg = into & 0xf,
+                                                .src_reg = from & 0xf,
+                                                .off = (int16_t)offset,
+                                                .imm = number};
+    to->count++;
 }
 
 void assembly_load(struct assembly *to, unsigned into, unsigned from, struct kernel_member member)
@@ -352,7 +354,8 @@ size_t assembly_skip_if_equal(struct assembly *to, unsigned one, unsigned other)
 /* A jump skips at least one instruction, so length 0 means that its target is not set yet. */
 void assembly_land(struct assembly *to, size_t skip)
 {
-    to->code[skip].off = (int16_t)(to->count - skip - 1);
+    if (skip < to->most)
+        to->code[skip].off = (int16_t)(to->count - skip - 1);
 }
 
 size_t assembly_skip(struct assembly *to)
@@ -424,15 +427,16 @@ void assembly_call(struct assembly *to, int function)
     bpf_program_put(to, BPF_JMP | BPF_CALL, 0, 0, 0, function);
 }
 
-void assembly_finish(struct assembly *to)
+size_t assembly_finish(struct assembly *to)
 {
-    for (size_t i = 0; i < to->count; i++) {
+    for (size_t i = 0; i < to->count && i < to->most; i++) {
         const unsigned operation = BPF_OP(to->code[i].code);
         if (BPF_CLASS(to->code[i].code) == BPF_JMP && operation != BPF_CALL && !to->code[i].off)
             to->code[i].off = (int16_t)(to->count - i - 1);
     }
     assembly_number(to, BPF_MOV, BPF_REG_0, 0);
     bpf_program_put(to, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+    return to->count <= to->most ? to->count : 0;
 }
 
 /* --- Loading ---------------------------------------------------------------------------------- */
@@ -448,6 +452,8 @@ static int bpf_program_load_typed(union bpf_attr *attributes, const struct bpf_i
     /* the kernel allows bpf_seq_write() only to programs with a GPL-compatible license */
     static const char license[] = "Dual MIT/GPL";
 
+    if (!count)
+        return -ENOBUFS;
     attributes->insns = (uintptr_t)program;
     attributes->insn_cnt = (uint32_t)count;
     attributes->license = (uintptr_t)license;

@@ -23,7 +23,9 @@ int bpf_refuse_step(struct bpf_refusal *refusal, int error, const char *step)
 
     if (error >= 0)
         return 0;
-    snprintf(reason, sizeof reason, "%s: %s", step, strerror(-error));
+    snprintf(reason, sizeof reason, "%s: %s", step,
+             error == -ENOBUFS ? "the program is longer than fastnet expected (please report this)"
+                               : strerror(-error));
     return bpf_refuse(refusal, error, reason);
 }
 

@@ -77,7 +77,7 @@ static void search_owners(const struct btf *btf)
     if (kernel_layout_init(&layout, btf) < 0)
         return;
     require(layout.pid.offset >= 0 && layout.number.offset >= 0 && layout.magic.offset >= 0);
-    require(owners_program_make(&layout, program) <= OWNERS_PROGRAM_MAX);
+    require(owners_program_make(&layout, program) > 0);
 }
 
 static void look_for_sockets(const struct btf *btf)
@@ -89,7 +89,7 @@ static void look_for_sockets(const struct btf *btf)
         return;
     require(layout.netns.offset >= 0 && layout.deficit.offset >= 0 && layout.local6.offset >= 0);
     require(layout.v6only.shift < 8 && layout.netns.size == BPF_W && layout.probes.size == BPF_B);
-    require(pass_program_make(&layout, true, program) <= PASS_PROGRAM_MAX);
+    require(pass_program_make(&layout, true, program) > 0);
 }
 
 /* Every jump leads into the program. */
@@ -111,10 +111,10 @@ static void look_for_connections(const struct btf *btf)
         return;
     require(layout.port.size == BPF_H && layout.error.size == BPF_W && layout.flags.offset >= 0);
     count = connect_program_make(&layout, 4026531840, 7, &events, program);
-    require(count <= CONNECT_PROGRAM_MAX);
+    require(count > 0);
     look_at_jumps(program, count);
     count = retransmit_program_make(&layout, 4026531840, 7, &events, program);
-    require(count <= CONNECT_PROGRAM_MAX);
+    require(count > 0);
     look_at_jumps(program, count);
 }
 
@@ -128,7 +128,7 @@ static void look_for_failures(const struct btf *btf)
         return;
     require(layout.netns.size == BPF_W && layout.name.offset >= 0);
     count = failures_program_make(&layout, 4026531840, 7, program);
-    require(count <= FAILURES_PROGRAM_MAX);
+    require(count > 0);
     look_at_jumps(program, count);
 }
 
@@ -142,7 +142,7 @@ static void look_for_bytes(const struct btf *btf)
     require(layout.family.size == BPF_H && layout.protocol.offset >= 0);
     for (int way = 0; way < WAYS; way++) {
         const size_t count = byte_program_make(&layout, (enum byte_way)way, 7, program);
-        require(layout.tracepoints[way] && count <= BYTE_PROGRAM_MAX);
+        require(layout.tracepoints[way] && count > 0);
         look_at_jumps(program, count);
     }
 }
@@ -170,7 +170,7 @@ static void look_for_drops(const struct btf *btf)
     for (int filtered = 0; filtered < 2; filtered++) {
         count = drop_program_make(&layout, filtered ? &filter : NULL, filtered ? NULL : &scans, 7,
                                   program);
-        require(count <= DROP_PROGRAM_MAX);
+        require(count > 0);
         look_at_jumps(program, count);
     }
     for (int sent = 0; sent < 2; sent++) {
@@ -178,7 +178,7 @@ static void look_for_drops(const struct btf *btf)
             continue;
         require(resets.sock.size == BPF_DW && resets.family.size == BPF_H);
         count = reset_program_make(&resets, &layout, &filter, sent, 7, program);
-        require(count <= DROP_PROGRAM_MAX);
+        require(count > 0);
         look_at_jumps(program, count);
     }
 }

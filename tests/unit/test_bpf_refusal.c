@@ -27,6 +27,16 @@ static void a_step_is_named_with_its_error(void **state)
     assert_string_equal(refusal.reason, "bpf(2): Operation not permitted");
 }
 
+static void a_program_without_room_is_a_fault_of_fastnet(void **state)
+{
+    struct bpf_refusal refusal;
+
+    (void)state;
+    assert_int_equal(bpf_refuse_step(&refusal, -ENOBUFS, "bpf(2)"), -ENOBUFS);
+    assert_string_equal(refusal.reason,
+                        "bpf(2): the program is longer than fastnet expected (please report this)");
+}
+
 static void a_step_without_an_error_is_no_refusal(void **state)
 {
     struct bpf_refusal refusal = {.error = 0};
@@ -72,6 +82,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_reason_says_all),
         cmocka_unit_test(a_step_is_named_with_its_error),
+        cmocka_unit_test(a_program_without_room_is_a_fault_of_fastnet),
         cmocka_unit_test(a_step_without_an_error_is_no_refusal),
         cmocka_unit_test(a_long_reason_is_cut),
         cmocka_unit_test(who_wants_no_reason_gets_the_error),

@@ -182,7 +182,7 @@ static void end_call(struct scene *scene, int64_t result)
 
     assert_int_equal(layout_of(make_types(3), &layout), 0);
     count = failures_program_make(&layout, NETNS, MAP, program);
-    assert_true(count <= FAILURES_PROGRAM_MAX);
+    assert_int_not_equal(count, 0);
     processor_run(&processor, program, count, context);
 }
 

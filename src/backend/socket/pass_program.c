@@ -272,7 +272,7 @@ static void pass_program_put_tcp(struct assembly *to, const struct pass_layout *
 size_t pass_program_make(const struct pass_layout *layout, bool unlisted,
                          struct bpf_insn program[PASS_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = PASS_PROGRAM_MAX};
     size_t is_other;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
@@ -295,6 +295,5 @@ size_t pass_program_make(const struct pass_layout *layout, bool unlisted,
     assembly_address(&to, BPF_SECOND, -(int)sizeof(struct pass_socket));
     assembly_number(&to, BPF_MOV, BPF_THIRD, sizeof(struct pass_socket));
     assembly_call(&to, BPF_FUNC_seq_write);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }

@@ -424,7 +424,7 @@ size_t drop_program_make(const struct drop_layout *layout, const struct drop_fil
                          const struct scan_part *scans, int map,
                          struct bpf_insn program[DROP_PROGRAM_MAX])
 {
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = DROP_PROGRAM_MAX};
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     put_reason(&to, layout);
@@ -435,6 +435,5 @@ size_t drop_program_make(const struct drop_layout *layout, const struct drop_fil
     drop_put_count(&to, layout, filter, map);
     if (scans)
         scan_put_count(&to, layout, scans);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }

@@ -139,7 +139,7 @@ size_t reset_program_make(const struct reset_layout *layout, const struct drop_l
                           struct bpf_insn program[DROP_PROGRAM_MAX])
 {
     const int what = sent ? PACKET_RESET_SENT : PACKET_RESET_RECEIVED;
-    struct assembly to = {.code = program};
+    struct assembly to = {.code = program, .most = DROP_PROGRAM_MAX};
     size_t is_none;
 
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
@@ -154,6 +154,5 @@ size_t reset_program_make(const struct reset_layout *layout, const struct drop_l
     drop_put_socket(&to, drops, SEEN_AT(cookie));
     assembly_land(&to, is_none);
     drop_put_count(&to, drops, filter, map);
-    assembly_finish(&to);
-    return to.count;
+    return assembly_finish(&to);
 }
