@@ -131,9 +131,11 @@ enum dns_connection {
     DNS_WAITS, /* its SYN or a query had no answer for 1 s */
     DNS_HANGS, /* its SYN or a query had no answer for 3 s */
     DNS_ANSWERED,
+    DNS_ENDED, /* it had an answer, and has ended since this reading */
 };
 
-/* The last process that could not connect to an address. Its name is empty if it is unknown. */
+/* The last process that could not connect to an address, or got no answer from it. Its name is
+ * empty if it is unknown. */
 struct refused_process {
     uint32_t pid;
     char process[16];
@@ -170,6 +172,10 @@ struct sockets_reading {
     struct busy refused[REFUSED_SLOTS];    /* addresses that refuse most since this reading */
     struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */
     struct refused_process refused_processes[REFUSED_SLOTS];
+    /* Connections to servers of DNS that programs gave up since this reading, after 1 s without an
+     * answer. */
+    struct busy given_up[REFUSED_SLOTS];
+    struct refused_process given_up_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */

@@ -412,8 +412,8 @@ const struct rule rules[] = {
       "the tracepoints sock_send_length and sock_recv_length, by BPF; sock_diag: sockets that are "
       "connected to port 53 or 853; ctnetlink: flows to port 53",
       "3 queries without an answer for 1 s, or 1 for 3 s"},
-     READS_UDP | READS_TCP | READS_TCP_INFO | READS_FLOWS | READS_QUERIES | READS_DNS |
-         READS_DROPS | READS_COUNTERS,
+     READS_UDP | READS_TCP | READS_TCP_INFO | READS_REFUSED | READS_FLOWS | READS_QUERIES |
+         READS_DNS | READS_DROPS | READS_COUNTERS,
      .evaluate = rule_dns,
      .parts = {{"sockets", READS_UDP | READS_TCP, {NO_NUMBER}},
                {"flows to port 53", READS_FLOWS | READS_QUERIES, {NO_NUMBER}}}},

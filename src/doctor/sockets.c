@@ -272,15 +272,20 @@ static int take_unclosed(struct reading *reading, const struct record *record,
     return sockets_remember(sockets, record->identity, UNCLOSED);
 }
 
-/* Takes a connection to a server of DNS. The newest data that it sent is a query without an answer
- * if it has received nothing since. */
+/* The newest data of a connection is a query without an answer if it has received nothing since. */
+static bool dns_is_answered(const struct kernel_tcp_info *info)
+{
+    return info->bytes_received && info->last_data_recv <= info->last_data_sent;
+}
+
+/* Takes a connection to a server of DNS. */
 static int sockets_take_dns(struct sockets_reading *sockets, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
     const uint64_t syns =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
-    const bool is_answered = info.bytes_received && info.last_data_recv <= info.last_data_sent;
+    const bool is_answered = dns_is_answered(&info);
     enum dns_connection state = DNS_ANSWERED;
 
     if (sockets->dns_connections.count == DNS_CONNECTIONS || !socket->inode)
@@ -515,6 +520,36 @@ int sockets_take_query(struct reading *reading, const struct record *record)
     return sockets_remember(sockets, record->identity, 0);
 }
 
+static void count_process(struct busy *slots, struct refused_process *processes,
+                          const struct destination *key, const struct socket_origin *origin)
+{
+    const struct busy *slot = busiest_add(slots, REFUSED_SLOTS, key);
+
+    if (!slot)
+        return;
+    processes[slot - slots].pid = origin->pid;
+    memcpy(processes[slot - slots].process, origin->name, sizeof processes->process);
+}
+
+/* Takes a connection to a server of DNS that has ended. */
+static void take_dns_ended(struct sockets_reading *sockets, const struct destination *server,
+                           const struct kernel_tcp_info *info, const struct socket_origin *origin)
+{
+    const bool is_open = info->bytes_acked > 1; /* not only the SYN was acknowledged */
+    const bool is_answered = dns_is_answered(info);
+    const bool waited =
+        is_open ? info->last_data_sent >= DNS_WAITS_MS : info->total_retrans && !info->bytes_acked;
+    const bool hung =
+        is_open ? info->last_data_sent >= DNS_HANGS_MS : waited && info->total_retrans >= SYNS;
+
+    if ((is_answered || hung) && sockets->dns_connections.count < DNS_CONNECTIONS)
+        (void)held_sockets_add(&sockets->dns_connections, 0,
+                               &(struct endpoint){server->remote, server->port},
+                               is_answered ? DNS_ENDED : DNS_HANGS);
+    if (waited && !is_answered)
+        count_process(sockets->given_up, sockets->given_up_processes, server, origin);
+}
+
 /* Takes a socket whose connection failed: nothing was acknowledged, not even the SYN, and nothing
  * came. If connect(2) waited for the answer, the port is known only if a probe noted the call, and
  * then the process is known, too. */
@@ -524,8 +559,6 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
                                     .port = record->socket.remote.port};
     const struct kernel_tcp_info info = tcp_info_of(record);
     struct socket_origin origin = {.pid = 0};
-    struct refused_process *whose;
-    const struct busy *slot;
 
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
@@ -533,6 +566,8 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
     if (record->has & SOCKET_TCP_INFO)
         paths_take_ended(&sockets->paths, record, &info, clock_nanoseconds(CLOCK_MONOTONIC));
+    if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT))
+        take_dns_ended(sockets, &key, &info, &origin);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;
@@ -543,12 +578,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         sockets->uncounted++;
     else if (origin.error < CONNECT_ERRNOS)
         sockets->failed[origin.error]++;
-    slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
-    if (!slot)
-        return;
-    whose = &sockets->refused_processes[slot - sockets->refused];
-    whose->pid = origin.pid;
-    memcpy(whose->process, origin.name, sizeof whose->process);
+    count_process(sockets->refused, sockets->refused_processes, &key, &origin);
 }
 
 /* Returns the needs that a row from a file does not meet. */
