@@ -236,7 +236,9 @@ void rule_retransmissions(struct examination *examination)
 {
     const bool *known = examination->now->counts.known;
     const struct segments moved = segments_moved(examination);
-    const uint64_t again = moved.retransmitted - moved.needless;
+    const uint64_t outages = losses_in_outages(examination);
+    const uint64_t lost = moved.retransmitted - moved.needless;
+    const uint64_t again = lost > outages ? lost - outages : 0;
     struct finding finding;
 
     if (!known[SEGMENTS_RETRANSMITTED] || !known[SYNS_RETRANSMITTED] || !known[BLOCKS_DUPLICATED]) {
@@ -253,10 +255,13 @@ void rule_retransmissions(struct examination *examination)
         &finding,
         "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64 " in %.7g s",
         100.0 * (double)again / (double)moved.all, again, moved.all, seconds_between(examination));
-    finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - again);
+    finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - lost);
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
                      " of them SYNs or segments that had arrived before",
                      moved.retransmitted, moved.needless);
+    if (outages)
+        finding_evidence(&finding, "%" PRIu64 " others were lost while nothing passed for a time",
+                         outages);
     finding_emit(&finding, examination, again, ABSENT, again);
 }
