@@ -388,7 +388,7 @@ const struct rule rules[] = {
       "check whether a firewall drops the SYNs or the answers, and whether the machine exists",
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions",
       "2 repeated SYNs"},
-     READS_TCP | READS_DROPS,
+     READS_TCP | READS_REFUSED | READS_DROPS,
      .evaluate = rule_no_answer},
     {{"refused", "many connections are refused, or their hosts are unreachable",
       "see where the program should connect to, and if something listens there",

@@ -319,8 +319,8 @@ static void dns_take_connections(struct dns_scene *scene, const struct doctor_so
     }
 }
 
-/* Returns the server that connections were counted for, and makes `process` the one that asked
- * last; NULL: it is no server of DNS. */
+/* Returns the server that connections were counted for, which `process` asked last; NULL: it is no
+ * server of DNS. */
 static struct dns_server *dns_find_counted(struct dns_scene *scene, const struct busy *slot,
                                            const struct refused_process *process)
 {

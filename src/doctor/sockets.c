@@ -301,6 +301,13 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
                             (uint8_t)state);
 }
 
+static void note_answered(uint64_t bits[ANSWERED_BITS / 64], const struct address *address)
+{
+    const size_t bit = bit_of(address) % ANSWERED_BITS;
+
+    bits[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
  * queue is full, that listener is the finding. */
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
@@ -320,6 +327,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
     for (size_t i = 0; i < full->kept && is_local; i++)
         if (full->worst[i].local.port == socket->remote.port)
             return;
+    note_answered(sockets->unanswered, to);
     sockets_add(sockets, NO_ANSWERS, &suspect);
 }
 
@@ -550,11 +558,21 @@ static void take_dns_ended(struct sockets_reading *sockets, const struct destina
         count_process(sockets->given_up, sockets->given_up_processes, server, origin);
 }
 
+/* Returns whether the ports are those of a connection that this machine began. */
+static bool is_outgoing(const struct reading *reading, const struct socket_record *socket)
+{
+    const uint64_t first = reading->counts.numbers[PORT_FIRST];
+
+    return reading->counts.known[PORT_FIRST] && socket->local.port >= first &&
+           socket->remote.port < first;
+}
+
 /* Takes a socket whose connection failed: nothing was acknowledged, not even the SYN, and nothing
  * came. If connect(2) waited for the answer, the port is known only if a probe noted the call, and
  * then the process is known, too. */
-void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record)
+void sockets_take_destroyed(struct reading *reading, const struct record *record)
 {
+    struct sockets_reading *sockets = &reading->sockets;
     const struct destination key = {.remote = address_unmapped(&record->socket.remote.address),
                                     .port = record->socket.remote.port};
     const struct kernel_tcp_info info = tcp_info_of(record);
@@ -564,6 +582,8 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         memcpy(&origin, record->socket.origin.data, sizeof origin);
     if (origin.pid && !origin.error)
         storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
+    if (info.bytes_acked && is_outgoing(reading, &record->socket))
+        note_answered(sockets->answered, &record->socket.remote.address);
     if (record->has & SOCKET_TCP_INFO)
         paths_take_ended(&sockets->paths, record, &info, clock_nanoseconds(CLOCK_MONOTONIC));
     if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT))

@@ -273,7 +273,7 @@ world_healthy_dns_tcp_to_many()
     local last
     three
     for last in {2..10}; do
-        ip -n s addr add 10.2.0.$last/24 dev s0
+        ip -n s addr add 10.2.0."$last"/24 dev s0
     done
     rule r forward ip daddr 10.2.0.200 drop
     start s traffic serve 0.0.0.0 53 100
