@@ -49,8 +49,8 @@ static int sender_remember(struct paths_reading *paths, uint64_t cookie,
     sender = hash_table_add(&paths->senders, sender_hash(cookie), sizeof *sender);
     if (!sender)
         return -ENOMEM;
-    *sender = (struct sender){cookie, info->data_segs_out, lost, info->total_rto,
-                              info->total_rto_recoveries};
+    *sender = (struct sender){cookie,          info->data_segs_out,        lost,
+                              info->total_rto, info->total_rto_recoveries, info->retransmits};
     return 0;
 }
 
@@ -72,23 +72,25 @@ static void path_count(struct path_counts *counts, const struct sender *before,
     static const struct sender none;
     const struct sender *from = before ? before : &none;
     const uint32_t lost = sender_lost(info);
-    const uint16_t timeouts = (uint16_t)(info->total_rto - from->timeouts),
-                   recoveries = (uint16_t)(info->total_rto_recoveries - from->recoveries);
+    const uint32_t more = lost > from->lost ? lost - from->lost : 0;
+    /* times of repeated timeouts: one may have begun before the reading */
+    const uint16_t times =
+        (uint16_t)(info->total_rto_recoveries - from->recoveries + (from->retransmits > 0));
+    const uint16_t timeouts = (uint16_t)(info->total_rto - from->timeouts + from->retransmits);
 
     /* repeated timeouts: for a time nothing passed, which is another problem than a lossy path */
-    if (info->retransmits >= UNANSWERED || (recoveries && timeouts >= 2 * recoveries)) {
+    if (info->retransmits >= UNANSWERED || (times && timeouts >= UNANSWERED * times)) {
         counts->silent++;
         counts->unsure += info->total_retrans - from->lost;
+        counts->outage += !info->retransmits && times == 1 && more <= lost_at_once(info) ? more : 0;
         return;
     }
     counts->sent += info->data_segs_out - from->sent;
     counts->sent_before += from->sent;
     counts->lost_before += from->lost;
-    if (lost <= from->lost)
-        return;
-    counts->lost += lost - from->lost;
-    counts->lossy++;
-    counts->steady += lost - from->lost > lost_at_once(info);
+    counts->lost += more;
+    counts->lossy += more > 0;
+    counts->steady += more > lost_at_once(info);
 }
 
 /* --- Paths ------------------------------------------------------------------------------------ */

@@ -22,6 +22,7 @@ struct sender {
     uint64_t cookie;
     uint32_t sent, lost; /* segments with data */
     uint16_t timeouts, recoveries;
+    uint8_t retransmits; /* timeouts in a row, up to the reading */
 };
 
 /* A peer, and the port of the service that it uses here or offers there. */
@@ -35,6 +36,7 @@ struct path_key {
 struct path_counts {
     uint64_t sent, lost;               /* between the readings */
     uint64_t unsure;                   /* retransmitted by silent connections: maybe lost */
+    uint64_t outage;                   /* lost in one time in which nothing passed, which is over */
     uint64_t sent_before, lost_before; /* in the first reading, by the connections in both */
     uint32_t lossy;                    /* connections that lost segments */
     uint32_t seconds; /* bit n: the n-th second, in which a lossy connection ended */

@@ -240,7 +240,7 @@ static int reading_take_row(const struct record *record, void *arg)
     struct reading *reading = arg;
 
     if (record->kind == &kind_socket && record->has & SOCKET_RECEIVED)
-        sockets_take_destroyed(&reading->sockets, record);
+        sockets_take_destroyed(reading, record);
     else if (record->kind == &kind_socket)
         return sockets_take(reading, record);
     else if (record->kind == &kind_flow)

@@ -114,7 +114,13 @@ struct doctor_sockets {
     size_t count, capacity;
 };
 
-enum { HEARD_BITS = 65536, REFUSED_SLOTS = 16, DNS_CLIENTS = 256, CONNECTING_SLOTS = 32 };
+enum {
+    HEARD_BITS = 65536,
+    ANSWERED_BITS = 4096,
+    REFUSED_SLOTS = 16,
+    DNS_CLIENTS = 256,
+    CONNECTING_SLOTS = 32
+};
 
 /* An address that sends DNS queries, as connection tracking sees it. */
 struct dns_client {
@@ -131,9 +137,11 @@ enum dns_connection {
     DNS_WAITS, /* its SYN or a query had no answer for 1 s */
     DNS_HANGS, /* its SYN or a query had no answer for 3 s */
     DNS_ANSWERED,
+    DNS_ENDED, /* it had an answer, and has ended since this reading */
 };
 
-/* The last process that could not connect to an address. Its name is empty if it is unknown. */
+/* The last process that could not connect to an address, or got no answer from it. Its name is
+ * empty if it is unknown. */
 struct refused_process {
     uint32_t pid;
     char process[16];
@@ -161,15 +169,22 @@ struct sockets_reading {
     uint64_t connections, half_open_count; /* connections: how many may become suspects */
     struct half_open_queue *half_open;     /* index: the port */
     uint64_t heard[HEARD_BITS / 64];       /* bit n: an address with the hash n was heard lately */
-    struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
-    struct doctor_sockets queries;         /* sockets that still wait for DNS */
-    struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
-    struct doctor_sockets dns_connections; /* TCP: the first of them */
-    bool only_queries;                     /* only remember the sockets that ask DNS */
-    struct busy *busiest;                  /* destinations that use most ports: BUSIEST_SLOTS */
-    struct busy refused[REFUSED_SLOTS];    /* addresses that refuse most since this reading */
+    /* Bit n: an address with the hash n answered a connection of this machine that has ended since
+     * this reading; or has not answered the SYNs of a connection. */
+    uint64_t answered[ANSWERED_BITS / 64], unanswered[ANSWERED_BITS / 64];
+    struct doctor_sockets unclosed;            /* connections that the peer closed: CLOSE_WAIT */
+    struct doctor_sockets queries;             /* sockets that still wait for DNS */
+    struct doctor_sockets resolvers;           /* UDP sockets that are bound to port 53 */
+    struct doctor_sockets dns_connections;     /* TCP: the first of them */
+    bool only_queries;                         /* only remember the sockets that ask DNS */
+    struct busy *busiest;                      /* destinations that use most ports: BUSIEST_SLOTS */
+    struct busy refused[REFUSED_SLOTS];        /* addresses that refuse most since this reading */
     struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */
     struct refused_process refused_processes[REFUSED_SLOTS];
+    /* Connections to servers of DNS that programs gave up since this reading, after 1 s without an
+     * answer. */
+    struct busy given_up[REFUSED_SLOTS];
+    struct refused_process given_up_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
@@ -309,7 +324,7 @@ int sockets_take_query(struct reading *reading, const struct record *record);
 int nat_take(struct reading *reading, const struct record *record);
 
 /* Takes a TCP socket that was destroyed. */
-void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record);
+void sockets_take_destroyed(struct reading *reading, const struct record *record);
 
 /* Returns whether a connection received something from the address lately. Also true for one in
  * 65,536 other addresses, which has the same bit. */

@@ -405,7 +405,7 @@ const struct rule rules[] = {
       "check whether a firewall drops the SYNs or the answers, and whether the machine exists",
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions",
       "2 repeated SYNs"},
-     READS_TCP | READS_DROPS,
+     READS_TCP | READS_REFUSED | READS_DROPS,
      .evaluate = rule_no_answer},
     {{"refused", "many connections are refused, or their hosts are unreachable",
       "see where the program should connect to, and if something listens there",
@@ -429,8 +429,8 @@ const struct rule rules[] = {
       "the tracepoints sock_send_length and sock_recv_length, by BPF; sock_diag: sockets that are "
       "connected to port 53 or 853; ctnetlink: flows to port 53",
       "3 queries without an answer for 1 s, or 1 for 3 s"},
-     READS_UDP | READS_TCP | READS_TCP_INFO | READS_FLOWS | READS_QUERIES | READS_DNS |
-         READS_DROPS | READS_COUNTERS,
+     READS_UDP | READS_TCP | READS_TCP_INFO | READS_REFUSED | READS_FLOWS | READS_QUERIES |
+         READS_DNS | READS_DROPS | READS_COUNTERS,
      .evaluate = rule_dns,
      .parts =
          (const struct rule_part[]){{"sockets", READS_UDP | READS_TCP, {NO_NUMBER}},

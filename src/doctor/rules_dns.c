@@ -100,7 +100,7 @@ int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe,
 /* --- Verdicts --------------------------------------------------------------------------------- */
 
 /* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
-enum { QUERIES_LEAST = 3, FAILED_LEAST = 2, LOST_LEAST = 5, LOST_PERCENT = 25 };
+enum { QUERIES_LEAST = 3, FAILED_LEAST = 2, GIVEN_UP_LEAST = 2, LOST_LEAST = 5, LOST_PERCENT = 25 };
 
 enum dns_verdict { DNS_HEALTHY, DNS_SILENT, DNS_SLOWLY, DNS_LOSES };
 
@@ -309,35 +309,48 @@ static void dns_take_connections(struct dns_scene *scene, const struct doctor_so
         struct dns_server *server = dns_find(scene, &socket->end, true);
         if (!server)
             return;
-        server->connected += !is_before && socket->state == DNS_ANSWERED;
+        server->connected += socket->state == (is_before ? DNS_ENDED : DNS_ANSWERED);
         server->begins += !is_before && socket->state == DNS_WAITS;
         server->began += is_before && socket->state == DNS_WAITS;
         server->ended += is_before && socket->state == DNS_HANGS;
         server->sockets += !is_before && socket->state == DNS_HANGS;
-        if (socket->state != DNS_ANSWERED)
+        if (socket->state < DNS_ANSWERED)
             server->inode = socket->inode;
     }
 }
 
-/* Adds connections by TCP: those that hang, and those that failed. */
+/* Returns the server that connections were counted for, which `process` asked last; NULL: it is no
+ * server of DNS. */
+static struct dns_server *dns_find_counted(struct dns_scene *scene, const struct busy *slot,
+                                           const struct refused_process *process)
+{
+    const struct endpoint end = {slot->key.remote, slot->key.port};
+    struct dns_server *server = slot->count && (end.port == DNS_PORT || end.port == DNS_TLS_PORT)
+                                    ? dns_find(scene, &end, true)
+                                    : NULL;
+
+    if (server) {
+        server->pid = process->pid;
+        memcpy(server->process, process->process, sizeof server->process);
+    }
+    return server;
+}
+
+/* Adds connections by TCP: those that hang, and those that ended without an answer. */
 static void dns_add_connections(struct dns_scene *scene)
 {
     const struct sockets_reading *before = &scene->examination->before->sockets;
+    struct dns_server *server;
 
     dns_take_connections(scene, &before->dns_connections, true);
     dns_take_connections(scene, &scene->examination->now->sockets.dns_connections, false);
     for (size_t i = 0; i < REFUSED_SLOTS; i++) {
-        const struct destination *key = &before->refused[i].key;
-        const struct endpoint end = {key->remote, key->port};
-        struct dns_server *server =
-            before->refused[i].count && (end.port == DNS_PORT || end.port == DNS_TLS_PORT)
-                ? dns_find(scene, &end, true)
-                : NULL;
-        if (!server)
-            continue;
-        server->refused += before->refused[i].count;
-        server->pid = before->refused_processes[i].pid;
-        memcpy(server->process, before->refused_processes[i].process, sizeof server->process);
+        server = dns_find_counted(scene, &before->refused[i], &before->refused_processes[i]);
+        if (server)
+            server->refused += before->refused[i].count;
+        server = dns_find_counted(scene, &before->given_up[i], &before->given_up_processes[i]);
+        if (server)
+            server->given_up += before->given_up[i].count;
     }
 }
 
@@ -487,12 +500,27 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                  ABSENT, ABSENT);
 }
 
+/* Returns whether connections by TCP lead to many servers, most of which answer: those of a
+ * resolver, see dns_asks_many(). */
+static bool dns_connects_to_many(const struct dns_scene *scene)
+{
+    size_t count = 0, connected = 0;
+
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *server = hash_table_at(scene->servers, i);
+        count += server->port && server->netns == scene->netns;
+        connected += server->connected && server->netns == scene->netns;
+    }
+    return count > UPSTREAMS_MANY && connected * 2 > count;
+}
+
 /* Returns whether the connections by TCP to a server are a finding. */
 static bool dns_hangs(const struct dns_server *server)
 {
     return !server->connected &&
            (server->sockets || server->ended || (server->begins && server->began) ||
-            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST);
+            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST ||
+            (server->given_up && server->given_up + server->begins >= GIVEN_UP_LEAST));
 }
 
 /* Reports a server by sockets, flows or connections that wait. */
@@ -501,7 +529,8 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
     struct examination *examination = scene->examination;
     const bool is_tcp = server->port, by_flows = !is_tcp && server->sockets < QUERIES_LEAST;
     const uint64_t waiting = server->sockets + server->begins;
-    const uint64_t hang = waiting ? waiting : server->ended;
+    const uint64_t unanswered = waiting + server->given_up;
+    const uint64_t hang = unanswered ? unanswered : server->ended;
     const uint64_t count = by_flows ? server->flows : hang ? hang : server->refused;
     const struct endpoint end = {server->address, server->port};
     const char *what = by_flows ? "queries wait for an answer" : "sockets wait for an answer";
@@ -515,8 +544,10 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
                     is_tcp ? "connection" : "", is_tcp ? count == 1 ? " " : "s " : "", what);
     dns_add_asker(process, scene, &finding, server);
     if (is_tcp)
-        finding_evidence(&finding, "connections: %" PRIu64 " wait, %" PRIu64 " failed", waiting,
-                         server->refused);
+        finding_evidence(&finding,
+                         "connections: %" PRIu64 " wait, %" PRIu64 " were given up, %" PRIu64
+                         " failed",
+                         waiting, server->given_up, server->refused);
     else if (by_flows)
         finding_evidence(&finding,
                          "the queries were UNREPLIED flows in both readings, of %" PRIu64
@@ -567,7 +598,7 @@ static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 
     if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);
-    else if (server->port ? dns_hangs(server)
+    else if (server->port ? dns_hangs(server) && !dns_connects_to_many(scene)
                           : server->flows >= QUERIES_LEAST ||
                                 (server->sockets >= QUERIES_LEAST && !server->answered))
         dns_emit_waiting(scene, server);

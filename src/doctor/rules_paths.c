@@ -145,6 +145,7 @@ static void counts_add(struct path_counts *counts, const struct path_counts *mor
     counts->sent += more->sent;
     counts->lost += more->lost;
     counts->unsure += more->unsure;
+    counts->outage += more->outage;
     counts->sent_before += more->sent_before;
     counts->lost_before += more->lost_before;
     counts->lossy += more->lossy;
@@ -258,6 +259,13 @@ static bool losses_find(struct examination *examination, struct losses *losses)
             losses_keep(losses, hash_table_at(&groups, i));
     hash_table_finish(&groups);
     return losses_are_local(losses, &moved, all.sent);
+}
+
+uint64_t losses_in_outages(const struct examination *examination)
+{
+    return counts_of(&examination->now->sockets.paths.paths,
+                     &examination->before->sockets.paths.paths)
+        .outage;
 }
 
 static bool loss_is_chosen(const struct examination *examination)

@@ -176,13 +176,36 @@ void rule_gateway(struct examination *examination)
     }
 }
 
+static unsigned count_addresses(const uint64_t bits[ANSWERED_BITS / 64])
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < ANSWERED_BITS / 64; i++)
+        count += (unsigned)__builtin_popcountll(bits[i]);
+    return count;
+}
+
+/* Returns whether the connections without an answer are those of a program that connects to very
+ * many hosts, such as a crawler or a proxy: a few hosts are always away. It does not try the same
+ * host again and again. Few addresses have the same hash. */
+static bool connects_to_many(const struct examination *examination)
+{
+    enum { ANSWERED_LEAST = 100, UNANSWERED_PERCENT = 10 };
+    const struct sockets_reading *now = &examination->now->sockets;
+    const unsigned answered = count_addresses(examination->before->sockets.answered);
+    const unsigned silent = count_addresses(now->unanswered);
+
+    return answered >= ANSWERED_LEAST && !reaches(silent, UNANSWERED_PERCENT, answered) &&
+           now->suspects[NO_ANSWERS].count <= silent + silent / 8;
+}
+
 /* A lossy path drops SYNs, too: then the rule loss names the peer. */
 void rule_no_answer(struct examination *examination)
 {
     const struct suspects *suspects = &examination->now->sockets.suspects[NO_ANSWERS];
     const struct address peer = address_unmapped(&suspects->worst->remote.address);
 
-    if (suspects->kept && loss_names(examination, &peer))
+    if (suspects->kept && (loss_names(examination, &peer) || connects_to_many(examination)))
         return;
     emit_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }
@@ -236,7 +259,9 @@ void rule_retransmissions(struct examination *examination)
 {
     const bool *known = examination->now->counts.known;
     const struct segments moved = segments_moved(examination);
-    const uint64_t again = moved.retransmitted - moved.needless;
+    const uint64_t outages = losses_in_outages(examination);
+    const uint64_t lost = moved.retransmitted - moved.needless;
+    const uint64_t again = lost > outages ? lost - outages : 0;
     struct finding finding;
 
     if (!known[SEGMENTS_RETRANSMITTED] || !known[SYNS_RETRANSMITTED] || !known[BLOCKS_DUPLICATED]) {
@@ -253,10 +278,13 @@ void rule_retransmissions(struct examination *examination)
         &finding,
         "%.1f %% of all segments were retransmitted: %" PRIu64 " of %" PRIu64 " in %.7g s",
         100.0 * (double)again / (double)moved.all, again, moved.all, seconds_between(examination));
-    finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - again);
+    finding_evidence(&finding, "OutSegs grew by %" PRIu64, moved.all - lost);
     finding_evidence(&finding,
                      "RetransSegs grew by %" PRIu64 ", %" PRIu64
                      " of them SYNs or segments that had arrived before",
                      moved.retransmitted, moved.needless);
+    if (outages)
+        finding_evidence(&finding, "%" PRIu64 " others were lost while nothing passed for a time",
+                         outages);
     finding_emit(&finding, examination, again, ABSENT, again);
 }

@@ -272,15 +272,20 @@ static int take_unclosed(struct reading *reading, const struct record *record,
     return sockets_remember(sockets, record->identity, UNCLOSED);
 }
 
-/* Takes a connection to a server of DNS. The newest data that it sent is a query without an answer
- * if it has received nothing since. */
+/* The newest data of a connection is a query without an answer if it has received nothing since. */
+static bool dns_is_answered(const struct kernel_tcp_info *info)
+{
+    return info->bytes_received && info->last_data_recv <= info->last_data_sent;
+}
+
+/* Takes a connection to a server of DNS. */
 static int sockets_take_dns(struct sockets_reading *sockets, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
     const uint64_t syns =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
-    const bool is_answered = info.bytes_received && info.last_data_recv <= info.last_data_sent;
+    const bool is_answered = dns_is_answered(&info);
     enum dns_connection state = DNS_ANSWERED;
 
     if (sockets->dns_connections.count == DNS_CONNECTIONS || !socket->inode)
@@ -294,6 +299,13 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
         state = info.last_data_sent < DNS_HANGS_MS ? DNS_WAITS : DNS_HANGS;
     return held_sockets_add(&sockets->dns_connections, socket->inode, &socket->remote,
                             (uint8_t)state);
+}
+
+static void note_answered(uint64_t bits[ANSWERED_BITS / 64], const struct address *address)
+{
+    const size_t bit = bit_of(address) % ANSWERED_BITS;
+
+    bits[bit / 64] |= UINT64_C(1) << bit % 64;
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
@@ -315,6 +327,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
     for (size_t i = 0; i < full->kept && is_local; i++)
         if (full->worst[i].local.port == socket->remote.port)
             return;
+    note_answered(sockets->unanswered, to);
     sockets_add(sockets, NO_ANSWERS, &suspect);
 }
 
@@ -515,24 +528,66 @@ int sockets_take_query(struct reading *reading, const struct record *record)
     return sockets_remember(sockets, record->identity, 0);
 }
 
+static void count_process(struct busy *slots, struct refused_process *processes,
+                          const struct destination *key, const struct socket_origin *origin)
+{
+    const struct busy *slot = busiest_add(slots, REFUSED_SLOTS, key);
+
+    if (!slot)
+        return;
+    processes[slot - slots].pid = origin->pid;
+    memcpy(processes[slot - slots].process, origin->name, sizeof processes->process);
+}
+
+/* Takes a connection to a server of DNS that has ended. */
+static void take_dns_ended(struct sockets_reading *sockets, const struct destination *server,
+                           const struct kernel_tcp_info *info, const struct socket_origin *origin)
+{
+    const bool is_open = info->bytes_acked > 1; /* not only the SYN was acknowledged */
+    const bool is_answered = dns_is_answered(info);
+    const bool waited =
+        is_open ? info->last_data_sent >= DNS_WAITS_MS : info->total_retrans && !info->bytes_acked;
+    const bool hung =
+        is_open ? info->last_data_sent >= DNS_HANGS_MS : waited && info->total_retrans >= SYNS;
+
+    if ((is_answered || hung) && sockets->dns_connections.count < DNS_CONNECTIONS)
+        (void)held_sockets_add(&sockets->dns_connections, 0,
+                               &(struct endpoint){server->remote, server->port},
+                               is_answered ? DNS_ENDED : DNS_HANGS);
+    if (waited && !is_answered)
+        count_process(sockets->given_up, sockets->given_up_processes, server, origin);
+}
+
+/* Returns whether the ports are those of a connection that this machine began. */
+static bool is_outgoing(const struct reading *reading, const struct socket_record *socket)
+{
+    const uint64_t first = reading->counts.numbers[PORT_FIRST];
+
+    return reading->counts.known[PORT_FIRST] && socket->local.port >= first &&
+           socket->remote.port < first;
+}
+
 /* Takes a socket whose connection failed: nothing was acknowledged, not even the SYN, and nothing
  * came. If connect(2) waited for the answer, the port is known only if a probe noted the call, and
  * then the process is known, too. */
-void sockets_take_destroyed(struct sockets_reading *sockets, const struct record *record)
+void sockets_take_destroyed(struct reading *reading, const struct record *record)
 {
+    struct sockets_reading *sockets = &reading->sockets;
     const struct destination key = {.remote = address_unmapped(&record->socket.remote.address),
                                     .port = record->socket.remote.port};
     const struct kernel_tcp_info info = tcp_info_of(record);
     struct socket_origin origin = {.pid = 0};
-    struct refused_process *whose;
-    const struct busy *slot;
 
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
     if (origin.pid && !origin.error)
         storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
+    if (info.bytes_acked && is_outgoing(reading, &record->socket))
+        note_answered(sockets->answered, &record->socket.remote.address);
     if (record->has & SOCKET_TCP_INFO)
         paths_take_ended(&sockets->paths, record, &info, clock_nanoseconds(CLOCK_MONOTONIC));
+    if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT))
+        take_dns_ended(sockets, &key, &info, &origin);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))
         return;
@@ -543,12 +598,7 @@ void sockets_take_destroyed(struct sockets_reading *sockets, const struct record
         sockets->uncounted++;
     else if (origin.error < CONNECT_ERRNOS)
         sockets->failed[origin.error]++;
-    slot = busiest_add(sockets->refused, REFUSED_SLOTS, &key);
-    if (!slot)
-        return;
-    whose = &sockets->refused_processes[slot - sockets->refused];
-    whose->pid = origin.pid;
-    memcpy(whose->process, origin.name, sizeof whose->process);
+    count_process(sockets->refused, sockets->refused_processes, &key, &origin);
 }
 
 /* Returns the needs that a row from a file does not meet. */

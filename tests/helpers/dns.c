@@ -5,8 +5,8 @@
  *     dns serve ADDRESS DELAY LOST       answers after DELAY ms, but not one query in LOST (0: all)
  *     dns forward ADDRESS SERVER         passes queries and answers on
  *     dns ask HOW THREADS TIMEOUT EVERY SERVER...
- *     dns connect ADDRESS PORT EVERY     connects, asks and waits for an answer for ever
- *     dns listen ADDRESS PORT            accepts connections, and answers nothing
+ *     dns connect ADDRESS PORT EVERY     connects, asks and waits for an answer, for ever or
+ * $PATIENCE ms dns listen ADDRESS PORT            accepts connections, and answers nothing
  *
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
  * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
@@ -15,6 +15,7 @@
  * all servers at once and takes the first answer; "idle": a connected socket that sends nothing.
  * Prints "ready", and ends when stdin ends.
  */
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -189,14 +190,23 @@ static void begin_asking(char **words)
 static void connect_for_ever(const char *address, uint16_t port, long every)
 {
     struct place to = place_of(address, port, 0);
+    const char *patience = getenv("PATIENCE");
+    const long wait = patience ? strtol(patience, NULL, 10) : 0;
     char data[QUERY] = "\0\33";
 
     puts("ready");
     fflush(stdout);
     while (!has_ended()) {
-        const int fd = socket_new(to.address.ss_family, SOCK_STREAM, 0);
-        if (connect(fd, place_address(&to), to.size) == 0 && write(fd, data, QUERY) > 0)
+        const int fd =
+            socket_new(to.address.ss_family, SOCK_STREAM | (wait ? SOCK_NONBLOCK : 0), 0);
+        const bool begins = connect(fd, place_address(&to), to.size) == 0 || errno == EINPROGRESS;
+        if (wait)
+            (void)poll(&(struct pollfd){fd, POLLOUT, 0}, 1, (int)wait);
+        if (begins && write(fd, data, QUERY) > 0) {
+            if (wait)
+                (void)poll(&(struct pollfd){fd, POLLIN, 0}, 1, (int)wait);
             (void)!read(fd, data, QUERY);
+        }
         close(fd);
         (void)poll(&(struct pollfd){STDIN_FILENO, 0, 0}, 1, (int)every);
     }

@@ -395,21 +395,21 @@ static void the_program_with_most_of_the_connections_is_named(void **state)
         const bool is_other = i % 5 == 4;
         record.socket.origin =
             (struct text){(const char *)(is_other ? &other : &origin), sizeof origin};
-        sockets_take_destroyed(&scene->before.sockets, &record);
+        sockets_take_destroyed(&scene->before, &record);
     }
     assert_int_equal(try_rule(scene, "storm"), 1);
     assert_string_equal(scene->process[0], "php-fpm");
     assert_non_null(strstr(scene->summaries[0], "\"php-fpm\" (pid 812) opens and ends 250 "));
     origin.pid = 813;
     record.socket.origin = (struct text){(const char *)&origin, sizeof origin};
-    sockets_take_destroyed(&scene->before.sockets, &record);
+    sockets_take_destroyed(&scene->before, &record);
     assert_int_equal(try_rule(scene, "storm"), 1);
     assert_non_null(
         strstr(scene->summaries[0], "\"php-fpm\" (pid 813) and others of its name open "));
     /* from now on, no name has most of them */
     record.socket.origin = (struct text){(const char *)&other, sizeof other};
     for (unsigned i = 0; i < 40; i++)
-        sockets_take_destroyed(&scene->before.sockets, &record);
+        sockets_take_destroyed(&scene->before, &record);
     assert_int_equal(try_rule(scene, "storm"), 1);
     assert_string_equal(scene->process[0], "");
 }

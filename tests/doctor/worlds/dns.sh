@@ -150,6 +150,30 @@ world_dns_tcp_unanswered()
     finds c 'dns 10.2.0.1:53'
 }
 
+# The program gives up after 1.2 s, so few of its connections are there in a reading.
+tcp_given_up() # PORT
+{
+    PATIENCE=1200 start c dns connect 10.2.0.1 "$1" 0
+    window=5 examine c
+    is "$world: found at once" "dns 10.2.0.1:$1" "$(<"$work/found")"
+    is "... nothing on stderr" "" "$(<"$work/err")"
+    advises_well
+}
+
+world_dns_tcp_given_up()
+{
+    three
+    rule r forward tcp dport 853 drop
+    tcp_given_up 853
+}
+
+world_dns_tcp_answers_given_up()
+{
+    dns_three
+    start s dns listen 10.2.0.1 53
+    tcp_given_up 53
+}
+
 # --- Healthy ----------------------------------------------------------------------------------
 
 world_healthy_dns_busy_resolver()
@@ -241,6 +265,21 @@ world_healthy_dns_forwards()
     start c dns forward 127.0.0.1 10.2.0.1
     start c dns ask connected 4 1000 20 127.0.0.1
     finds_nothing c
+}
+
+# A resolver asks by TCP, too, and one of the servers does not exist.
+world_healthy_dns_tcp_to_many()
+{
+    local last
+    three
+    for last in {2..10}; do
+        ip -n s addr add 10.2.0."$last"/24 dev s0
+    done
+    rule r forward ip daddr 10.2.0.200 drop
+    start s traffic serve 0.0.0.0 53 100
+    PEERS=9 start c traffic visit 10.2.0.1 53 18 100
+    PATIENCE=1500 start c dns connect 10.2.0.200 53 100
+    window=5 finds_nothing c
 }
 
 # An ordinary user may use neither BPF nor raw sockets. That is no failure.

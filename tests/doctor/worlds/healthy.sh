@@ -59,6 +59,39 @@ world_healthy_crawler_router()
     crawling r
 }
 
+repeats_syns() # COUNT
+{
+    [ "$(inside c "$FASTNET" sockets -t --state syn_sent --where 'retransmits > 1' --no-header | wc -l)" -ge "$1" ]
+}
+
+# Some of the machines are away, and the crawler waits for them: for each once, or several times for
+# the same.
+crawling_to_absent() # ADDRESS...
+{
+    local address
+    many_addresses
+    rule r forward ip daddr 10.2.0.128/25 drop
+    start s traffic serve 0.0.0.0 80 1
+    HOSTS=5000 start c traffic visit 10.3.0.1 80 50 50
+    for address; do
+        start c dns connect "$address" 80 0
+    done
+    wait_until repeats_syns "$#"
+    window=3
+}
+
+world_healthy_crawler_absent_hosts()
+{
+    crawling_to_absent 10.2.0.13{1..5}
+    finds_nothing c
+}
+
+world_no_answer_beside_crawler()
+{
+    crawling_to_absent 10.2.0.13{1,1,1,1,1}
+    finds c 'no-answer 10.2.0.131:80'
+}
+
 # Up to 5,000 connections a second come in, and as many go on to four servers.
 balancing() # VIEWPOINT
 {

@@ -140,6 +140,19 @@ has_sent() # SEGMENTS
         --where "remote_address = 10.9.3.7 and data_segs_out >= $1" | grep -q .
 }
 
+# The only client is out of reach for some timeouts. They begin before the first reading.
+world_healthy_only_client_roams()
+{
+    peers
+    start c traffic serve 0.0.0.0 7000 10
+    start s traffic talk 10.9.3.7 7000 5 20000 50
+    wait_until has_sent 150
+    rule c input ip daddr 10.9.3.7 drop
+    wait_until timed_out
+    window=4
+    finds_nothing_while s inside c nft flush ruleset
+}
+
 # A network fails over to another way: all of its connections lose a few packets in one moment.
 world_healthy_loss_in_one_moment()
 {
