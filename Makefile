@@ -481,7 +481,7 @@ openwrt: ## a Makefile for OpenWrt
 
 # musl has no name service switch: names are those of /etc/hosts and of DNS, users those of /etc/passwd.
 static: ## one program that needs no library, stripped, in build/dist (Debian only; ARCH=arm64)
-	@VERSION='$(VERSION)' DIST='$(DIST)' .packaging/static $(ARCH)
+	@VERSION='$(VERSION)' DIST='$(DIST)' HOMEPAGE='$(HOMEPAGE)' .packaging/static $(ARCH)
 
 clean: ## remove what was built
 	rm -rf $(BUILD) $(PROGRAM)

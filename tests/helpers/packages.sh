@@ -37,6 +37,8 @@ package() # deb|rpm|apk [VARIABLE=VALUE...]; leaves its name in file
     [ -f "$file" ]
 }
 
+# The same for each kind of package, with each page that the source has: its completions for zsh, and what
+# else only this kind has.
 expected() # ZSHDIR FILE...
 {
     sort <<LIST
@@ -46,25 +48,9 @@ expected() # ZSHDIR FILE...
 /usr/share/doc/fastnet/examples/fastnet-alerts.yml
 /usr/share/doc/fastnet/examples/fastnet-dashboard.json
 /usr/share/fish/vendor_completions.d/fastnet.fish
-/usr/share/man/man5/fastnet-metrics.5.gz
-/usr/share/man/man5/fastnet-output.5.gz
-/usr/share/man/man7/fastnet-fleet.7.gz
-/usr/share/man/man7/fastnet-from.7.gz
-/usr/share/man/man8/fastnet-arp.8.gz
-/usr/share/man/man8/fastnet-closed.8.gz
-/usr/share/man/man8/fastnet-conntrack.8.gz
-/usr/share/man/man8/fastnet-diff.8.gz
-/usr/share/man/man8/fastnet-doctor.8.gz
-/usr/share/man/man8/fastnet-drops.8.gz
-/usr/share/man/man8/fastnet-neigh.8.gz
-/usr/share/man/man8/fastnet-record.8.gz
-/usr/share/man/man8/fastnet-sockets.8.gz
-/usr/share/man/man8/fastnet-ss.8.gz
-/usr/share/man/man8/fastnet-top.8.gz
-/usr/share/man/man8/fastnet-trace.8.gz
-/usr/share/man/man8/fastnet-traffic.8.gz
-/usr/share/man/man8/fastnet-why.8.gz
-/usr/share/man/man8/fastnet.8.gz
+$(for page in "$work"/tree/man/fastnet*.[1-9]; do
+        echo "/usr/share/man/man${page##*.}/${page##*/}.gz"
+    done)
 $1/_fastnet
 $(printf '%s\n' "${@:2}")
 LIST
@@ -81,7 +67,8 @@ installed_works() # NAME ZSHDIR
         "$(stat -c %a "$root/usr/bin/fastnet") $(getcap "$root/usr/bin/fastnet")"
     is "... everybody can read it" "" \
         "$(find "$root/usr" ! -type l ! -perm 755 ! -perm 644)"
-    for page in fastnet{,-output,-fleet,-ss,-sockets,-arp,-neigh,-conntrack,-doctor,-why,-drops,-closed,-top,-traffic}; do
+    for page in "$work"/tree/man/fastnet*.[1-9]; do
+        page=$(basename "${page%.*}")
         is "... man finds $page" "$page" "$(basename "$(MANPATH=$share/man man -w "$page")" | cut -d . -f 1)"
     done
     for shell in bash zsh fish; do
@@ -92,6 +79,8 @@ installed_works() # NAME ZSHDIR
         esac
         is "... $shell completes" --ndjson \
             "$(PATH=$root/usr/bin:$PATH completed_by "$shell" "$script" <<<"fastnet --nd")"
+        [ "$shell" != zsh ] || script+=/_fastnet
+        is "... as the program says" "$("$FASTNET" --completion="$shell")" "$(<"$script")"
     done
 }
 

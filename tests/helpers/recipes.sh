@@ -48,13 +48,16 @@ END
     chmod 755 "$work/bin/fastnet" "$work/unprivileged"
 }
 
-# A process of this name with so many listeners on a port, in place of the one before.
-starts() # NAME PORT COUNT
+# A process of this name with so many listeners on a port, in place of the one before. Without an
+# address only this machine reaches them.
+starts() # NAME [ADDRESS:]PORT COUNT
 {
+    local at=$2
+    [[ $at == *:* ]] || at=127.0.0.1:$at
     stops "$1"
     ln -sfn "$(realpath /usr/bin/python3)" "$work/$1"
     : >"$work/$1.said"
-    "$work/$1" "${fleet%/man/*}/tests/helpers/listen.py" "127.0.0.1:$2,$3" \
+    "$work/$1" "${fleet%/man/*}/tests/helpers/listen.py" "$at,$3" \
         >"$work/$1.said" 2>&1 <&"$never" &
     echo "$!" >"$work/$1.pid"
     wait_until grep -qx ready "$work/$1.said" || details "$work/$1.said"
