@@ -336,22 +336,28 @@ static struct dns_server *dns_find_counted(struct dns_scene *scene, const struct
     return server;
 }
 
+/* Adds connections that were refused, or given up, between the readings. */
+static void dns_add_counted(struct dns_scene *scene, const struct busy slots[],
+                            const struct refused_process processes[], bool refused)
+{
+    for (size_t i = 0; i < REFUSED_SLOTS; i++) {
+        struct dns_server *server = dns_find_counted(scene, &slots[i], &processes[i]);
+        if (server && refused)
+            server->refused += slots[i].count;
+        else if (server)
+            server->given_up += slots[i].count;
+    }
+}
+
 /* Adds connections by TCP: those that hang, and those that ended without an answer. */
 static void dns_add_connections(struct dns_scene *scene)
 {
     const struct sockets_reading *before = &scene->examination->before->sockets;
-    struct dns_server *server;
 
     dns_take_connections(scene, &before->dns_connections, true);
     dns_take_connections(scene, &scene->examination->now->sockets.dns_connections, false);
-    for (size_t i = 0; i < REFUSED_SLOTS; i++) {
-        server = dns_find_counted(scene, &before->refused[i], &before->refused_processes[i]);
-        if (server)
-            server->refused += before->refused[i].count;
-        server = dns_find_counted(scene, &before->given_up[i], &before->given_up_processes[i]);
-        if (server)
-            server->given_up += before->given_up[i].count;
-    }
+    dns_add_counted(scene, before->refused, before->refused_processes, true);
+    dns_add_counted(scene, before->given_up, before->given_up_processes, false);
 }
 
 /* --- Findings --------------------------------------------------------------------------------- */
