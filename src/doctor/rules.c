@@ -106,7 +106,7 @@ const struct rule rules[] = {
          (const struct rule_part[]){
              {"backlogs of listeners", READS_TCP | READS_TCP_INFO, {NO_NUMBER}},
              {"ListenOverflows", READS_COUNTERS, {LISTEN_OVERFLOWS}},
-             {NULL}}},
+             {.name = NULL}}},
     {{"accept-wait", "connections wait long until a program accepts them",
       "find out what the program does instead of calling accept(2): it is stopped, or serves one "
       "connection after another",
@@ -136,7 +136,7 @@ const struct rule rules[] = {
              {"SyncookiesSent or net.ipv4.tcp_syncookies",
               READS_COUNTERS,
               {SYNCOOKIES_SENT, SYNCOOKIES}},
-             {NULL}}},
+             {.name = NULL}}},
     {{"ephemeral-ports", "no local port is left for connections to a destination",
       "keep connections open and use them again; use more source addresses or destinations; "
       "widen net.ipv4.ip_local_port_range",
@@ -149,7 +149,7 @@ const struct rule rules[] = {
          (const struct rule_part[]){
              {"connections or net.ipv4.ip_local_port_range", READS_TCP, {PORT_FIRST}},
              {"net.ipv4.tcp_tw_reuse", READS_TCP, {PORT_FIRST, TIME_WAIT_REUSE}},
-             {NULL}}},
+             {.name = NULL}}},
     {{"storm", "a program opens and ends too many connections to a destination",
       "keep connections open and use them again (a pool, keep-alive); if that is not possible, let "
       "the other end close first, or widen net.ipv4.ip_local_port_range",
@@ -211,7 +211,7 @@ const struct rule rules[] = {
          (const struct rule_part[]){
              {"drops of UDP sockets", READS_UDP | READS_COUNTERS, {UDP_BUFFER_ERRORS}},
              {"RcvbufErrors", READS_COUNTERS, {UDP_BUFFER_ERRORS}},
-             {NULL}}},
+             {.name = NULL}}},
     {{"conntrack-full", "connection tracking has no room for new connections",
       "raise net.netfilter.nf_conntrack_max; shorten "
       "net.netfilter.nf_conntrack_tcp_timeout_established; exclude traffic that needs no state "
@@ -267,7 +267,7 @@ const struct rule rules[] = {
      READS_QUEUES | READS_INTERFACES | READS_SOFTNET | READS_TCP | READS_TCP_INFO,
      .evaluate = rule_nic_queue,
      .parts = (const struct rule_part[]){{"queues of network cards", READS_QUEUES, {NO_NUMBER}},
-                                         {NULL}}},
+                                         {.name = NULL}}},
     {{"interface-errors", "an interface loses packets or has errors",
       "for errors, check cable, optics and duplex; for missed packets, check the size of the "
       "rings (ethtool -G)",
@@ -306,7 +306,7 @@ const struct rule rules[] = {
              {"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
              {"changes of neighbours", READS_CHANGES, {NO_NUMBER}},
              {"ARP packets", READS_ARP, {NO_NUMBER}},
-             {NULL}}},
+             {.name = NULL}}},
     {{"multicast-missing",
       "a program waits for a multicast group that its interface has not joined",
       "let the program join the group on the interface at which the packets arrive: "
@@ -399,8 +399,8 @@ const struct rule rules[] = {
      READS_ROUTES | READS_INTERFACES,
      .at_once = true,
      .evaluate = rule_gateway,
-     .parts =
-         (const struct rule_part[]){{"states of neighbours", READS_ROUTES, {NO_NUMBER}}, {NULL}}},
+     .parts = (const struct rule_part[]){{"states of neighbours", READS_ROUTES, {NO_NUMBER}},
+                                         {.name = NULL}}},
     {{"no-answer", "attempts to connect get no answer",
       "check whether a firewall drops the SYNs or the answers, and whether the machine exists",
       "fastnet sockets -t --state syn_sent", "sock_diag: SYN_SENT with retransmissions",
@@ -435,7 +435,7 @@ const struct rule rules[] = {
      .parts =
          (const struct rule_part[]){{"sockets", READS_UDP | READS_TCP, {NO_NUMBER}},
                                     {"flows to port 53", READS_FLOWS | READS_QUERIES, {NO_NUMBER}},
-                                    {NULL}}},
+                                    {.name = NULL}}},
     {{"mtu-black-hole", "large segments are lost, small segments arrive",
       "check whether large packets pass (ping -M do -s 1472, for IPv6 1452); let ICMP "
       "\"fragmentation "
