@@ -67,8 +67,9 @@ LINKED    = -pie
 
 # Each start relocates the tables of words. With packed relocations a start is a tenth faster, if the C
 # library reads them (glibc 2.36) and the linker writes them for this machine.
+# PACKED= leaves them out: such a program also starts where glibc is older than that of the compiler.
 packing = -Wl,-z,pack-relative-relocs
-PACKED  = $(eval PACKED := $$(shell echo '_Static_assert(__GLIBC_PREREQ(2, 36), ""); int main(void) { return 0; }' | \
+PACKED ?= $(eval PACKED := $$(shell echo '_Static_assert(__GLIBC_PREREQ(2, 36), ""); int main(void) { return 0; }' | \
 	$(CC) -Werror -include features.h -x c - -pie -fPIE -Wl,--fatal-warnings $(packing) \
 	-o /dev/null 2>/dev/null && echo $(packing)))$(PACKED)
 

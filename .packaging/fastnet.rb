@@ -3,7 +3,6 @@ class Fastnet < Formula
   desc "Show sockets, traffic and drops, and what is wrong with the network"
   homepage "@HOMEPAGE@"
   url "@HOMEPAGE@/releases/download/v@VERSION@/fastnet-@VERSION@.tar.gz"
-  version "@VERSION@"
   sha256 "@SHA256@"
   license "MIT"
 

@@ -63,6 +63,8 @@ installed_works() # NAME ZSHDIR
     version=$("$FASTNET" -V | sed "1s/(commit .*)/(commit $(git rev-parse --short=12 HEAD))/")
     is "$1: the program says its version and commit" "$version" "$("$root/usr/bin/fastnet" -V)"
     is "... lists" "$("$FASTNET" -ltn)" "$("$root/usr/bin/fastnet" -ltn)"
+    is "... also runs with glibc before 2.36" "" \
+        "$(readelf -VW "$root/usr/bin/fastnet" | grep -o 'GLIBC_ABI_[A-Z_]*')"
     is "... has no rights of its own" "755 " \
         "$(stat -c %a "$root/usr/bin/fastnet") $(getcap "$root/usr/bin/fastnet")"
     is "... everybody can read it" "" \
