@@ -44,7 +44,7 @@ void dns_probe_destroy(struct dns_probe *probe);
 int dns_probe_mark(struct dns_probe *probe);
 
 /* Passes the queries of each socket and server to `fn`, in no order. Leaves out queries whose
- * answers the probe cannot see. */
+ * answers the probe cannot see, and all if no query was noted before dns_probe_mark(). */
 void dns_probe_each(const struct dns_probe *probe,
                     void (*fn)(const struct dns_queries *queries, void *arg), void *arg);
 

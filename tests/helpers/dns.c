@@ -5,8 +5,8 @@
  *     dns serve ADDRESS DELAY LOST       answers after DELAY ms, but not one query in LOST (0: all)
  *     dns forward ADDRESS SERVER         passes queries and answers on
  *     dns ask HOW THREADS TIMEOUT EVERY SERVER...
- *     dns connect ADDRESS PORT EVERY     connects, asks and waits for an answer, for ever or
- * $PATIENCE ms dns listen ADDRESS PORT            accepts connections, and answers nothing
+ *     dns connect ADDRESS PORT EVERY     connects, asks and waits: for ever, or $PATIENCE ms
+ *     dns listen ADDRESS PORT            accepts connections, and answers nothing
  *
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
  * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
