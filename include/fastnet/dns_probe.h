@@ -40,6 +40,20 @@ struct dns_probe *dns_probe_begin(uint64_t netns, struct connects *sends,
                                   struct bpf_refusal *refusal);
 void dns_probe_destroy(struct dns_probe *probe);
 
+/* Returns whether a query was noted. */
+bool dns_probe_has_queries(const struct dns_probe *probe);
+
+/* Begins to note answers, which takes 0.4 ms: a machine where no query is sent does not need it.
+ * Further calls have no effect. Returns 0 or -errno. */
+int dns_probe_see_answers(struct dns_probe *probe);
+bool dns_probe_sees_answers(const struct dns_probe *probe);
+
+/* Forgets queries that were sent before dns_probe_see_answers(), and may have been answered before:
+ * is_waiting() returns whether the socket with this inode has received nothing yet. Returns 0 or
+ * -errno. */
+int dns_probe_forget(struct dns_probe *probe, bool (*is_waiting)(uint64_t inode, void *arg),
+                     void *arg);
+
 /* Remembers how many queries were sent by now, for dns_queries.unanswered. Returns 0 or -ENOMEM. */
 int dns_probe_mark(struct dns_probe *probe);
 

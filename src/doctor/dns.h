@@ -33,6 +33,10 @@ struct dns_server {
     char process[16];
 };
 
+/* Begins to note answers. Forgets queries that may have been answered before. Returns 0 or -errno.
+ */
+int dns_see_answers(struct dns_probe *probe, const struct doctor_options *options);
+
 /* How long to wait for an answer: the usual resolvers ask again after 5 s. One lost packet is
  * usual, so a single query has to wait longer. */
 #define DNS_WAIT      CLOCK_SECOND

@@ -2,26 +2,21 @@
 #include <errno.h>
 
 #include "doctor/dns.h"
+#include "doctor/reading.h"
 #include "fastnet/clock.h"
 #include "fastnet/hash.h"
 #include "fastnet/namespace.h"
+#include "fastnet/netlink.h"
 #include "fastnet/report.h"
 
 /* The first members are the keys of the tables. */
 struct dns_socket {
     uint64_t inode;
-    bool has_data;
+    bool has_data, has_received;
 };
 struct dns_process {
     uint64_t pid;
     bool waits, has_unread;
-};
-
-struct dns_sockets_taking {
-    struct dns_waiters *waiters;
-    struct hash_table sockets;
-    uint64_t now;
-    int error;
 };
 
 static uint64_t dns_waiters_hash(uint64_t number)
@@ -29,27 +24,83 @@ static uint64_t dns_waiters_hash(uint64_t number)
     return hash_bytes(hash_seed(), &number, sizeof number);
 }
 
-static int dns_waiters_take_socket(const struct record *record, void *arg)
+/* --- Sockets ---------------------------------------------------------------------------------- */
+
+static int dns_sockets_take(const struct record *record, void *arg)
 {
-    struct dns_sockets_taking *taking = arg;
+    struct hash_table *sockets = arg;
     const uint64_t inode = record->socket.inode, hash = dns_waiters_hash(inode);
-    struct dns_socket *socket = hash_table_find_number(&taking->sockets, hash, inode)
+    struct dns_socket *socket = hash_table_find_number(sockets, hash, inode)
                                     ? NULL
-                                    : hash_table_add(&taking->sockets, hash, sizeof *socket);
+                                    : hash_table_add(sockets, hash, sizeof *socket);
 
     if (socket)
-        *socket = (struct dns_socket){inode, record->socket.recv_q};
+        *socket = (struct dns_socket){inode, record->socket.recv_q, socket_has_received(record)};
     return 0;
 }
+
+/* Reads the UDP sockets of this network namespace. Returns 0 or -errno. */
+static int dns_sockets_gather(struct hash_table *sockets, struct engine *engine,
+                              const struct doctor_options *options)
+{
+    static const struct listing_table tables[] = {{.table = &table_udp, .unnamed = true},
+                                                  {.table = &table_udp6, .unnamed = true}};
+    const struct listing listing = {
+        .needs.fields = SOCKET_INODE | SOCKET_QUEUES | SOCKET_MEMORY,
+        .proc_root = options->proc_root,
+        .backend = options->backend,
+        .tables = tables,
+        .table_count = 2,
+    };
+    struct report unreported = {.partial = false};
+
+    return engine_gather(engine, &listing, dns_sockets_take, sockets, &unreported);
+}
+
+static const struct dns_socket *dns_socket_of(const struct hash_table *sockets, uint64_t inode)
+{
+    return hash_table_find_number(sockets, dns_waiters_hash(inode), inode);
+}
+
+static bool dns_socket_is_waiting(uint64_t inode, void *arg)
+{
+    const struct dns_socket *socket = dns_socket_of(arg, inode);
+
+    return socket && !socket->has_received;
+}
+
+int dns_see_answers(struct dns_probe *probe, const struct doctor_options *options)
+{
+    struct hash_table sockets = {.count = 0};
+    int error = dns_probe_see_answers(probe);
+
+    if (!error && dns_probe_has_queries(probe)) {
+        struct engine *engine = engine_create(netlink_create(NULL));
+        error = engine ? dns_sockets_gather(&sockets, engine, options) : -ENOMEM;
+        if (!error)
+            error = dns_probe_forget(probe, dns_socket_is_waiting, &sockets);
+        engine_destroy(engine);
+    }
+    hash_table_finish(&sockets);
+    return error;
+}
+
+/* --- Processes -------------------------------------------------------------------------------- */
+
+struct dns_waiters_taking {
+    struct dns_waiters *waiters;
+    struct hash_table sockets;
+    uint64_t now;
+    int error;
+};
 
 static void dns_waiters_take_queries(const struct dns_queries *queries, void *arg)
 {
     enum { AWAITED = 100 * CLOCK_MILLISECOND };
-    struct dns_sockets_taking *taking = arg;
+    struct dns_waiters_taking *taking = arg;
     struct hash_table *processes = &taking->waiters->processes;
     const uint64_t hash = dns_waiters_hash(queries->pid);
-    const struct dns_socket *socket =
-        hash_table_find_number(&taking->sockets, dns_waiters_hash(queries->inode), queries->inode);
+    const struct dns_socket *socket = dns_socket_of(&taking->sockets, queries->inode);
     const bool waits = socket && !socket->has_data && queries->waiting &&
                        taking->now >= queries->waiting + AWAITED;
     struct dns_process *process = hash_table_find_number(processes, hash, queries->pid);
@@ -70,20 +121,10 @@ static void dns_waiters_take_queries(const struct dns_queries *queries, void *ar
 int dns_waiters_take(struct dns_waiters *waiters, const struct dns_probe *probe,
                      struct engine *engine, const struct doctor_options *options)
 {
-    static const struct listing_table tables[] = {{.table = &table_udp, .unnamed = true},
-                                                  {.table = &table_udp6, .unnamed = true}};
-    const struct listing listing = {
-        .needs.fields = SOCKET_INODE | SOCKET_QUEUES,
-        .proc_root = options->proc_root,
-        .backend = options->backend,
-        .tables = tables,
-        .table_count = 2,
-    };
-    struct dns_sockets_taking taking = {.waiters = waiters};
-    struct report unreported = {.partial = false};
+    struct dns_waiters_taking taking = {.waiters = waiters};
 
     waiters->netns = (uint32_t)namespace_own_id();
-    taking.error = engine_gather(engine, &listing, dns_waiters_take_socket, &taking, &unreported);
+    taking.error = dns_sockets_gather(&taking.sockets, engine, options);
     taking.now = clock_nanoseconds(CLOCK_MONOTONIC);
     if (!taking.error)
         dns_probe_each(probe, dns_waiters_take_queries, &taking);

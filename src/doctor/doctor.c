@@ -113,6 +113,19 @@ static void doctor_take_drops(struct doctor *doctor)
     }
 }
 
+/* Begins to note the answers of DNS, if a query was noted, or `now` is set. If that fails, queries
+ * are not seen. */
+static void doctor_see_answers(struct doctor *doctor, bool now)
+{
+    struct dns_probe *probe = doctor->queries;
+
+    if (!probe || dns_probe_sees_answers(probe) || !(now || dns_probe_has_queries(probe)) ||
+        dns_see_answers(probe, doctor->options) == 0)
+        return;
+    dns_probe_destroy(probe);
+    doctor->queries = NULL;
+}
+
 /* Counts the queries of DNS. If queries without an answer would be a finding, first waits until
  * that is certain, at most DNS_WAIT_LONE. After ctrl-C, forgets them instead. */
 static void doctor_take_queries(struct doctor *doctor)
@@ -121,6 +134,7 @@ static void doctor_take_queries(struct doctor *doctor)
     struct dns_waiters waiters = {.netns = 0};
 
     hash_table_finish(&doctor->dns);
+    doctor_see_answers(doctor, false);
     if (!doctor->queries || dns_probe_mark(doctor->queries) < 0)
         return;
     for (;;) {
@@ -253,7 +267,20 @@ static int read_all_netns(struct doctor *doctor, unsigned again, struct report *
                                       : read_ahead(&ahead);
 }
 
-/* Waits. Reads events of neighbours now and then, so that no socket overflows. */
+/* Called now and then while the doctor waits. Reads events of neighbours, so that no socket
+ * overflows. */
+static void doctor_pause(void *arg)
+{
+    struct doctor *doctor = arg;
+
+    for (size_t i = 0; i < doctor->namespaces.count; i++) {
+        const struct examined_netns *examined = netns_store_at(&doctor->namespaces, i);
+        if (examined->watch)
+            neighbour_watch_drain(examined->watch);
+    }
+    doctor_see_answers(doctor, false);
+}
+
 static void doctor_wait_quietly(struct doctor *doctor, uint64_t until)
 {
     const uint64_t pause = 10 * CLOCK_SECOND;
@@ -261,11 +288,7 @@ static void doctor_wait_quietly(struct doctor *doctor, uint64_t until)
 
     while (!clock_interrupted() && (now = clock_nanoseconds(CLOCK_MONOTONIC)) + pause < until) {
         clock_wait_shown(now + pause, doctor->options->progress);
-        for (size_t i = 0; i < doctor->namespaces.count; i++) {
-            const struct examined_netns *examined = netns_store_at(&doctor->namespaces, i);
-            if (examined->watch)
-                neighbour_watch_drain(examined->watch);
-        }
+        doctor_pause(doctor);
     }
     clock_wait_shown(until, doctor->options->progress);
 }
@@ -282,9 +305,11 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
     const struct reading_wait wait = {
         .timer = examined ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC) : -1,
         .progress = doctor->options->progress,
-        .watch = examined ? examined->watch : NULL};
+        .pause = doctor_pause,
+        .arg = doctor};
     struct report losses = {.partial = false};
 
+    doctor_see_answers(doctor, examined && examined->readings[examined->latest].sockets.may_ask);
     if (wait.timer >= 0 && timerfd_settime(wait.timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
         struct reading *now = &examined->readings[examined->latest];
         if (reading_add(now, READS_REFUSED, &wait, doctor->engine, doctor->options, &losses) < 0 ||
@@ -461,6 +486,7 @@ static void doctor_begin_probes(struct doctor *doctor)
     if (needs & READS_DNS && notes_calls)
         doctor->queries = dns_probe_begin(all_netns ? 0 : namespace_own_id(),
                                           all_netns ? NULL : doctor->sends, NULL);
+    doctor_see_answers(doctor, all_netns || doctor->options->repeats);
     if (doctor->sends)
         (void)connects_begin(doctor->sends, NOTE_SENDS, namespace_own_id(), NULL);
     kernel_types_finish(&types);

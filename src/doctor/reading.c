@@ -334,8 +334,7 @@ static void reading_pause(void *arg, struct report *report)
     const struct reading_wait *wait = arg;
 
     (void)report;
-    if (wait->watch)
-        neighbour_watch_drain(wait->watch);
+    wait->pause(wait->arg);
     if (clock_interrupted())
         timerfd_settime(wait->timer, 0, &(struct itimerspec){.it_value.tv_nsec = 1}, NULL);
     else if (wait->progress)

@@ -172,12 +172,13 @@ struct sockets_reading {
     /* Bit n: an address with the hash n answered a connection of this machine that has ended since
      * this reading; or has not answered the SYNs of a connection. */
     uint64_t answered[ANSWERED_BITS / 64], unanswered[ANSWERED_BITS / 64];
-    struct doctor_sockets unclosed;            /* connections that the peer closed: CLOSE_WAIT */
-    struct doctor_sockets queries;             /* sockets that still wait for DNS */
-    struct doctor_sockets resolvers;           /* UDP sockets that are bound to port 53 */
-    struct doctor_sockets dns_connections;     /* TCP: the first of them */
-    bool only_queries;                         /* only remember the sockets that ask DNS */
-    struct busy *busiest;                      /* destinations that use most ports: BUSIEST_SLOTS */
+    struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
+    struct doctor_sockets queries;         /* sockets that still wait for DNS */
+    struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
+    struct doctor_sockets dns_connections; /* TCP: the first of them */
+    bool only_queries;                     /* only remember the sockets that ask DNS */
+    bool may_ask;         /* a UDP socket has received data, and may ask servers of DNS again */
+    struct busy *busiest; /* destinations that use most ports: BUSIEST_SLOTS */
     struct busy refused[REFUSED_SLOTS];        /* addresses that refuse most since this reading */
     struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */
     struct refused_process refused_processes[REFUSED_SLOTS];
@@ -288,7 +289,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
 struct reading_wait {
     int timer;                             /* a timerfd(2): can be read when the wait is over */
     const struct clock_progress *progress; /* or NULL */
-    struct neighbour_watch *watch;         /* is drained meanwhile; or NULL */
+    void (*pause)(void *arg);              /* called at least once a second */
+    void *arg;
 };
 
 /* Adds to an older reading. READS_UDP: the sockets that ask DNS now, because few resolvers wait for
@@ -312,6 +314,11 @@ int leaks_take_again(struct leaks *leaks, struct engine *engine,
 
 /* Returns whether the reading has the socket in CLOSE_WAIT. */
 bool sockets_have_unclosed(const struct sockets_reading *sockets, uint64_t cookie);
+
+/* Returns whether the UDP socket has ever received data, or is not known to have received none.
+ * Received data leaves memory reserved, even after it was read (udp_rmem_release() of
+ * net/ipv4/udp.c). */
+bool socket_has_received(const struct record *record);
 
 /* Takes a row of TCP, UDP or unix sockets (sockets.c). Returns 0 or -ENOMEM. */
 int sockets_take(struct reading *reading, const struct record *record);

@@ -465,8 +465,24 @@ static int take_tcp(struct reading *reading, const struct record *record)
 
 /* --- UDP -------------------------------------------------------------------------------------- */
 
-/* A socket that is connected to a DNS server waits for an answer if it has never received anything.
- * Received data leaves memory reserved, even after it was read (udp_rmem_release()). */
+bool socket_has_received(const struct record *record)
+{
+    return !(record->has & SOCKET_MEMORY) || record->socket.recv_q ||
+           socket_memory(record, SK_MEMINFO_FWD_ALLOC);
+}
+
+/* Returns whether a process may ask servers of DNS with a socket that has received data before. */
+static bool may_ask_again(const struct record *record)
+{
+    const struct socket_record *socket = &record->socket;
+
+    return (socket->remote.port == DNS_PORT ||
+            (!socket->remote.port && socket->local.port >= IPPORT_RESERVED)) &&
+           socket_has_received(record);
+}
+
+/* A socket that is connected to a DNS server waits for an answer if it has never received
+ * anything. */
 static int sockets_take_queries(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
@@ -476,8 +492,7 @@ static int sockets_take_queries(struct reading *reading, const struct record *re
         return 0;
     if (socket->local.port == DNS_PORT)
         return held_sockets_add(&sockets->resolvers, socket->inode, &socket->local, 0);
-    return !socket->recv_q && !socket_memory(record, SK_MEMINFO_FWD_ALLOC) &&
-                   find_remembered(reading->before, record->identity)
+    return !socket_has_received(record) && find_remembered(reading->before, record->identity)
                ? held_sockets_add(&sockets->queries, socket->inode, &socket->remote, 0)
                : 0;
 }
@@ -495,6 +510,7 @@ static int take_udp(struct reading *reading, const struct record *record)
         return asks && !find_remembered(reading, record->identity)
                    ? sockets_remember(sockets, record->identity, 0)
                    : 0;
+    sockets->may_ask |= may_ask_again(record);
     suspect.value = dropped_since(reading->before, record);
     suspect.limit = socket_memory(record, SK_MEMINFO_RCVBUF);
     suspect.multicast =

@@ -27,6 +27,9 @@ struct dns_probe {
     struct dns_notes *notes;
     /* Copies of the notes at the last dns_probe_mark(), and at the call before; or NULL. */
     struct dns_note *marks, *before;
+    struct dns_layout layout;
+    uint64_t netns;      /* as dns_probe_begin() */
+    uint64_t sees_since; /* CLOCK_MONOTONIC, ns: since then it notes answers; 0: it does not */
 };
 
 void dns_probe_destroy(struct dns_probe *probe)
@@ -44,11 +47,12 @@ void dns_probe_destroy(struct dns_probe *probe)
     free(probe);
 }
 
-/* Creates the map and attaches the programs, which keep the map until the links are closed. The
- * program of `sends` is used if possible: to load and attach another takes 0.4 ms. */
-static int dns_probe_attach(struct dns_probe *probe, const struct dns_layout *layout,
-                            uint64_t netns, struct connects *sends)
+/* Creates the map and attaches the program that notes queries, which keeps the map until the link
+ * is closed. The program of `sends` is used if possible: to load and attach another takes 0.4 ms.
+ */
+static int dns_probe_attach(struct dns_probe *probe, struct connects *sends)
 {
+    const struct dns_layout *layout = &probe->layout;
     struct bpf_insn code[DNS_PROGRAM_MAX];
     int *const fd = probe->fd;
 
@@ -58,15 +62,11 @@ static int dns_probe_attach(struct dns_probe *probe, const struct dns_layout *la
     probe->sockets = bpf_map_memory(fd[MAP], 0, DNS_SOCKETS);
     if (!probe->sockets)
         return -errno;
-    if (!connects_begin_queries(sends, netns, &(struct query_part){layout, fd[MAP]})) {
-        fd[SENDS] = bpf_event_attach(code, dns_send_program_make(layout, netns, fd[MAP], code),
-                                     "sock_send_length", "fastnet_dns");
-        if (fd[SENDS] < 0)
-            return fd[SENDS];
-    }
-    fd[RECEIVES] = bpf_event_attach(code, dns_receive_program_make(layout, netns, fd[MAP], code),
-                                    "sock_recv_length", "fastnet_dns");
-    return fd[RECEIVES];
+    if (connects_begin_queries(sends, probe->netns, &(struct query_part){layout, fd[MAP]}))
+        return 0;
+    fd[SENDS] = bpf_event_attach(code, dns_send_program_make(layout, probe->netns, fd[MAP], code),
+                                 "sock_send_length", "fastnet_dns");
+    return fd[SENDS];
 }
 
 /* Inside a pid namespace, pids are those of this namespace. */
@@ -80,20 +80,19 @@ static void dns_probe_find_pids(struct dns_layout *layout)
     layout->pid_inode = status.st_ino;
 }
 
-static int dns_probe_start(struct dns_probe *probe, uint64_t netns, struct connects *sends,
+static int dns_probe_start(struct dns_probe *probe, struct connects *sends,
                            struct bpf_refusal *refusal)
 {
-    struct dns_layout layout = {.has_calls = false};
     struct kernel_types types;
     int status = kernel_types_init(&types);
 
     if (status == 0)
-        status = dns_layout_init(&layout, &types.btf);
-    dns_probe_find_pids(&layout);
+        status = dns_layout_init(&probe->layout, &types.btf);
+    dns_probe_find_pids(&probe->layout);
     kernel_types_finish(&types);
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
-    return bpf_refuse_step(refusal, dns_probe_attach(probe, &layout, netns, sends), "bpf(2)");
+    return bpf_refuse_step(refusal, dns_probe_attach(probe, sends), "bpf(2)");
 }
 
 struct dns_probe *dns_probe_begin(uint64_t netns, struct connects *sends,
@@ -108,21 +107,60 @@ struct dns_probe *dns_probe_begin(uint64_t netns, struct connects *sends,
         return NULL;
     for (size_t i = 0; i < COUNT(probe->fd); i++)
         probe->fd[i] = -1;
-    if (dns_probe_start(probe, netns, sees_owners ? sends : NULL, refusal) >= 0)
+    probe->netns = netns;
+    if (dns_probe_start(probe, sees_owners ? sends : NULL, refusal) >= 0)
         return probe;
     dns_probe_destroy(probe);
     return NULL;
 }
 
-/* Maps the notes if any query was noted. Returns 0, or -errno. */
-static int dns_probe_map(struct dns_probe *probe)
+bool dns_probe_has_queries(const struct dns_probe *probe)
 {
     static const uint8_t nothing[DNS_SOCKETS];
 
-    if (probe->notes || memcmp(probe->sockets, nothing, sizeof nothing) == 0)
+    return memcmp(probe->sockets, nothing, sizeof nothing) != 0;
+}
+
+/* Maps the notes if any query was noted. Returns 0, or -errno. */
+static int dns_probe_map(struct dns_probe *probe)
+{
+    if (probe->notes || !dns_probe_has_queries(probe))
         return 0;
     probe->notes = bpf_map_memory(probe->fd[MAP], 0, sizeof *probe->notes);
     return probe->notes ? 0 : -errno;
+}
+
+int dns_probe_see_answers(struct dns_probe *probe)
+{
+    struct bpf_insn code[DNS_PROGRAM_MAX];
+    const size_t count =
+        dns_receive_program_make(&probe->layout, probe->netns, probe->fd[MAP], code);
+
+    if (!probe->sees_since) {
+        probe->fd[RECEIVES] = bpf_event_attach(code, count, "sock_recv_length", "fastnet_dns");
+        probe->sees_since = clock_nanoseconds(CLOCK_MONOTONIC);
+    }
+    return probe->fd[RECEIVES] < 0 ? probe->fd[RECEIVES] : 0;
+}
+
+bool dns_probe_sees_answers(const struct dns_probe *probe)
+{
+    return probe->sees_since;
+}
+
+int dns_probe_forget(struct dns_probe *probe, bool (*is_waiting)(uint64_t inode, void *arg),
+                     void *arg)
+{
+    const int error = dns_probe_map(probe);
+
+    for (size_t i = 0; probe->notes && i < DNS_NOTES; i++) {
+        struct dns_note *note = &probe->notes->notes[i];
+        if (note->inode && note->begun < probe->sees_since && !is_waiting(note->inode, arg)) {
+            note->inode = 0;
+            note->waiting = 0; /* another query may use the place */
+        }
+    }
+    return error;
 }
 
 int dns_probe_mark(struct dns_probe *probe)
