@@ -329,7 +329,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
 
 /* Rules that were not tried, or only partly, for a line of the report. */
 struct rule_names {
-    const char *how; /* "not tried" */
+    const char *how; /* "not tried, because their data is missing" */
     bool is_usual;   /* does not change the exit status */
     char text[REPORT_LENGTH - 80];
 };
@@ -338,9 +338,8 @@ struct rule_names {
 static void rule_names_report(struct rule_names *names, struct report *report)
 {
     if (*names->text)
-        report_add(report, names->is_usual ? REPORT_NOTE : REPORT_LOSS,
-                   "these rules were %s, because their data is missing: %s", names->how,
-                   names->text);
+        report_add(report, names->is_usual ? REPORT_NOTE : REPORT_LOSS, "these rules were %s: %s",
+                   names->how, names->text);
     *names->text = '\0';
 }
 
@@ -386,12 +385,23 @@ static void report_untracked(const struct doctor *doctor, const struct examinati
                     names, tracking == TRACKING_UNUSED ? "because" : "maybe because");
 }
 
+/* Returns whether the rule needs dropped packets, which were not seen between two readings. */
+static bool lacks_drops(const struct examination *examination)
+{
+    const struct rule_part *parts = examination->rule->parts;
+
+    return parts && parts->needs == READS_DROPS && !examination->drops && examination->before->at;
+}
+
 /* Tries each part of each rule with the readings that exist; an unknown number is not a fault.
  * On the own machine, some parts need a right (BPF, raw sockets) that most users do not have. */
 static void try_rules(const struct doctor *doctor, struct examination *examination, uint64_t netns)
 {
-    struct rule_names untried = {.how = "not tried"};
-    struct rule_names partly = {.how = "tried only partly", .is_usual = !examination->is_captured};
+    struct rule_names untried = {.how = "not tried, because their data is missing"};
+    struct rule_names partly = {.how = "tried only partly, because their data is missing",
+                                .is_usual = !examination->is_captured};
+    struct rule_names comparing = {.how = "not tried, because they compare two readings"};
+    struct rule_names without_bpf = {.how = "not tried, because they need BPF", .is_usual = true};
     struct report *report = examination->report;
     uint64_t tried = 0;
 
@@ -402,16 +412,24 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
         examination->rule = &rules[i];
         parts_check(examination);
         rules[i].evaluate(examination);
+        const bool has_one = rules[i].compares && !examination->before->at;
+        const bool lacks_bpf = lacks_drops(examination);
         if (examination->lacking)
             rule_names_add(&untried, name, "", report);
+        else if (has_one && examination->is_captured)
+            rule_names_add(&comparing, name, "", report);
+        else if (lacks_bpf)
+            rule_names_add(&without_bpf, name, "", report);
         else if (*examination->missing)
             rule_names_add(&partly, name, examination->missing, report);
-        tried += !examination->lacking;
+        tried += !examination->lacking && !has_one && !lacks_bpf;
     }
     if (tried > examination->summary->rules)
         examination->summary->rules = tried;
     rule_names_report(&untried, report);
     rule_names_report(&partly, report);
+    rule_names_report(&comparing, report);
+    rule_names_report(&without_bpf, report);
     report_untracked(doctor, examination, netns);
 }
 

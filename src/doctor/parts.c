@@ -46,6 +46,7 @@ void parts_check(struct examination *examination)
 {
     const struct rule *rule = examination->rule;
     const unsigned unread = ~examination->now->read;
+    const unsigned evidence = READS_DROPS; /* of rules without parts */
     size_t count = 0, lacking = 0;
 
     *examination->missing = '\0';
@@ -57,7 +58,7 @@ void parts_check(struct examination *examination)
         parts_add_missing(examination, "", part->name);
         lacking++;
     }
-    examination->lacking = count ? lacking == count : rule->needs & unread;
+    examination->lacking = count ? lacking == count : rule->needs & unread & ~evidence;
     if (rule->filling)
         parts_check_filling(examination, rule->filling);
 }

@@ -168,13 +168,15 @@ static int take_neighbour(struct reading *reading, const struct record *record)
     const bool failed = neighbour->state == NUD_FAILED && neighbour->used_ms <= UNUSED_MS;
     struct silent_neighbour *silent;
 
-    if (!(record->has & NEIGHBOUR_STATE))
-        return 0; /* a proxy entry */
+    if (neighbour->flags & NTF_PROXY)
+        return 0;
+    if (!(record->has & NEIGHBOUR_STATE) || !(record->has & NEIGHBOUR_CACHEINFO)) {
+        reading->lacking |= READS_ROUTES;
+        return 0;
+    }
     const enum neighbour_past past =
         reading->watch ? neighbour_watch_learn(reading->watch, record) : NEIGHBOUR_HAD_MAC;
-    if (!(record->has & NEIGHBOUR_CACHEINFO))
-        reading->lacking |= READS_ROUTES;
-    else if (failed || neighbour->state == NUD_INCOMPLETE) {
+    if (failed || neighbour->state == NUD_INCOMPLETE) {
         silent = ARRAY_ADD(reading->silent, reading->silent_count, reading->silent_capacity);
         if (!silent)
             return -ENOMEM;
@@ -459,9 +461,10 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         leaks_take(&reading->leaks, before ? &before->leaks : NULL, engine, options, report) < 0)
         reading->lacking |= READS_HELD;
     /* these needs are parts of other tables, or are read later */
-    reading->read |=
-        needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES | READS_NAT |
-                 READS_LINKS | READS_DROPS | READS_SCANS | READS_MACHINE | READS_DNS | READS_LOSS);
+    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
+                              READS_NAT | READS_LINKS | READS_MACHINE | READS_DNS | READS_LOSS);
+    if (proc_tree_is_own(options->proc_root))
+        reading->read |= needs & (READS_DROPS | READS_SCANS);
     reading->read |= sees_held ? READS_HELD : 0;
     /* with lo alone there are no neighbours */
     if (watch ? reading->interface_count == 1 : proc_tree_is_own(options->proc_root))
@@ -469,6 +472,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     else if (watch)
         reading->read |= needs & neighbour_watch_reads(watch);
     reading->read |= lists_queues ? READS_QUEUES | (needs & READS_SOFTNET) : 0;
+    if (!reading->interface_count) /* there is lo at least */
+        reading->lacking |= READS_INTERFACES;
     reading->read &= ~reading->lacking;
     return error;
 }

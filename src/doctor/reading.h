@@ -95,6 +95,7 @@ struct remembered_socket {
 /* A local port: its half-open connections, and how many its listeners allow. */
 struct half_open_queue {
     uint32_t count, backlog;
+    bool may_be_full; /* connections wait for a listener whose limit is not known */
 };
 
 /* A socket whose owner a rule looks for. */

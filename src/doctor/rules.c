@@ -227,7 +227,10 @@ const struct rule rules[] = {
       "resolv.conf(5)); for NAT: use more addresses or ports",
       "fastnet conntrack -S", "ctnetlink: insert_failed", "insert_failed grows by 2 a second"},
      READS_FLOWS,
-     .evaluate = rule_flow_races},
+     .compares = true,
+     .evaluate = rule_flow_races,
+     .parts =
+         (const struct rule_part[]){{"insert_failed", READS_FLOWS, {FLOWS_RACED}}, {.name = NULL}}},
     {{"stale-nat", "NAT leads UDP flows to an address that does not answer or exist",
       "delete these flows, so that their next packets get a target that exists, and find out why "
       "they were left when the target went",
@@ -236,6 +239,7 @@ const struct rule rules[] = {
       "skb:kfree_skb, by BPF",
       "no answer between the readings, or 3 dropped packets"},
      READS_FLOWS | READS_NAT | READS_ROUTES | READS_DROPS,
+     .compares = true,
      .evaluate = rule_stale_nat},
     {{"tracking-off", "connections are not tracked any more",
       "find out who removed the rules of the firewall or of NAT, and load them again (nft list "
@@ -243,6 +247,7 @@ const struct rule rules[] = {
       "fastnet conntrack --usage", "ctnetlink: entries; nfnetlink_hook",
       "10 tracked connections, then none"},
      READS_FLOWS,
+     .compares = true,
      .evaluate = rule_tracking_off},
     {{"neighbour-table", "the table of neighbours has no room for new entries",
       "raise gc_thresh1, gc_thresh2 and gc_thresh3 of net.ipv4.neigh.default and of "
@@ -250,10 +255,13 @@ const struct rule rules[] = {
       "fastnet neigh --usage", "rtnetlink: neighbour tables; /proc/net/stat: table_fulls",
       "90 % of gc_thresh3, or table_fulls grows"},
      READS_NEIGHBOURS | READS_MACHINE | READS_DROPS,
-     .evaluate = rule_neighbours},
+     .evaluate = rule_neighbours,
+     .parts =
+         (const struct rule_part[]){{"number of entries", READS_NEIGHBOURS, {ARP_ENTRIES, ARP_MAX}},
+                                    {.name = NULL}}},
     {{"softnet", "CPUs drop packets before a socket gets them, or handle packets late",
-      "raise net.core.netdev_max_backlog (drops) or net.core.netdev_budget_usecs (late "
-      "packets); spread packets over more CPUs (RSS, RPS)",
+      "raise net.core.netdev_max_backlog (drops), or net.core.netdev_budget and "
+      "netdev_budget_usecs (late packets); spread packets over more CPUs (RSS, RPS)",
       "cat /proc/net/softnet_stat", "/proc/net/softnet_stat: columns 2 and 3",
       "1 drop, or 100 and 1 % of the packets late"},
      READS_SOFTNET | READS_MACHINE | READS_DROPS,
@@ -265,6 +273,7 @@ const struct rule rules[] = {
       "generic netlink, the family netdev: counters of queues; /proc/net/softnet_stat",
       "10 packets and 0.1 or 1 % lost, or 90 % in one of 4 queues"},
      READS_QUEUES | READS_INTERFACES | READS_SOFTNET | READS_TCP | READS_TCP_INFO,
+     .compares = true,
      .evaluate = rule_nic_queue,
      .parts = (const struct rule_part[]){{"queues of network cards", READS_QUEUES, {NO_NUMBER}},
                                          {.name = NULL}}},
@@ -274,6 +283,7 @@ const struct rule rules[] = {
       "fastnet netstat -ie", "rtnetlink: counters of interfaces",
       "1 packet; a fault: 10 and 0.1 %"},
      READS_INTERFACES,
+     .compares = true,
      .evaluate = rule_interfaces},
     {{"queue-drops", "packets are dropped because too many wait to be sent",
       "find out which program sends this traffic; give the interface another queueing discipline "
@@ -282,6 +292,7 @@ const struct rule rules[] = {
       "'tx_queue_drops > 0'",
       "rtnetlink: queueing disciplines and counters of interfaces", "10 packets and 1 %"},
      READS_INTERFACES | READS_LINKS | READS_DROPS,
+     .compares = true,
      .evaluate = rule_queue_drops},
     {{"duplicate-address", "an IPv6 address belongs to another machine, too",
       "find the other machine by its MAC address, which is in the kernel's log (dmesg), and "
@@ -300,6 +311,7 @@ const struct rule rules[] = {
       "rtnetlink: neighbours and events of RTNLGRP_NEIGH; packet(7): ARP packets",
       "a change and a return; 1 ARP packet; 64 new addresses"},
      READS_ROUTES | READS_INTERFACES | READS_LINKS | READS_TCP | READS_CHANGES | READS_ARP,
+     .compares = true,
      .evaluate = rule_neighbour_flap,
      .parts =
          (const struct rule_part[]){
@@ -316,12 +328,16 @@ const struct rule rules[] = {
       "the tracepoint skb:kfree_skb, by BPF; /proc/net/igmp, igmp6; sock_diag: UDP sockets",
       "3 dropped packets"},
      READS_DROPS,
-     .evaluate = rule_multicast},
+     .compares = true,
+     .evaluate = rule_multicast,
+     .parts =
+         (const struct rule_part[]){{"dropped packets", READS_DROPS, {NO_NUMBER}}, {.name = NULL}}},
     {{"fragments", "fragments of packets cannot be put together",
       "see which machines send fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
       "fastnet netstat -s --where 'name ~ *Reasm* and value > 0'",
       "/proc/net/snmp, snmp6: ReasmFails, ReasmReqds", "10 packets and 1 %"},
      READS_COUNTERS | READS_DROPS,
+     .compares = true,
      .evaluate = rule_growth,
      .growths = fragments},
     {{"reverse-path", "packets arrive on an interface that does not lead back to their source",
@@ -330,6 +346,7 @@ const struct rule rules[] = {
       "fastnet netstat -s --where 'name = IPReversePathFilter'",
       "/proc/net/netstat: IPReversePathFilter", "10 packets"},
      READS_COUNTERS | READS_DROPS,
+     .compares = true,
      .evaluate = rule_growth,
      .growths = reverse_path},
     {{"checksums", "packets arrive with wrong checksums",
@@ -338,6 +355,7 @@ const struct rule rules[] = {
       "fastnet netstat -s --where 'name ~ *InCsumErrors and value > 0'",
       "/proc/net/snmp, netstat, snmp6: InCsumErrors", "3 packets"},
      READS_COUNTERS | READS_DROPS,
+     .compares = true,
      .evaluate = rule_growth,
      .growths = checksums},
     {{"retransmissions", "many segments are retransmitted",
@@ -347,6 +365,7 @@ const struct rule rules[] = {
       "/proc/net/snmp: OutSegs, RetransSegs; netstat: TCPSynRetrans, TCPDSACKRecv",
       "10 segments and 1 %; a fault: 5 %"},
      READS_COUNTERS,
+     .compares = true,
      .evaluate = rule_retransmissions},
     {{"loss", "segments to one peer or network are lost",
       "check the path to it, because segments to others arrive: cables, ports, queues and rate "
@@ -356,6 +375,7 @@ const struct rule rules[] = {
       "OutSegs, RetransSegs",
       "3 segments and 1 % to a peer or network, elsewhere 0.1 %"},
      READS_TCP | READS_TCP_INFO | READS_LOSS | READS_REFUSED | READS_COUNTERS,
+     .compares = true,
      .evaluate = rule_loss},
     {{"slow-zone", "packets to one peer or network take ten times as long as to others like it",
       "check the way to it (traceroute(8)): a detour, a full queue, or a tunnel; if it is far "
@@ -372,6 +392,7 @@ const struct rule rules[] = {
       "sock_diag: probe timer, rwnd_limited, busy and acked of struct tcp_info",
       "window closed in both readings and half of the time"},
      READS_TCP | READS_TCP_INFO,
+     .compares = true,
      .evaluate = rule_peer_not_reading},
     {{"slow-reader", "a program of this machine does not read its data",
       "look at the program: it is stopped, or waits for something else",
@@ -379,6 +400,7 @@ const struct rule rules[] = {
       "sock_diag: Recv-Q, bytes_received and rcv_space of struct tcp_info",
       "a full buffer of which nothing is read"},
      READS_TCP | READS_TCP_INFO,
+     .compares = true,
      .evaluate = rule_slow_reader},
     {{"peer-gone", "the other end is gone and has not closed the connection",
       "check whether small and large packets reach these peers (ping -M do -s 1472, for IPv6 "
@@ -414,6 +436,7 @@ const struct rule rules[] = {
       "sockets that are destroyed; the tracepoints sys_exit and skb:kfree_skb, by BPF",
       "50 connections and 10 % of the attempts"},
      READS_COUNTERS | READS_REFUSED | READS_DROPS,
+     .compares = true,
      .evaluate = rule_refused},
     {{"scan", "a machine tries many ports that are closed",
       "see what this machine is; if it checks services, find out why they do not run; if it should "
@@ -421,7 +444,10 @@ const struct rule rules[] = {
       "fastnet traffic any --count-by src,dst", "the tracepoint skb:kfree_skb, by BPF",
       "20 ports of a destination, and one port a second"},
      READS_DROPS | READS_SCANS,
-     .evaluate = rule_scan},
+     .compares = true,
+     .evaluate = rule_scan,
+     .parts =
+         (const struct rule_part[]){{"dropped packets", READS_DROPS, {NO_NUMBER}}, {.name = NULL}}},
     {{"dns", "a DNS server does not answer, or answers slowly",
       "check that the server can be reached (firewalls, routes) and answers (dig @ADDRESS); else "
       "name another server (/etc/resolv.conf)",
@@ -475,7 +501,10 @@ const struct rule rules[] = {
       "see whose packets they are and which function dropped them", "fastnet drops",
       "the tracepoint skb:kfree_skb, by BPF", "10 packets a second for one reason"},
      READS_DROPS,
-     .evaluate = rule_drops},
+     .compares = true,
+     .evaluate = rule_drops,
+     .parts =
+         (const struct rule_part[]){{"dropped packets", READS_DROPS, {NO_NUMBER}}, {.name = NULL}}},
 };
 const size_t rule_count = COUNT(rules);
 

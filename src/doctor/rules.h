@@ -54,6 +54,7 @@ struct rule {
     struct doctor_rule text;
     unsigned needs; /* READS_*: the readings that the rule uses */
     bool at_once;   /* one reading is enough: nothing is compared with the reading before */
+    bool compares;  /* finds nothing with one reading */
     void (*evaluate)(struct examination *examination);
     const struct rule_growth *growths; /* for rule_growth() */
     const struct filling *filling;     /* for rule_filling(), which has its own parts */

@@ -108,7 +108,6 @@ void rule_drops(struct examination *examination)
     const struct drop_probe *probe = examination->drops;
     const uint64_t own = namespace_own_id();
 
-    examination->lacking |= examination->is_captured;
     for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++) {
         const struct drop *drop = drop_probe_at(probe, i);
         const struct text name = drop->record.drop.reason;

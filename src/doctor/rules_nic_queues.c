@@ -319,6 +319,9 @@ static void emit_uneven(struct examination *examination, const struct card *card
     finding_evidence(&finding, "softnet: time_squeeze grew by %" PRIu64 ", dropped by %" PRIu64,
                      counter_moved(examination, SOFTNET_SQUEEZED),
                      counter_moved(examination, SOFTNET_DROPPED));
+    if (queue_dropped(&card->busiest) || card->busiest.moved[QUEUE_ALLOC_FAIL])
+        finding_evidence(&finding, "the queue lost %" PRIu64 " packets",
+                         queue_dropped(&card->busiest) + card->busiest.moved[QUEUE_ALLOC_FAIL]);
     finding.record.finding.advice = as_text(
         "see whether it is one flow, which no card can spread (fastnet traffic): if so, RPS "
         "spreads "

@@ -309,7 +309,7 @@ static void note_answered(uint64_t bits[ANSWERED_BITS / 64], const struct addres
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
- * queue is full, that listener is the finding. */
+ * queue is full, that listener is the finding; if the queue may be full, there is none. */
 static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
@@ -322,7 +322,7 @@ static void take_unanswered(struct sockets_reading *sockets, const struct record
         (struct doctor_socket){.inode = socket->inode, .end = socket->remote};
     suspect.value =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
-    if (suspect.value < SYNS)
+    if (suspect.value < SYNS || (is_local && sockets->half_open[socket->remote.port].may_be_full))
         return;
     for (size_t i = 0; i < full->kept && is_local; i++)
         if (full->worst[i].local.port == socket->remote.port)
@@ -431,6 +431,8 @@ static int take_tcp(struct reading *reading, const struct record *record)
         if (record->has & SOCKET_BACKLOG)
             sockets->half_open[socket->local.port].backlog +=
                 socket->backlog < most ? socket->backlog : (uint32_t)most;
+        else
+            sockets->half_open[socket->local.port].may_be_full |= socket->recv_q != 0;
         return (record->has & SOCKET_BACKLOG)
                    ? sockets_take_listener(reading, record, ACCEPT_QUEUES)
                    : 0;

@@ -339,6 +339,21 @@ static void one_queue_with_nearly_all_packets_is_a_warning_if_a_cpu_is_late(void
     assert_int_equal(try_rule(scene, "nic-queue"), 0);
 }
 
+/* 10 of 50,000 are too few for a finding of their own. */
+static void what_one_queue_with_nearly_all_packets_lost_is_evidence(void **state)
+{
+    struct scene *scene = *state;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        put_queue(&scene->before, QUEUE_RX, i,
+                  COUNTERS({QSTATS_RX_PACKETS, 5}, {QSTATS_RX_HW_DROPS, 7}));
+        put_queue(&scene->now, QUEUE_RX, i,
+                  COUNTERS({QSTATS_RX_PACKETS, i ? 505 : 48505}, {QSTATS_RX_HW_DROPS, i ? 7 : 17}));
+    }
+    assert_int_equal(try_rule(scene, "nic-queue"), 1);
+    assert_non_null(strstr(scene->evidence[0], "; the queue lost 10 packets"));
+}
+
 static void packets_that_are_spread_are_healthy(void **state)
 {
     struct scene *scene = *state;
@@ -503,6 +518,7 @@ int main(void)
         TEST(queues_that_send_are_not_receive_queues),
         TEST(more_queues_than_the_limit_are_ignored),
         TEST(one_queue_with_nearly_all_packets_is_a_warning_if_a_cpu_is_late),
+        TEST(what_one_queue_with_nearly_all_packets_lost_is_evidence),
         TEST(packets_that_are_spread_are_healthy),
         TEST(a_card_of_few_queues_is_healthy),
         TEST(a_card_of_one_queue_is_healthy),

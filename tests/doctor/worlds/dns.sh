@@ -32,6 +32,17 @@ world_dns_silent_one_query_at_a_time()
     window=5 finds c 'dns 10.2.0.1'
 }
 
+# The socket got answers before.
+world_dns_silent_after_answers()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 0
+    start c dns ask kept 1 5000 10 10.2.0.1
+    wait_until "$FASTNET" sockets -u --netns=c --where 'mem_forward > 0' -q
+    rule r forward udp dport 53 drop
+    window=5 finds c 'dns 10.2.0.1'
+}
+
 world_dns_silent_unconnected()
 {
     mute_server
@@ -295,4 +306,9 @@ world_healthy_dns_without_bpf()
     inside c "${as_user[@]}" "$FASTNET" doctor --only=dns,neighbour-flap --for=0.1 >"$work/rows" 2>"$work/err" </dev/null
     is "$world: nothing" "0 nothing found by 2 rules" "$? $(sed 's/ (.*//' "$work/rows")"
     is "... and says what is not tried" 1 "$(grep -c 'only partly.*: .*dns (no queries by UDP: they need BPF)' "$work/err")"
+    inside c "${as_user[@]}" "$FASTNET" doctor --only=drops,dns,scan,multicast-missing --for=0.1 >"$work/rows" \
+        2>"$work/err" </dev/null
+    is "... rules about dropped packets" "0 nothing found by 1 rule" "$? $(sed 's/ (.*//' "$work/rows")"
+    is "... are not tried" 1 \
+        "$(grep -c 'not tried, because they need BPF: multicast-missing, scan, drops$' "$work/err")"
 }
