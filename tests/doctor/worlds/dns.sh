@@ -206,6 +206,15 @@ world_healthy_dns_race()
     finds_nothing c
 }
 
+# There is one query between the readings, and its answer comes at once.
+world_healthy_dns_now_and_then()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 0
+    start c dns ask connected 1 1000 4200 10.2.0.1
+    window=5 finds_nothing c
+}
+
 # The program closes its socket after the first of two answers.
 world_healthy_dns_first_answer()
 {
