@@ -753,7 +753,8 @@ size_t send_program_make(const struct connect_layout *layout, uint64_t netns, in
     assembly_store_in(&to, SLOT, NUMBER, SLOT_AT(cookie), BPF_DW);
     if (queries) { /* a known socket sends further queries; otherwise is_known leads to the end */
         assembly_land(&to, is_known);
-        dns_put_query(&to, queries->layout, queries->map);
+        assembly_register(&to, BPF_MOV, CONTEXT, SLOT);
+        dns_put_query(&to, queries->layout, queries->map, true);
     }
     return assembly_finish(&to);
 }

@@ -401,8 +401,24 @@ static void dns_put_pid(struct assembly *to, const struct dns_layout *layout)
     dns_put_store(to, NOTE_MEMBER(pid), BPF_FIRST, BPF_W);
 }
 
+/* Copies the process from the struct send_slot that register 6 points to, which takes the verifier
+ * less time than connects_put_process(). */
+static void dns_put_sender(struct assembly *to)
+{
+    const int name = (int)offsetof(struct send_slot, name);
+
+    assembly_load(to, BPF_FIRST, CONTEXT, dns_word((int)offsetof(struct send_slot, pid), BPF_W));
+    dns_put_store(to, NOTE_MEMBER(pid), BPF_FIRST, BPF_W);
+    assembly_load(to, BPF_FIRST, CONTEXT, dns_word((int)offsetof(struct send_slot, uid), BPF_W));
+    dns_put_store(to, NOTE_MEMBER(uid), BPF_FIRST, BPF_W);
+    for (int half = 0; half < CONNECT_NAME; half += 8) {
+        assembly_load(to, BPF_FIRST, CONTEXT, dns_word(name + half, BPF_DW));
+        dns_put_store(to, NOTE_MEMBER(name) + half, BPF_FIRST, BPF_DW);
+    }
+}
+
 /* Begins a note, unless the place has the note of this socket, id and server. */
-static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
+static void dns_put_begin(struct assembly *to, const struct dns_layout *layout, bool has_slot)
 {
     const struct connect_layout *members = &layout->connect;
     static const struct process_place process = {
@@ -435,7 +451,10 @@ static void dns_put_begin(struct assembly *to, const struct dns_layout *layout)
     assembly_load(to, BPF_FIRST, SOCKET, members->net);
     assembly_load(to, BPF_FIRST, BPF_FIRST, members->netns);
     dns_put_store(to, NOTE_MEMBER(netns), BPF_FIRST, BPF_W);
-    connects_put_process(to, members, &process);
+    if (has_slot)
+        dns_put_sender(to);
+    else
+        connects_put_process(to, members, &process);
     dns_put_pid(to, layout);
     dns_put_store(to, NOTE_MEMBER(inode), NUMBER, BPF_DW);
     assembly_land(to, is_known);
@@ -473,7 +492,7 @@ static void dns_put_time(struct assembly *to)
     assembly_store(to, BPF_REG_0, TIME, BPF_DW);
 }
 
-void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map)
+void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map, bool has_slot)
 {
     size_t has_peer, is_ready;
 
@@ -491,7 +510,7 @@ void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map
         assembly_land(to, is_ready);
     dns_put_place(to, map);
     dns_put_order(to, map);
-    dns_put_begin(to, layout);
+    dns_put_begin(to, layout, has_slot);
     dns_put_sent(to);
 }
 
@@ -501,7 +520,7 @@ size_t dns_send_program_make(const struct dns_layout *layout, uint64_t netns, in
     struct assembly to = {.code = program, .most = DNS_PROGRAM_MAX};
 
     dns_put_socket(&to, layout, netns);
-    dns_put_query(&to, layout, map);
+    dns_put_query(&to, layout, map, false);
     return assembly_finish(&to);
 }
 

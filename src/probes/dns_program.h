@@ -77,9 +77,11 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
 
 /* Parts of send_program_make(), so that the kernel loads and attaches one program instead of two.
  * The first stores the result of the call; context: register with the parameters of the tracepoint.
- * Loses register 2. The second notes a query; register 7 is a UDP socket. */
+ * Loses register 2. The second notes a query; register 7 is a UDP socket. has_slot: register 6
+ * points to its struct send_slot, whose process the note gets; else it gets the process that runs,
+ * and register 6 is lost. */
 void dns_put_result(struct assembly *to, unsigned context);
-void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map);
+void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map, bool has_slot);
 
 /* Returns whether note number i waits, but its answer may be counted elsewhere: another note has
  * replaced it as the last with its hash, or the same query went to another server within 0.9 s, so
