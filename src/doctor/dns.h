@@ -47,6 +47,7 @@ int dns_see_answers(struct dns_probe *probe, const struct doctor_options *option
 struct dns_waiters {
     uint32_t netns; /* the only network namespace whose sockets were read */
     struct hash_table processes;
+    struct hash_table closed; /* sockets that were closed after the first of several answers */
 };
 
 /* Reads the UDP sockets of this network namespace, and adds processes to `waiters`. Returns 0 or
@@ -55,7 +56,8 @@ int dns_waiters_take(struct dns_waiters *waiters, const struct dns_probe *probe,
                      struct engine *engine, const struct doctor_options *options);
 void dns_waiters_finish(struct dns_waiters *waiters);
 
-/* Adds the queries to the numbers of their server: awaited, or unread. */
+/* Adds the queries without an answer to the numbers of their server. A program that closes its
+ * socket after an answer may have had the others, too: then they do not count. */
 void dns_waiters_count(const struct dns_waiters *waiters, const struct dns_queries *queries,
                        struct dns_server *server);
 

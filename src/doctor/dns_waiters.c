@@ -18,6 +18,9 @@ struct dns_process {
     uint64_t pid;
     bool waits, has_unread;
 };
+struct dns_closed {
+    uint64_t inode;
+};
 
 static uint64_t dns_waiters_hash(uint64_t number)
 {
@@ -94,6 +97,19 @@ struct dns_waiters_taking {
     int error;
 };
 
+static void dns_waiters_add_closed(struct dns_waiters_taking *taking, uint64_t inode)
+{
+    const uint64_t hash = dns_waiters_hash(inode);
+    struct dns_closed *closed = hash_table_find_number(&taking->waiters->closed, hash, inode);
+
+    if (!closed)
+        closed = hash_table_add(&taking->waiters->closed, hash, sizeof *closed);
+    if (closed)
+        closed->inode = inode;
+    else
+        taking->error = -ENOMEM;
+}
+
 static void dns_waiters_take_queries(const struct dns_queries *queries, void *arg)
 {
     enum { AWAITED = 100 * CLOCK_MILLISECOND };
@@ -105,7 +121,11 @@ static void dns_waiters_take_queries(const struct dns_queries *queries, void *ar
                        taking->now >= queries->waiting + AWAITED;
     struct dns_process *process = hash_table_find_number(processes, hash, queries->pid);
 
-    if (queries->netns != taking->waiters->netns || !(waits || (socket && socket->has_data)))
+    if (queries->netns != taking->waiters->netns)
+        return;
+    if (!socket && queries->unanswered && !queries->waiting)
+        dns_waiters_add_closed(taking, queries->inode);
+    if (!waits && !(socket && socket->has_data))
         return;
     if (!process)
         process = hash_table_add(processes, hash, sizeof *process);
@@ -135,17 +155,23 @@ int dns_waiters_take(struct dns_waiters *waiters, const struct dns_probe *probe,
 void dns_waiters_finish(struct dns_waiters *waiters)
 {
     hash_table_finish(&waiters->processes);
+    hash_table_finish(&waiters->closed);
 }
 
 void dns_waiters_count(const struct dns_waiters *waiters, const struct dns_queries *queries,
                        struct dns_server *server)
 {
+    const bool is_own = queries->netns == waiters->netns;
     const struct dns_process *process =
-        queries->netns == waiters->netns
-            ? hash_table_find_number(&waiters->processes, dns_waiters_hash(queries->pid),
-                                     queries->pid)
-            : NULL;
+        is_own ? hash_table_find_number(&waiters->processes, dns_waiters_hash(queries->pid),
+                                        queries->pid)
+               : NULL;
 
+    if (is_own && !queries->waiting &&
+        hash_table_find_number(&waiters->closed, dns_waiters_hash(queries->inode), queries->inode))
+        return;
+    server->unanswered += queries->unanswered;
+    server->ignored += queries->waiting ? 0 : queries->unanswered;
     server->awaited += process && process->waits ? queries->unanswered : 0;
     server->unread += process && process->has_unread ? queries->unanswered : 0;
 }

@@ -72,9 +72,7 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
     if (is_query) {
         server->sent += queries->sent;
         server->failed += queries->failed;
-        server->unanswered += queries->unanswered;
         dns_waiters_count(taking->waiters, queries, server);
-        server->ignored += queries->waiting ? 0 : queries->unanswered;
         server->error = queries->error ? queries->error : server->error;
         if (queries->unanswered && queries->waiting)
             server->waiting = server->waiting && server->waiting < queries->waiting

@@ -11,6 +11,7 @@
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
  * and begins again EVERY ms later. HOW: "connected" or "unconnected" sockets, a new socket for each
  * query; "first": connected sockets for two queries each, whose program takes the first answer;
+ * "both": so, too, but it reads 1 ms after the first answer has come, when both are there;
  * "kept": one unconnected socket for all; "unread": so, too, but no answer is read; "race": asks
  * all servers at once and takes the first answer; "idle": a connected socket that sends nothing.
  * Prints "ready", and ends when stdin ends.
@@ -129,7 +130,8 @@ static void forward(const char *address, const char *server)
 static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
 {
     char query[QUERY] = "..\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0";
-    const bool connects = is_how("connected") || is_how("first");
+    const bool asks_twice = is_how("first") || is_how("both");
+    const bool connects = is_how("connected") || asks_twice;
     struct pollfd sockets[SERVERS];
 
     memcpy(query, &id, sizeof id);
@@ -139,14 +141,17 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
             kept >= 0 ? kept : socket_new(to->address.ss_family, SOCK_DGRAM, 0), POLLIN, 0};
         if (connects && connect(sockets[i].fd, place_address(to), to->size) < 0)
             err(1, "connect");
-        for (int left = is_how("first") ? 2 : 1; left > 0; left--, query[0]++)
+        for (int left = asks_twice ? 2 : 1; left > 0; left--, query[0]++)
             (void)!sendto(sockets[i].fd, query, QUERY, 0, connects ? NULL : place_address(to),
                           connects ? 0 : to->size);
     }
-    if (!is_how("unread") && poll(sockets, count, (int)asked.timeout) > 0)
+    if (!is_how("unread") && poll(sockets, count, (int)asked.timeout) > 0) {
+        if (is_how("both"))
+            (void)poll(NULL, 0, 1);
         for (size_t i = 0; i < count; i++)
             if (sockets[i].revents)
                 (void)!recv(sockets[i].fd, query, QUERY, MSG_DONTWAIT);
+    }
     for (size_t i = 0; i < count && kept < 0; i++)
         close(sockets[i].fd);
 }

@@ -224,6 +224,15 @@ world_healthy_dns_first_answer()
     finds_nothing c
 }
 
+# Both answers have come, and it reads one.
+world_healthy_dns_first_of_both()
+{
+    dns_three
+    start s dns serve 10.2.0.1 20 0
+    start c dns ask both 1 1000 50 10.2.0.1
+    finds_nothing c
+}
+
 # The program closes its socket at once.
 world_healthy_dns_not_awaited()
 {
