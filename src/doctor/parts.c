@@ -46,7 +46,7 @@ void parts_check(struct examination *examination)
 {
     const struct rule *rule = examination->rule;
     const unsigned unread = ~examination->now->read;
-    const unsigned evidence = READS_DROPS; /* of rules without parts */
+    const unsigned evidence = READS_DROPS; /* a rule without parts does not need it */
     size_t count = 0, lacking = 0;
 
     *examination->missing = '\0';

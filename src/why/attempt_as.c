@@ -31,11 +31,17 @@ enum { STATUS_FILE_MAX = 4096, CGROUP_FILE_MAX = 3 * PATH_MAX };
  * The caller frees it. Returns 0, or -EIO if the file cannot be read as a whole. */
 static int as_read_cgroup(const struct proc_tree *process, char **path)
 {
-    char text[CGROUP_FILE_MAX] = "\n";
-    const ssize_t length = proc_tree_read(process, "cgroup", text + 1, sizeof text - 1);
-    const char *line = length > 0 && length < CGROUP_FILE_MAX - 2 ? strstr(text, "\n0::") : NULL;
+    char *const text = calloc(1, CGROUP_FILE_MAX); /* too large for the stack */
+    ssize_t length = 0;
+    const char *line = NULL;
 
+    if (text) {
+        text[0] = '\n';
+        length = proc_tree_read(process, "cgroup", text + 1, CGROUP_FILE_MAX - 1);
+        line = length > 0 && length < CGROUP_FILE_MAX - 2 ? strstr(text, "\n0::") : NULL;
+    }
     *path = line ? strndup(line + 4, strcspn(line + 4, "\n")) : NULL;
+    free(text);
     return length <= 0 || length == CGROUP_FILE_MAX - 2 || (line && !*path) ? -EIO : 0;
 }
 

@@ -30,6 +30,7 @@ struct diff_command {
     struct now_listing now;
     struct saved_source *differences;
     uint64_t listed; /* differences that the filters want */
+    char columns[COLUMNS_MAX];
 };
 
 enum { SHOW, OTHER };
@@ -236,7 +237,7 @@ static void diff_after_run(const void *arg, struct report *report)
 
 /* The default columns: for people the columns that the old listing names (--columns) or else the
  * kind, for programs all that were saved. */
-static const char *diff_columns(const struct diff_command *command, char columns[COLUMNS_MAX])
+static const char *diff_columns(struct diff_command *command)
 {
     struct saved_source *source = command->differences;
     const struct kind *kind = source->kind;
@@ -247,13 +248,13 @@ static const char *diff_columns(const struct diff_command *command, char columns
 
     if (plain && shown && !chosen)
         return shown;
-    *columns = '\0';
+    *command->columns = '\0';
     for (size_t i = 0; (field = field_at(kind, i)); i++)
         if (plain && !chosen
                 ? field->key || field->coloured
                 : (plain || field->type != VALUE_VIEW) && source->has(source, field->name))
-            message_append(columns, COLUMNS_MAX, " %s", field->name);
-    return columns;
+            message_append(command->columns, COLUMNS_MAX, " %s", field->name);
+    return command->columns;
 }
 
 static int diff_list(struct diff_command *command)
@@ -262,12 +263,11 @@ static int diff_list(struct diff_command *command)
     struct saved_source *source = command->differences;
     const struct table table = {.name = "differences", .kind = source->kind};
     const struct listing_table tables = {.table = &table, .unnamed = true};
-    char columns[COLUMNS_MAX];
     const bool plain = common->format == FORMAT_PLAIN;
     struct listing_command listing = {
         .common = common,
         .kind = source->kind,
-        .columns = {"change", diff_columns(command, columns), "what"},
+        .columns = {"change", diff_columns(command), "what"},
         .drop = plain ? "proto state" : NULL,
         .shorten = "what owners summary subject",
         .whole = "local remote",
