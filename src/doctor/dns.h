@@ -33,8 +33,8 @@ struct dns_server {
     char process[16];
 };
 
-/* Begins to note answers. Forgets queries that may have been answered before. Returns 0 or -errno.
- */
+/* Begins to note answers, and forgets queries that may have been answered before. Returns 0 or
+ * -errno. */
 int dns_see_answers(struct dns_probe *probe, const struct doctor_options *options);
 
 /* How long to wait for an answer: the usual resolvers ask again after 5 s. One lost packet is

@@ -94,8 +94,9 @@ struct remembered_socket {
 
 /* A local port: its half-open connections, and how many its listeners allow. */
 struct half_open_queue {
-    uint32_t count, backlog;
-    bool may_be_full; /* connections wait for a listener whose limit is not known */
+    uint32_t count : 31;
+    uint32_t may_be_full : 1; /* connections wait for a listener whose limit is not known */
+    uint32_t backlog;
 };
 
 /* A socket whose owner a rule looks for. */

@@ -431,8 +431,8 @@ static int take_tcp(struct reading *reading, const struct record *record)
         if (record->has & SOCKET_BACKLOG)
             sockets->half_open[socket->local.port].backlog +=
                 socket->backlog < most ? socket->backlog : (uint32_t)most;
-        else
-            sockets->half_open[socket->local.port].may_be_full |= socket->recv_q != 0;
+        else if (socket->recv_q)
+            sockets->half_open[socket->local.port].may_be_full = 1;
         return (record->has & SOCKET_BACKLOG)
                    ? sockets_take_listener(reading, record, ACCEPT_QUEUES)
                    : 0;
