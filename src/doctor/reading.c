@@ -166,7 +166,6 @@ static int take_neighbour(struct reading *reading, const struct record *record)
 {
     const struct neighbour_record *neighbour = &record->neighbour;
     const bool failed = neighbour->state == NUD_FAILED && neighbour->used_ms <= UNUSED_MS;
-    struct silent_neighbour *silent;
 
     if (neighbour->flags & NTF_PROXY)
         return 0;
@@ -177,7 +176,8 @@ static int take_neighbour(struct reading *reading, const struct record *record)
     const enum neighbour_past past =
         reading->watch ? neighbour_watch_learn(reading->watch, record) : NEIGHBOUR_HAD_MAC;
     if (failed || neighbour->state == NUD_INCOMPLETE) {
-        silent = ARRAY_ADD(reading->silent, reading->silent_count, reading->silent_capacity);
+        struct silent_neighbour *silent =
+            ARRAY_ADD(reading->silent, reading->silent_count, reading->silent_capacity);
         if (!silent)
             return -ENOMEM;
         *silent = (struct silent_neighbour){
@@ -410,6 +410,25 @@ static bool reading_may_have_nat(const struct reading *reading)
     return reading->silent_count && tracked && tracked <= NAT_TRACKED_MAX;
 }
 
+/* Adds needs that are parts of other tables, or are read later. */
+static void reading_add_others(struct reading *reading, const struct doctor_options *options,
+                               unsigned needs, const struct neighbour_watch *watch)
+{
+    const bool is_own = proc_tree_is_own(options->proc_root);
+
+    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
+                              READS_NAT | READS_LINKS | READS_MACHINE | READS_DNS | READS_LOSS);
+    if (is_own)
+        reading->read |= needs & (READS_DROPS | READS_SCANS | READS_HELD);
+    /* with lo alone there are no neighbours */
+    if (watch ? reading->interface_count == 1 : is_own)
+        reading->read |= needs & (READS_CHANGES | READS_ARP);
+    else if (watch)
+        reading->read |= needs & neighbour_watch_reads(watch);
+    if (!reading->interface_count) /* there is lo at least */
+        reading->lacking |= READS_INTERFACES;
+}
+
 /* Each listing has its own report, which is passed on only if rows may be missing. A table counts
  * as read even then, if there is one, because the rows that came can show a fault. */
 int reading_take(struct reading *reading, const struct reading *before, struct engine *engine,
@@ -460,20 +479,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
     if (!error && sees_held && reading_may_leak(reading, before) &&
         leaks_take(&reading->leaks, before ? &before->leaks : NULL, engine, options, report) < 0)
         reading->lacking |= READS_HELD;
-    /* these needs are parts of other tables, or are read later */
-    reading->read |= needs & (READS_TCP_INFO | READS_PROCESSES | READS_REFUSED | READS_QUERIES |
-                              READS_NAT | READS_LINKS | READS_MACHINE | READS_DNS | READS_LOSS);
-    if (proc_tree_is_own(options->proc_root))
-        reading->read |= needs & (READS_DROPS | READS_SCANS);
-    reading->read |= sees_held ? READS_HELD : 0;
-    /* with lo alone there are no neighbours */
-    if (watch ? reading->interface_count == 1 : proc_tree_is_own(options->proc_root))
-        reading->read |= needs & (READS_CHANGES | READS_ARP);
-    else if (watch)
-        reading->read |= needs & neighbour_watch_reads(watch);
+    reading_add_others(reading, options, needs, watch);
     reading->read |= lists_queues ? READS_QUEUES | (needs & READS_SOFTNET) : 0;
-    if (!reading->interface_count) /* there is lo at least */
-        reading->lacking |= READS_INTERFACES;
     reading->read &= ~reading->lacking;
     return error;
 }
