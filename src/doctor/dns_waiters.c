@@ -18,9 +18,6 @@ struct dns_process {
     uint64_t pid;
     bool waits, has_unread;
 };
-struct dns_closed {
-    uint64_t inode;
-};
 
 static uint64_t dns_waiters_hash(uint64_t number)
 {
@@ -72,6 +69,7 @@ static bool dns_socket_is_waiting(uint64_t inode, void *arg)
     return socket && !socket->has_received;
 }
 
+/* Needs an engine of its own, because that of the doctor may be reading events just now. */
 int dns_see_answers(struct dns_probe *probe, const struct doctor_options *options)
 {
     struct hash_table sockets = {.count = 0};
@@ -100,12 +98,12 @@ struct dns_waiters_taking {
 static void dns_waiters_add_closed(struct dns_waiters_taking *taking, uint64_t inode)
 {
     const uint64_t hash = dns_waiters_hash(inode);
-    struct dns_closed *closed = hash_table_find_number(&taking->waiters->closed, hash, inode);
+    uint64_t *closed = hash_table_find_number(&taking->waiters->closed, hash, inode);
 
     if (!closed)
         closed = hash_table_add(&taking->waiters->closed, hash, sizeof *closed);
     if (closed)
-        closed->inode = inode;
+        *closed = inode;
     else
         taking->error = -ENOMEM;
 }

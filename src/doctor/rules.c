@@ -93,6 +93,10 @@ static const struct filling conntrack = {
              "dropped by connection tracking"},
 };
 
+/* Without drops, rules with this part are not tried; for others they are evidence. */
+static const struct rule_part dropped_packets[] = {{"dropped packets", READS_DROPS, {NO_NUMBER}},
+                                                   {.name = NULL}};
+
 const struct rule rules[] = {
     {{"accept-queue", "a program does not accept its connections fast enough",
       "find out what keeps the program from calling accept(2); for bursts, raise the backlog of "
@@ -330,8 +334,7 @@ const struct rule rules[] = {
      READS_DROPS,
      .compares = true,
      .evaluate = rule_multicast,
-     .parts =
-         (const struct rule_part[]){{"dropped packets", READS_DROPS, {NO_NUMBER}}, {.name = NULL}}},
+     .parts = dropped_packets},
     {{"fragments", "fragments of packets cannot be put together",
       "see which machines send fragments; raise net.ipv4.ipfrag_high_thresh if memory is short",
       "fastnet netstat -s --where 'name ~ *Reasm* and value > 0'",
@@ -446,8 +449,7 @@ const struct rule rules[] = {
      READS_DROPS | READS_SCANS,
      .compares = true,
      .evaluate = rule_scan,
-     .parts =
-         (const struct rule_part[]){{"dropped packets", READS_DROPS, {NO_NUMBER}}, {.name = NULL}}},
+     .parts = dropped_packets},
     {{"dns", "a DNS server does not answer, or answers slowly",
       "check that the server can be reached (firewalls, routes) and answers (dig @ADDRESS); else "
       "name another server (/etc/resolv.conf)",
@@ -503,8 +505,7 @@ const struct rule rules[] = {
      READS_DROPS,
      .compares = true,
      .evaluate = rule_drops,
-     .parts =
-         (const struct rule_part[]){{"dropped packets", READS_DROPS, {NO_NUMBER}}, {.name = NULL}}},
+     .parts = dropped_packets},
 };
 const size_t rule_count = COUNT(rules);
 

@@ -428,14 +428,13 @@ static int take_tcp(struct reading *reading, const struct record *record)
                                       !reading->counts.numbers[SYNCOOKIES]
                                   ? reading->counts.numbers[SYN_BACKLOG] / 4 * 3
                                   : UINT64_MAX;
-        if (record->has & SOCKET_BACKLOG)
-            sockets->half_open[socket->local.port].backlog +=
-                socket->backlog < most ? socket->backlog : (uint32_t)most;
-        else if (socket->recv_q)
-            sockets->half_open[socket->local.port].may_be_full = 1;
-        return (record->has & SOCKET_BACKLOG)
-                   ? sockets_take_listener(reading, record, ACCEPT_QUEUES)
-                   : 0;
+        struct half_open_queue *half_open = &sockets->half_open[socket->local.port];
+        if (!(record->has & SOCKET_BACKLOG)) {
+            half_open->may_be_full |= socket->recv_q != 0;
+            return 0;
+        }
+        half_open->backlog += socket->backlog < most ? socket->backlog : (uint32_t)most;
+        return sockets_take_listener(reading, record, ACCEPT_QUEUES);
     }
     if (count_ports(reading, socket) < 0)
         return -ENOMEM;
