@@ -27,9 +27,12 @@ enum {
     RING_OF_TICKS =
         14 << 20, /* size of all rings if the probe repeats: it has two tables of flows */
     BLOCK_BYTES = 4 << 20,
-    BLOCKS_MIN = 4,  /* least number of blocks of a ring: blocks get smaller to reach it */
-    RETIRE_MS = 40,  /* a block waits for more packets this long, or twice this long */
-    SETTLE_MS = 100, /* longest wait until all earlier packets are handed over */
+    /* Least number of blocks of a ring: blocks get smaller to reach it. A reader that does not run
+     * for this number of RETIRE_MS loses packets even if few come, as each block then has few. */
+    BLOCKS_MIN = 4,
+    BLOCKS_OF_TICKS = 16, /* the same if the probe repeats */
+    RETIRE_MS = 40,       /* a block waits for more packets this long, or twice this long */
+    SETTLE_MS = 100,      /* longest wait until all earlier packets are handed over */
     NO_GROUP = -1,
 };
 
@@ -271,6 +274,7 @@ static bool describes_udp(void)
 int packet_probe_create(struct packet_probe **result, const struct packet_probe_options *options)
 {
     const size_t room = options->repeats ? RING_OF_TICKS : RING_BYTES;
+    const size_t blocks = options->repeats ? BLOCKS_OF_TICKS : BLOCKS_MIN;
     struct packet_ring ring = {
         .block_bytes = BLOCK_BYTES, .fields = options->fields, .has_offload = describes_udp()};
     const size_t page = (size_t)getpagesize();
@@ -280,7 +284,7 @@ int packet_probe_create(struct packet_probe **result, const struct packet_probe_
     if (!probe)
         return -ENOMEM;
     probe->options = *options;
-    while (ring.block_bytes * BLOCKS_MIN * options->threads > room &&
+    while (ring.block_bytes * blocks * options->threads > room &&
            ring.block_bytes / 2 % page == 0) /* the kernel wants whole pages */
         ring.block_bytes /= 2;
     ring.blocks = (unsigned)(room / ring.block_bytes / options->threads);
