@@ -135,6 +135,7 @@ enum {
     TEXT_NETWORK_MAX = TEXT_ADDRESS_MAX + 4,
     TEXT_ADDRESS_PORT_MAX = TEXT_ADDRESS_MAX + 8,
     TEXT_LLADDR_MAX = 95, /* LLADDR_MAX bytes */
+    TEXT_ROUNDED = 32,
 };
 
 /* Writes decimal digits. May overwrite the byte after a single digit. */
@@ -147,6 +148,10 @@ char *text_signed(char *dst, uint64_t magnitude, bool negative);
 char *text_seconds(char *dst, uint64_t milliseconds);
 /* Writes microseconds as seconds with six decimals: 0.000045 */
 char *text_microseconds(char *dst, uint64_t microseconds);
+
+/* Writes a number with three digits, or without decimals from 1000 on: 0.25, 12.5, 3600. It has no
+ * exponent; less than a thousandth is "less than 0.001". Returns `dst`, with a null byte. */
+const char *text_rounded(char dst[TEXT_ROUNDED], double number);
 
 /* Writes a time in UTC in the form of RFC 3339, with microseconds. nanoseconds: since 1970. */
 char *text_time(char *dst, uint64_t nanoseconds);

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
+#include "fastnet/text.h"
+
 /* A sum of delays up to this is not reported. */
 #define STRETCHED_UNREPORTED (CLOCK_SECOND / 10)
 
@@ -64,13 +66,15 @@ bool pace_is_news(struct pace *pace)
 bool pace_put_news(struct pace *pace, uint64_t processor, uint64_t pause, char news[PACE_NEWS])
 {
     const double seconds = 1.0 / CLOCK_SECOND;
+    char used[TEXT_ROUNDED], paused[TEXT_ROUNDED], interval[TEXT_ROUNDED];
 
     if (!pace_is_news(pace))
         return false;
     snprintf(news, PACE_NEWS,
-             "a listing takes %.3g s of CPU time; -c pauses %.3g s after it instead of %.3g s, to "
+             "a listing takes %s s of CPU time; -c pauses %s s after it instead of %s s, to "
              "use at most half of a CPU (--strict-interval keeps the interval)",
-             (double)processor * seconds, (double)pause * seconds,
-             (double)pace->interval * seconds);
+             text_rounded(used, (double)processor * seconds),
+             text_rounded(paused, (double)pause * seconds),
+             text_rounded(interval, (double)pace->interval * seconds));
     return true;
 }

@@ -445,14 +445,16 @@ static void dns_summary_udp(struct finding *finding, const char *name, double se
                             uint64_t late)
 {
     const uint64_t count = server->unanswered;
+    char mean[TEXT_ROUNDED];
 
     if (verdict == DNS_SLOWLY)
-        finding_summary(finding,
-                        "%s answers DNS slowly: %" PRIu64 " of %" PRIu64
-                        " answers took longer than 1 s, %.2g s on average (queries without an "
-                        "answer: %" PRIu64 ")",
-                        name, server->slow, server->timed,
-                        (double)server->time / (double)server->timed / CLOCK_SECOND, count);
+        finding_summary(
+            finding,
+            "%s answers DNS slowly: %" PRIu64 " of %" PRIu64
+            " answers took longer than 1 s, %s s on average (queries without an "
+            "answer: %" PRIu64 ")",
+            name, server->slow, server->timed,
+            text_rounded(mean, (double)server->time / (double)server->timed / CLOCK_SECOND), count);
     else if (verdict == DNS_LOSES)
         finding_summary(finding, "%s does not answer %" PRIu64 " of %" PRIu64 " DNS queries", name,
                         count, server->answered + count);

@@ -313,7 +313,7 @@ void rule_loss(struct examination *examination)
 {
     struct losses losses;
     const struct loss_group *worst = losses.worst;
-    char text[TEXT_NETWORK_MAX + 1], command[256];
+    char text[TEXT_NETWORK_MAX + 1], rtt[TEXT_ROUNDED], command[256];
     struct finding finding;
 
     if (!losses_find(examination, &losses))
@@ -333,8 +333,8 @@ void rule_loss(struct examination *examination)
     finding_evidence(&finding, "%" PRIu32 " connection%s lost segments", counts->lossy,
                      counts->lossy == 1 ? "" : "s");
     if (worst->rtt)
-        finding_evidence(&finding, "the shortest round-trip time is %.3g ms",
-                         (double)worst->rtt / 1000);
+        finding_evidence(&finding, "the shortest round-trip time is %s ms",
+                         text_rounded(rtt, (double)worst->rtt / 1000));
     snprintf(command, sizeof command,
              "fastnet sockets -t --where 'remote_address %s %s' --columns "
              "+data_segs_out,total_retrans,dsack_dups --sort -total_retrans",
@@ -506,19 +506,19 @@ static void emit_slow(struct examination *examination, const struct slow_path *s
 {
     const char *others = network_is_host(&slow->key.network) ? "peers of its network" : "networks";
     const char *which = slow->key.is_client ? "local_port" : "remote_port";
-    char text[TEXT_NETWORK_MAX + 1], command[256];
+    char text[TEXT_NETWORK_MAX + 1], rtt[TEXT_ROUNDED], limit[TEXT_ROUNDED], command[256];
     struct finding finding;
 
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   network_text(text, &slow->key.network));
     finding_summary(&finding,
-                    "%s is far away: packets take %.3g ms there and back; for %" PRIu32
-                    " other %s, the same service %s port %u takes at most %.2g ms",
-                    text, (double)slow->rtt / 1000, slow->faster, others,
-                    slow->key.is_client ? "on" : "at", slow->key.port, (double)slow->limit / 1000);
-    finding_evidence(&finding,
-                     "%.3g ms is the shortest round-trip time of %" PRIu32 " connection%s",
-                     (double)slow->rtt / 1000, slow->timed, slow->timed == 1 ? "" : "s");
+                    "%s is far away: packets take %s ms there and back; for %" PRIu32
+                    " other %s, the same service %s port %u takes at most %s ms",
+                    text, text_rounded(rtt, (double)slow->rtt / 1000), slow->faster, others,
+                    slow->key.is_client ? "on" : "at", slow->key.port,
+                    text_rounded(limit, (double)slow->limit / 1000));
+    finding_evidence(&finding, "%s ms is the shortest round-trip time of %" PRIu32 " connection%s",
+                     rtt, slow->timed, slow->timed == 1 ? "" : "s");
     if (slow->count > 1)
         finding_evidence(&finding, "%zu more like this", slow->count - 1);
     snprintf(command, sizeof command,

@@ -159,7 +159,7 @@ void rule_gateway(struct examination *examination)
 
     for (size_t i = 0; i < now->silent_count; i++) {
         const struct silent_neighbour *silent = &now->silent[i];
-        char address[ENDPOINT_TEXT], destination[TEXT_NETWORK_MAX + 1];
+        char address[ENDPOINT_TEXT], destination[TEXT_NETWORK_MAX + 1], used[TEXT_ROUNDED];
         struct finding finding;
         if (!silent->is_gateway)
             continue;
@@ -170,8 +170,8 @@ void rule_gateway(struct examination *examination)
                         "the gateway %s on %s does not answer: packets to %s do not arrive",
                         address, interface_name(now, silent->interface), destination);
         finding_evidence(&finding, "its neighbour entry is FAILED or INCOMPLETE");
-        finding_evidence(&finding, "the last packet for it was sent %.3g s ago",
-                         (double)silent->used_ms / 1000);
+        finding_evidence(&finding, "the last packet for it was sent %s s ago",
+                         text_rounded(used, (double)silent->used_ms / 1000));
         finding_emit(&finding, examination, ABSENT, ABSENT, ABSENT);
     }
 }

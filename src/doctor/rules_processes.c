@@ -57,7 +57,7 @@ static void emit_unclosed(struct examination *examination, const struct holder *
     else
         finding_summary(&finding,
                         "%s does not close connections that the other end has closed: there are "
-                        "%" PRIu64 ", %" PRIu64 " more than %.3g s ago",
+                        "%" PRIu64 ", %" PRIu64 " more than %.7g s ago",
                         process, count, count - holder->kept, seconds_between(examination));
     finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
                      count, descriptors.open);

@@ -2,6 +2,7 @@
 /* Numbers and addresses as text. */
 #include "fastnet/text.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -95,6 +96,15 @@ char *text_microseconds(char *dst, uint64_t microseconds)
     *dst++ = '.';
     return put_two_digits(put_two_digits(put_two_digits(dst, rest / 10000), rest / 100 % 100),
                           rest % 100);
+}
+
+const char *text_rounded(char dst[TEXT_ROUNDED], double number)
+{
+    const bool is_tiny = number > 0 && number < 0.001;
+
+    snprintf(dst, TEXT_ROUNDED, number < 999.5 ? "%s%.3g" : "%s%.0f", is_tiny ? "less than " : "",
+             is_tiny ? 0.001 : number);
+    return dst;
 }
 
 /* Counts years from March, so that the leap day is the last day of a year. */

@@ -29,10 +29,12 @@ void put_endpoint(FILE *stream, const struct endpoint *endpoint)
 
 static void put_duration(FILE *stream, uint64_t nanoseconds)
 {
+    char text[TEXT_ROUNDED];
+
     if (nanoseconds < CLOCK_SECOND)
-        fprintf(stream, "%.3g ms", (double)nanoseconds / CLOCK_MILLISECOND);
+        fprintf(stream, "%s ms", text_rounded(text, (double)nanoseconds / CLOCK_MILLISECOND));
     else
-        fprintf(stream, "%.3g s", (double)nanoseconds / CLOCK_SECOND);
+        fprintf(stream, "%s s", text_rounded(text, (double)nanoseconds / CLOCK_SECOND));
 }
 
 void put_process(FILE *stream, const char *name, uint32_t pid)

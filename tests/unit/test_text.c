@@ -95,6 +95,25 @@ static void microseconds_are_seconds_with_six_decimals(void **state)
         assert_written(text, text_microseconds(text, cases[i].microseconds), cases[i].text);
 }
 
+static void rounded_numbers_have_no_exponent(void **state)
+{
+    static const struct {
+        double number;
+        const char *text;
+    } cases[] = {
+        {0, "0"},        {0.00005, "less than 0.001"},
+        {0.25, "0.25"},  {12.345, "12.3"},
+        {100, "100"},    {999.4, "999"},
+        {999.7, "1000"}, {1234.5678, "1235"},
+        {3600, "3600"},  {1e9, "1000000000"},
+    };
+    char text[TEXT_ROUNDED];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        assert_string_equal(text_rounded(text, cases[i].number), cases[i].text);
+}
+
 static void times_are_written_as_gmtime_has_them(void **state)
 {
     enum { DAY = 86400, DAYS_TO_2554 = 213503 };
@@ -261,6 +280,7 @@ int main(void)
         cmocka_unit_test(numbers_are_written_as_printf_writes_them),
         cmocka_unit_test(seconds_have_three_decimals),
         cmocka_unit_test(microseconds_are_seconds_with_six_decimals),
+        cmocka_unit_test(rounded_numbers_have_no_exponent),
         cmocka_unit_test(times_are_written_as_gmtime_has_them),
         cmocka_unit_test(every_octet_in_every_place_is_written_as_inet_ntop_writes_it),
         cmocka_unit_test(special_ipv6_addresses_are_written_as_inet_ntop_writes_them),

@@ -19,12 +19,13 @@ const char *traffic_count_prefix(const struct predicate *where)
 void traffic_put_share(const struct traffic_share *share, const struct predicate *where,
                        char text[SHARE_TEXT])
 {
-    char frames[48] = "";
+    char frames[64] = "", rounded[TEXT_ROUNDED];
 
     if (share->counted_frames)
-        snprintf(frames, sizeof frames, " and %.3g %% of the frames",
-                 percent(share->frames, share->counted_frames));
-    snprintf(text, SHARE_TEXT, "these flows%s are %s%.3g %% of the bytes%s that %s counted",
+        snprintf(frames, sizeof frames, " and %s %% of the frames",
+                 text_rounded(rounded, percent(share->frames, share->counted_frames)));
+    snprintf(text, SHARE_TEXT, "these flows%s are %s%s %% of the bytes%s that %s counted",
              where ? " (after the filter)" : "", traffic_count_prefix(where),
-             percent(share->bytes, share->counted_bytes), frames, share->name);
+             text_rounded(rounded, percent(share->bytes, share->counted_bytes)), frames,
+             share->name);
 }
