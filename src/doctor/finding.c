@@ -29,12 +29,13 @@ uint64_t counter_total(const struct examination *examination, enum kernel_number
 }
 
 /* Some files are about the whole machine, and exist only in the first network namespace. In another
- * namespace such a file is not missing. */
+ * namespace such a file is not missing; of a captured tree, nobody knows its namespace. */
 bool sysctl_is_missing(const struct examination *examination, enum kernel_number sysctl)
 {
     const bool *known = examination->now->counts.known;
     const bool of_machine =
-        sysctl == ORPHANS_MAX || (sysctl >= TCP_PAGES_PRESSURE && sysctl <= UDP_PAGES_MAX);
+        !examination->is_captured &&
+        (sysctl == ORPHANS_MAX || (sysctl >= TCP_PAGES_PRESSURE && sysctl <= UDP_PAGES_MAX));
 
     /* limits after FILES_MAX are read together with their gauges */
     return sysctl && !known[sysctl] && sysctl <= FILES_MAX && (!of_machine || !known[PORT_FIRST]);

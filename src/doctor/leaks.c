@@ -130,6 +130,8 @@ int leaks_take(struct leaks *leaks, const struct leaks *before, struct engine *e
     *leaks = (struct leaks){.count = 0};
     error = descriptors_each(sample.root, LEAK_LEAST, leaks_take_process, &sample, &missed);
     leaks->denied = missed.denied;
+    if (!error && !missed.counted && !missed.denied)
+        error = -ENOENT;
     if (!error && sample.seen)
         error = leaks_count_sockets(&sample, options, &losses);
     report_hand_on(report, &losses);

@@ -6,14 +6,12 @@
 #include "doctor/rules.h"
 #include "fastnet/array.h"
 
-/* Returns whether a file of a captured tree is missing, because it would have the number. On the
- * own machine, a kernel without the number has nothing to count. */
-static bool parts_lack_number(const struct examination *examination, enum kernel_number number)
+bool parts_lack_number(const struct examination *examination, enum kernel_number number)
 {
     return examination->is_captured && number && !examination->now->counts.known[number];
 }
 
-static void parts_add_missing(struct examination *examination, const char *before, const char *name)
+void parts_add_missing(struct examination *examination, const char *before, const char *name)
 {
     char text[128];
 

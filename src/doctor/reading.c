@@ -350,6 +350,7 @@ static int reading_list(const struct reading_source *source, struct reading *rea
                         const struct reading_wait *wait, struct report *report)
 {
     enum { PAUSE_MS = 1000 };
+    const unsigned has_ipv4 = READS_TCP | READS_UDP; /* each kernel has the first table of these */
     const uint64_t tcp_info = source->reads == READS_TCP ? SOCKET_TCP_INFO : 0;
     const struct query_events events = {.stop = wait ? wait->timer : -1,
                                         .interval = PAUSE_MS,
@@ -381,7 +382,10 @@ static int reading_list(const struct reading_source *source, struct reading *rea
     reading->takes_nat = source->reads == READS_NAT;
     for (size_t i = 0; i < COUNT(source->tables) && source->tables[i]; i++)
         tables[listing.table_count++] = (struct listing_table){
-            .table = source->tables[i], .where = predicate_of(&where), .unnamed = true};
+            .table = source->tables[i],
+            .where = predicate_of(&where),
+            .missing = i == 0 && source->reads & has_ipv4 ? source->tables[i]->name : NULL,
+            .unnamed = true};
     reading->before = before && (before->read & ~before->cut & source->reads) ? before : NULL;
     const int error = engine_gather(engine, &listing, reading_take_row, reading, report);
     reading->before = NULL;
@@ -410,6 +414,15 @@ static bool reading_may_have_nat(const struct reading *reading)
     return reading->silent_count && tracked && tracked <= NAT_TRACKED_MAX;
 }
 
+/* Whether the tables of a source were read. A table may be missing because the kernel has none, as
+ * without connection tracking: then there is nothing to find. Each kernel has counters. */
+static bool reading_has(const struct reading_source *source, const struct report *losses)
+{
+    const unsigned always = READS_COUNTERS | READS_SOFTNET;
+
+    return losses->found || (!losses->partial && !(source->reads & always));
+}
+
 /* Adds needs that are parts of other tables, or are read later. */
 static void reading_add_others(struct reading *reading, const struct doctor_options *options,
                                unsigned needs, const struct neighbour_watch *watch)
@@ -420,6 +433,8 @@ static void reading_add_others(struct reading *reading, const struct doctor_opti
                               READS_NAT | READS_LINKS | READS_MACHINE | READS_DNS | READS_LOSS);
     if (is_own)
         reading->read |= needs & (READS_DROPS | READS_SCANS | READS_HELD);
+    else /* also if no row shows it */
+        reading->lacking |= READS_TCP_INFO | READS_LINKS | READS_ROUTES;
     /* with lo alone there are no neighbours */
     if (watch ? reading->interface_count == 1 : is_own)
         reading->read |= needs & (READS_CHANGES | READS_ARP);
@@ -436,9 +451,9 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
                  struct neighbour_watch *watch, struct report *report)
 {
     struct sockets_reading *sockets = &reading->sockets;
-    const bool sees_held = needs & READS_HELD && proc_tree_is_own(options->proc_root);
-    const bool lists_queues = needs & READS_QUEUES && proc_tree_is_own(options->proc_root) &&
-                              options->backend != BACKEND_PROC;
+    const bool is_own = proc_tree_is_own(options->proc_root);
+    const bool sees_held = needs & READS_HELD && is_own;
+    const bool lists_queues = needs & READS_QUEUES && is_own && options->backend != BACKEND_PROC;
     int error = 0;
 
     memset(reading, 0, sizeof *reading); /* a compound literal would take 40 KiB of stack */
@@ -472,8 +487,11 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         error = reading_list(&sources[i], reading, before, engine, options, needs, NULL, &losses);
         if (watches)
             neighbour_watch_end_table(reading->watch);
+        losses.partial |= losses.count && !is_own && sources[i].reads & (READS_TCP | READS_UDP);
         report_hand_on(report, &losses);
-        reading->read |= losses.found || !losses.partial ? sources[i].reads : 0;
+        const bool has = reading_has(&sources[i], &losses);
+        reading->read |= has ? sources[i].reads : 0;
+        reading->lacking |= has ? 0 : sources[i].reads & (READS_NAT | READS_QUERIES);
         reading->cut |= losses.partial ? sources[i].reads : 0;
     }
     if (!error && sees_held && reading_may_leak(reading, before) &&

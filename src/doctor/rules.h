@@ -175,6 +175,13 @@ void emit_past(struct examination *examination, uint64_t total, const char *coun
 /* Finds which parts of the rule lack data. Sets `lacking` and `missing`. parts.c */
 void parts_check(struct examination *examination);
 
+/* Returns whether a file of a captured tree is missing, because it would have the number. On the
+ * own machine, a kernel without the number has nothing to count. */
+bool parts_lack_number(const struct examination *examination, enum kernel_number number);
+
+/* Notes that the rule is tried without a part: "no `before``name`". */
+void parts_add_missing(struct examination *examination, const char *before, const char *name);
+
 /* --- Names ------------------------------------------------------------------------------------ */
 
 /* Write 0.0.0.0:443 or [::1]:22, or the address alone if the port is 0. Both return `text`. */

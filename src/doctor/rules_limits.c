@@ -141,6 +141,9 @@ void rule_neighbours(struct examination *examination)
     filling.gauge = NDISC_ENTRIES;
     filling.losses[0] = NDISC_FULLS;
     emit_neighbours(examination, filling);
+    if (parts_lack_number(examination, NDISC_ENTRIES) !=
+        parts_lack_number(examination, NDISC_MAX)) /* without IPv6 there is neither */
+        parts_add_missing(examination, "number or limit of ", "IPv6 entries");
 }
 
 /* --- Ports ------------------------------------------------------------------------------------ */

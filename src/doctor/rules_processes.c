@@ -220,7 +220,7 @@ void rule_descriptors(struct examination *examination)
     if (missed.unlisted)
         report_loss(report, "%s lacks the descriptors of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
-    examination->lacking |= missed.none;
+    examination->lacking |= !missed.counted;
     if (missed.none)
         report_loss(report, "%s has no processes", root);
     else if (missed.hidden)

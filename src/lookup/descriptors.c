@@ -119,6 +119,7 @@ static int descriptors_take(const struct descriptors_reading *reading, pid_t pid
         missed->unlisted++;
         return 0;
     }
+    missed->counted += !error;
     if (!error && process.open < reading->least)
         return 0;
     if (!error)

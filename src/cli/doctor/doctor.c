@@ -331,7 +331,8 @@ static int diagnose(const struct doctor_command *command)
     const struct doctor_options options = {
         .rules = command->rules,
         .milliseconds = command->milliseconds,
-        .repeats = listing_screen_is_wanted(&command->common),
+        .repeats = listing_screen_is_wanted(&command->common) ||
+                   (command->common.interval_ms && !command->milliseconds),
         .all_netns = command->common.all_netns,
         .netns = command->common.netns,
         .proc_root = command->common.proc_root ? command->common.proc_root : "/proc",
