@@ -445,9 +445,9 @@ static void dns_summary_udp(struct finding *finding, const char *name, double se
                             uint64_t late)
 {
     const uint64_t count = server->unanswered;
-    char mean[TEXT_ROUNDED];
 
-    if (verdict == DNS_SLOWLY)
+    if (verdict == DNS_SLOWLY) {
+        char mean[TEXT_ROUNDED];
         finding_summary(
             finding,
             "%s answers DNS slowly: %" PRIu64 " of %" PRIu64
@@ -455,7 +455,7 @@ static void dns_summary_udp(struct finding *finding, const char *name, double se
             "answer: %" PRIu64 ")",
             name, server->slow, server->timed,
             text_rounded(mean, (double)server->time / (double)server->timed / CLOCK_SECOND), count);
-    else if (verdict == DNS_LOSES)
+    } else if (verdict == DNS_LOSES)
         finding_summary(finding, "%s does not answer %" PRIu64 " of %" PRIu64 " DNS queries", name,
                         count, server->answered + count);
     else if (late)

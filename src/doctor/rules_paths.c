@@ -313,7 +313,7 @@ void rule_loss(struct examination *examination)
 {
     struct losses losses;
     const struct loss_group *worst = losses.worst;
-    char text[TEXT_NETWORK_MAX + 1], rtt[TEXT_ROUNDED], command[256];
+    char text[TEXT_NETWORK_MAX + 1], command[256];
     struct finding finding;
 
     if (!losses_find(examination, &losses))
@@ -332,9 +332,11 @@ void rule_loss(struct examination *examination)
                          counts->lost_before, counts->sent_before);
     finding_evidence(&finding, "%" PRIu32 " connection%s lost segments", counts->lossy,
                      counts->lossy == 1 ? "" : "s");
-    if (worst->rtt)
+    if (worst->rtt) {
+        char rtt[TEXT_ROUNDED];
         finding_evidence(&finding, "the shortest round-trip time is %s ms",
                          text_rounded(rtt, (double)worst->rtt / 1000));
+    }
     snprintf(command, sizeof command,
              "fastnet sockets -t --where 'remote_address %s %s' --columns "
              "+data_segs_out,total_retrans,dsack_dups --sort -total_retrans",
