@@ -142,6 +142,9 @@ bool options_is(const struct option_table *const tables[], const char *word, int
  * option. */
 const struct option *options_of_word(const struct option_table *const tables[], const char *word);
 
+/* Finds the option with this name among those in --help. NULL: no such option. */
+const struct option *options_named(const struct option_table *const tables[], const char *name);
+
 /* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);
 
