@@ -133,7 +133,7 @@ static void report_other_meanings(const struct doctor_command *command)
 {
     for (size_t i = 0; i < command->rule_word_count && !command->common.proc_root; i++) {
         const char *word = command->rule_words[i];
-        if (known_process(word))
+        if (known_process("/proc", word))
             fprintf(stderr,
                     strpbrk(word, "*?[") ? "%s: '%s' names rules here; for processes type "
                                            "--where \"process ~ '%s'\"\n"
@@ -143,17 +143,22 @@ static void report_other_meanings(const struct doctor_command *command)
     }
 }
 
-/* Refuses words that are neither a rule nor a process that runs: no finding could match. */
+/* Refuses words that are neither a rule nor a process of the machine that is examined: no finding
+ * could match. Processes of saved findings need not run now. */
 static int check_words(const struct doctor_command *command)
 {
-    const struct filters *filters = &command->common.filters;
+    const struct common *common = &command->common;
+    const struct filters *filters = &common->filters;
+    const char *root = common->proc_root   ? common->proc_root
+                       : common->processes ? common->processes
+                                           : "/proc";
 
-    for (size_t i = 0; i < filters->count && !command->exposed; i++) {
+    for (size_t i = 0; i < filters->count && !command->exposed && !common_is_saved(common); i++) {
         const char *word = filters->typed[i].text;
         if (filters->typed[i].option == &filters_word && *word != '!' &&
             words_have_name(&kind_finding, word) && !strchr(word, ',') &&
-            (command->common.proc_root || !known_process(word)))
-            return rule_list_refuse(&command->common, "no rule and no process '%s'", as_text(word));
+            !known_process(root, word))
+            return rule_list_refuse(common, "no rule and no process '%s'", as_text(word));
     }
     return 0;
 }
