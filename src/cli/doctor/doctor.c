@@ -20,7 +20,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-enum { FOR_MS = 5000, RULE_WORDS_MAX = 8 };
+enum { FOR_MS = 5000, RULE_WORDS_MAX = 8, PROCESS_WORDS_MAX = 1024 };
 
 struct doctor_command {
     struct common common; /* must be first */
@@ -143,6 +143,15 @@ static void report_other_meanings(const struct doctor_command *command)
     }
 }
 
+/* True if filter number i is a word with names of processes. */
+static bool is_process_word(const struct filters *filters, size_t i)
+{
+    const char *word = filters->typed[i].text;
+
+    return filters->typed[i].option == &filters_word && *word != '!' &&
+           words_have_name(&kind_finding, word);
+}
+
 /* Refuses words that are neither a rule nor a process of the machine that is examined: no finding
  * could match. Processes of saved findings need not run now. */
 static int check_words(const struct doctor_command *command)
@@ -155,10 +164,31 @@ static int check_words(const struct doctor_command *command)
 
     for (size_t i = 0; i < filters->count && !command->exposed && !common_is_saved(common); i++) {
         const char *word = filters->typed[i].text;
-        if (filters->typed[i].option == &filters_word && *word != '!' &&
-            words_have_name(&kind_finding, word) && !strchr(word, ',') &&
-            !known_process(root, word))
+        if (is_process_word(filters, i) && !strchr(word, ',') && !known_process(root, word))
             return rule_list_refuse(common, "no rule and no process '%s'", as_text(word));
+    }
+    return 0;
+}
+
+/* Makes one filter of the words that are processes. A finding is about at most one process, so a
+ * finding that matches each word does not exist. */
+static int join_process_words(struct doctor_command *command)
+{
+    static char joined[PROCESS_WORDS_MAX]; /* a filter points to it; there is one command line */
+    struct filters *filters = &command->common.filters;
+    const size_t count = filters->count;
+
+    filters->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct text word = as_text(filters->typed[i].text);
+        const bool is_joined = !command->exposed && is_process_word(filters, i);
+        const bool is_first = !*joined;
+        if (is_joined && !text_list(joined, sizeof joined, ",", word))
+            return common_misuse(&command->common, "the names of processes are too long");
+        if (is_joined && is_first)
+            filters->typed[i].text = joined;
+        if (!is_joined || is_first)
+            filters->typed[filters->count++] = filters->typed[i];
     }
     return 0;
 }
@@ -201,6 +231,8 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     if (status != PARSED)
         return status;
     status = check_words(command);
+    if (!status)
+        status = join_process_words(command);
     if (status)
         return status;
     report_other_meanings(command);
