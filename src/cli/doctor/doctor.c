@@ -220,6 +220,32 @@ static bool has_moving_numbers(const struct common *common)
     return living;
 }
 
+/* Refuses options of findings with --list, which lists rules. */
+static int check_list(const struct doctor_command *command)
+{
+    const struct common *common = &command->common;
+    const struct filters *filters = &common->filters;
+    const bool is_word = filters->count && filters->typed[0].option == &filters_word;
+    const char *conflict = common_uses_columns(common) ? "columns"
+                           : common->quiet             ? "--quiet"
+                           : command->nagios           ? "--nagios"
+                           : common->output            ? "--output"
+                           : common->sort              ? "--sort"
+                           : common->limit             ? "--limit"
+                           : common->netns             ? "--netns"
+                           : common->all_netns         ? "--all-netns"
+                           : common->typed_root        ? "--proc-root"
+                                                       : common_kernel_option(common);
+
+    if (conflict)
+        return common_misuse(common, "--list cannot be combined with %s", conflict);
+    if (filters->count)
+        return common_misuse(
+            common, "--list cannot be combined with %s%s", is_word ? "processes, such as " : "--",
+            is_word ? TYPED(filters->typed[0].text) : filters->typed[0].option->name);
+    return PARSED;
+}
+
 static int doctor_parse(struct doctor_command *command, int argc, char *const argv[])
 {
     struct common *common = &command->common;
@@ -248,9 +274,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict =
-        command->nagios && columns       ? "--nagios cannot be combined with columns"
-        : command->list && columns       ? "--list cannot be combined with columns"
-        : command->list && common->quiet ? "--list cannot be combined with --quiet"
+        command->nagios && columns ? "--nagios cannot be combined with columns"
         : exposed && command->rules != rule_list_find(as_text("*"))
             ? "--exposed cannot be combined with --only or --skip"
         : exposed && command->nagios               ? "--exposed cannot be combined with --nagios"
@@ -263,7 +287,9 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
             ? "all saved findings are listed (try --where 'rule = NAME')"
         : !command->rules ? "--only and --skip leave no rule"
                           : NULL;
-    return conflict ? common_misuse(common, "%s", conflict) : PARSED;
+    return conflict        ? common_misuse(common, "%s", conflict)
+           : command->list ? check_list(command)
+                           : PARSED;
 }
 
 static int by_severity(const struct record *a, const struct record *b)
