@@ -321,9 +321,10 @@ static bool doctor_shows_at_once(const struct doctor_command *command)
 
 #define FINDINGS_TABLE "severity rule subject summary"
 
-/* Lists findings. first: only the findings of the first reading that need no second. */
+/* Lists findings. first: only the findings of the first reading that need no second. shown: number
+ * of findings that were listed. */
 static int doctor_list_findings(const struct doctor_command *command, struct doctor *doctor,
-                                bool first)
+                                bool first, uint64_t *shown)
 {
     const struct doctor_summary *summary = doctor_summary(doctor);
     const struct maker maker = {doctor_begin, first ? doctor_examine_first : doctor_examine,
@@ -338,6 +339,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .rules = &summary->rules,
         .milliseconds = &summary->milliseconds,
         .partial = &summary->partial,
+        .shown = shown,
     };
     /* in metrics, a sentence would be a label that changes with each sample */
     const char *columns = common_is_metrics(&command->common)
@@ -407,14 +409,15 @@ static int diagnose(const struct doctor_command *command)
         .once = !command->common.interval_ms,
     };
     struct doctor *doctor = doctor_create(&options);
+    uint64_t shown = 0;
     int status = STATUS_OK;
 
     if (!doctor)
         return no_memory_status(command->common.program);
     if (doctor_shows_at_once(command))
-        status = doctor_list_findings(command, doctor, true);
+        status = doctor_list_findings(command, doctor, true, &shown);
     if (status != STATUS_MISUSE && status != STATUS_REFUSED)
-        status = doctor_list_findings(command, doctor, false);
+        status = doctor_list_findings(command, doctor, false, &shown);
     doctor_destroy(doctor);
     return status;
 }
