@@ -76,6 +76,7 @@ static const struct example examples[] = {
 static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}, {0, NULL, NULL}};
 
 static const struct refused refused[] = {
+    {"exact", NULL, NULL}, /* only --exposed reads twice */
     {"wait wait-gone", NULL, "findings need two readings (try -c)"},
     {NULL, NULL, NULL},
 };
