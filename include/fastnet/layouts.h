@@ -143,6 +143,9 @@ struct findings_layout {
     const uint64_t *rules;        /* number of rules that were tried */
     const uint64_t *milliseconds; /* duration of the examination */
     const bool *partial;          /* rows or whole tables could not be read */
+    /* Counts the findings that are written; 0 again after the last line. Several sinks can share a
+     * number, as when findings are shown before all are known. NULL: not counted. */
+    uint64_t *shown;
 };
 
 /* Writes metrics of findings, fastnet_doctor_*, also if no problem was found. findings_layout: a

@@ -501,7 +501,7 @@ static int common_refuse_option(const struct common *common, const struct option
 {
     const struct refused *refused = options_refused(common->grammar->refused, option);
 
-    if (!refused || (argument && text_among(refused->accepted, argument)))
+    if (!refused || !refused->why || (argument && text_among(refused->accepted, argument)))
         return 0;
     return refused->accepted && argument
                ? common_misuse(common, "--%s=%s cannot be used here: %s", option->name,

@@ -148,6 +148,10 @@ static const struct predicate *filters_parse_pattern(struct where *where, const 
                                                      const char *column, const char *pattern)
 {
     const bool negated = *pattern == '!', whole = strpbrk(pattern, "*?");
+
+    /* the empty text is in every value; other filters refuse it, too */
+    if (!pattern[negated])
+        return where_parse_list(where, kind, column, pattern);
     char *value = NULL, *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);

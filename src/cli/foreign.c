@@ -82,12 +82,7 @@ static const char *foreign_sign(struct foreign_line *line)
 
 static const struct option *foreign_option(const struct foreign_line *line, const char *name)
 {
-    const struct option *option;
-
-    for (size_t i = 0; (option = options_at(line->common->grammar->tables, i)); i++)
-        if (option->name && option->help && strcmp(option->name, name) == 0)
-            return option;
-    return NULL;
+    return options_named(line->common->grammar->tables, name);
 }
 
 /* Adds a word to a command line, in quotes if a shell needs them. */

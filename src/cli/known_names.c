@@ -36,12 +36,12 @@ static void known_offer(const char *name, void *arg)
 
 /* --- Processes, units, containers and pods ---------------------------------------------------- */
 
-static void known_each_process(known_name_fn *fn, void *arg)
+static void known_each_process(const char *root, known_name_fn *fn, void *arg)
 {
     struct processes processes = {.items = NULL};
     struct proc_tree tree;
 
-    if (proc_tree_init(&tree, "/proc") == 0 && processes_list(&tree, &processes, false) == 0)
+    if (proc_tree_init(&tree, root) == 0 && processes_list(&tree, &processes, false) == 0)
         for (size_t i = 0; i < processes.count; i++) {
             struct process *process = &processes.items[i];
             if (process_read_names(&tree, process, (struct process_names){.cgroup = false}) == 0 &&
@@ -52,11 +52,11 @@ static void known_each_process(known_name_fn *fn, void *arg)
     proc_tree_finish(&tree);
 }
 
-bool known_process(const char *name)
+bool known_process(const char *root, const char *name)
 {
     struct known_search search = {.nearest.typed = as_text(name)};
 
-    known_each_process(known_offer, &search);
+    known_each_process(root, known_offer, &search);
     return search.found;
 }
 
@@ -64,7 +64,7 @@ void known_process_nearest(const char *name, char nearest[KNOWN_NAME])
 {
     struct known_search search = {.nearest.typed = as_text(name)};
 
-    known_each_process(known_offer, &search);
+    known_each_process("/proc", known_offer, &search);
     snprintf(nearest, KNOWN_NAME, "%s", search.nearest.meant.data ? search.name : "");
 }
 
@@ -148,7 +148,7 @@ static void known_search_all(const struct kind *kind, struct known_search *searc
     const struct field *states = field_named(kind, "state");
 
     if (processes)
-        known_each_process(known_offer, search);
+        known_each_process("/proc", known_offer, search);
     for (size_t i = 0; processes && i < COUNT(groups); i++)
         known_groups(field_named(&kind_socket, groups[i]), known_offer_group, search);
     if (processes)

@@ -14,8 +14,9 @@
 typedef void known_name_fn(const char *name, void *arg);
 void known_groups(const struct field *field, known_name_fn *fn, void *arg);
 
-/* True if a process has this name, or a name that this pattern matches, as fnmatch(3). */
-bool known_process(const char *name);
+/* True if a process has this name, or a name that this pattern matches, as fnmatch(3). root: /proc,
+ * or another directory with its files. */
+bool known_process(const char *root, const char *name);
 
 /* Writes the name of a process that is near to `name`, or nothing. */
 enum { KNOWN_NAME = 64 };

@@ -39,6 +39,16 @@ const struct option *options_at(const struct option_table *const tables[], size_
     return NULL;
 }
 
+const struct option *options_named(const struct option_table *const tables[], const char *name)
+{
+    const struct option *option;
+
+    for (size_t i = 0; (option = options_at(tables, i)); i++)
+        if (option->name && option->help && strcmp(option->name, name) == 0)
+            return option;
+    return NULL;
+}
+
 const struct option *options_of_word(const struct option_table *const tables[], const char *word)
 {
     for (size_t i = 0; i < tables[0]->count; i++) {

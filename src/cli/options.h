@@ -107,11 +107,12 @@ struct option_table {
 enum { OPTION_TABLES_MAX = 8 }; /* largest number of tables in a grammar */
 
 /* Options of shared tables that a command cannot use: --help and completions leave them out, and
- * the command refuses them. NULL as options ends a list. */
+ * the command refuses them, or accepts them without effect. NULL as options ends a list. */
 struct refused {
     const char *options;  /* names, separated by spaces */
     const char *accepted; /* arguments that are accepted, separated by spaces, or NULL */
-    const char *why;      /* the message is "--NAME cannot be used here: WHY" */
+    /* The message is "--NAME cannot be used here: WHY". NULL: the options are not refused. */
+    const char *why;
 };
 
 /* Finds the option in the list, which may be NULL. Returns NULL if it can be used. */
@@ -141,6 +142,9 @@ bool options_is(const struct option_table *const tables[], const char *word, int
  * without an argument, in the first group of the first table, can be found. NULL: no such
  * option. */
 const struct option *options_of_word(const struct option_table *const tables[], const char *word);
+
+/* Finds the option with this name among those in --help. NULL: no such option. */
+const struct option *options_named(const struct option_table *const tables[], const char *name);
 
 /* The option with this index, counted through all tables, or NULL. */
 const struct option *options_at(const struct option_table *const tables[], size_t index);

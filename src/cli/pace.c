@@ -72,9 +72,10 @@ bool pace_put_news(struct pace *pace, uint64_t processor, uint64_t pause, char n
         return false;
     snprintf(news, PACE_NEWS,
              "a listing takes %s s of CPU time; -c pauses %s s after it instead of %s s, to "
-             "use at most half of a CPU (--strict-interval keeps the interval)",
+             "use at most half of a CPU%s",
              text_rounded(used, (double)processor * seconds),
              text_rounded(paused, (double)pause * seconds),
-             text_rounded(interval, (double)pace->interval * seconds));
+             text_rounded(interval, (double)pace->interval * seconds),
+             pace->has_option ? " (--strict-interval keeps the interval)" : "");
     return true;
 }

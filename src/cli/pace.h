@@ -12,6 +12,7 @@
 struct pace {
     uint64_t interval;
     bool strict;        /* always keep the interval */
+    bool has_option;    /* the command takes --strict-interval */
     uint64_t stretched; /* sum of the times by which waiting exceeded the interval */
     bool reported;
 };

@@ -417,7 +417,8 @@ static int run_list(struct replacement *file, struct listing_command *command,
     const uint64_t needs =
         command->listing.needs.fields | predicate_needs(command->listing.where).fields;
     struct pace pace = {.interval = common->interval_ms * CLOCK_MILLISECOND,
-                        .strict = common->strict_interval};
+                        .strict = common->strict_interval,
+                        .has_option = options_named(common->grammar->tables, "strict-interval")};
     struct run_in_place place = {
         {.command = command, .run = run_for_screen}, file, engine, !common->delta};
 

@@ -87,6 +87,27 @@ static void findings_that_a_filter_leaves_out_are_counted(void **state)
                         "FASTNET WARNING: 0 faults, 2 warnings | faults=0 warnings=2\n");
 }
 
+static void the_last_line_counts_the_findings_that_are_not_shown(void **state)
+{
+    static const uint64_t counts[SEVERITIES] = {[SEVERITY_PAST] = 1, [SEVERITY_WARNING] = 2};
+    uint64_t shown = 1; /* before this listing */
+    const struct findings_layout layout = {.counts = counts,
+                                           .header = true,
+                                           .rules = &rules,
+                                           .milliseconds = &milliseconds,
+                                           .partial = &no,
+                                           .shown = &shown};
+    const struct record records[] = {finding(SEVERITY_WARNING, "w"), finding(SEVERITY_PAST, "p")};
+
+    (void)state;
+    assert_non_null(strstr(written(&sink_findings, &layout, records, 1),
+                           "\n0 faults, 2 warnings; 1 in the past; 1 not shown (24 rules"));
+    assert_int_equal(shown, 0); /* so the next listing counts from the beginning */
+    shown = 1;
+    assert_non_null(strstr(written(&sink_findings, &layout, records, 2),
+                           "\n0 faults, 2 warnings; 1 in the past (24 rules"));
+}
+
 /* Names of processes and sockets are chosen by others. */
 static void names_of_others_cannot_write_lines_or_colours(void **state)
 {
@@ -185,6 +206,7 @@ int main(void)
         cmocka_unit_test(a_finding_is_a_sentence_and_its_parts),
         cmocka_unit_test(the_last_line_counts_the_findings),
         cmocka_unit_test(findings_that_a_filter_leaves_out_are_counted),
+        cmocka_unit_test(the_last_line_counts_the_findings_that_are_not_shown),
         cmocka_unit_test(names_of_others_cannot_write_lines_or_colours),
         cmocka_unit_test(only_the_severity_is_coloured),
         cmocka_unit_test(a_plugin_prints_one_line_with_the_worst_finding),

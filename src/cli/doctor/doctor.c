@@ -20,7 +20,7 @@
 #include "fastnet/proc_tree.h"
 #include "fastnet/rights.h"
 
-enum { FOR_MS = 5000, RULE_WORDS_MAX = 8 };
+enum { FOR_MS = 5000, RULE_WORDS_MAX = 8, PROCESS_WORDS_MAX = 1024 };
 
 struct doctor_command {
     struct common common; /* must be first */
@@ -51,6 +51,8 @@ static const struct option options_table[] = {
          SETS(exposed)),
     INTERVAL_OPTION(SHOW),
     LONG(OPTION_NAGIOS, "nagios", SHOW, NAGIOS_HELP, SETS(nagios)),
+    OPTION('q', "quiet", SHOW, "print nothing; the exit status is the answer", SETS(common.quiet),
+           .newer = true),
     OPTION('v', "verbose", SHOW, "also show which tables a finding comes from", SETS(verbose)),
     HABIT_OPTIONS(SHOW, "processes are always shown", .newer = true),
     ABOUT_OPTIONS(OTHER),
@@ -76,6 +78,7 @@ static const struct example examples[] = {
 static const struct listed listed[] = {{OPTION_EXPOSED, &kind_socket, NULL}, {0, NULL, NULL}};
 
 static const struct refused refused[] = {
+    {"exact", NULL, NULL}, /* only --exposed reads twice */
     {"wait wait-gone", NULL, "findings need two readings (try -c)"},
     {NULL, NULL, NULL},
 };
@@ -83,8 +86,9 @@ static const struct refused refused[] = {
 const struct grammar doctor_grammar = {
     .name = "doctor",
     .help = "what is wrong with this machine's network, and what to do",
-    .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings, &common_options,
-               &common_options_of_owners, &common_options_of_recordings},
+    .tables = {OPTION_TABLE(groups, options_table), &filters_of_findings,
+               &common_options_without_quiet, &common_options_of_owners,
+               &common_options_of_recordings},
     .refused = refused,
     .kind = &kind_finding,
     .listed = listed,
@@ -133,7 +137,7 @@ static void report_other_meanings(const struct doctor_command *command)
 {
     for (size_t i = 0; i < command->rule_word_count && !command->common.proc_root; i++) {
         const char *word = command->rule_words[i];
-        if (known_process(word))
+        if (known_process("/proc", word))
             fprintf(stderr,
                     strpbrk(word, "*?[") ? "%s: '%s' names rules here; for processes type "
                                            "--where \"process ~ '%s'\"\n"
@@ -143,17 +147,52 @@ static void report_other_meanings(const struct doctor_command *command)
     }
 }
 
-/* Refuses words that are neither a rule nor a process that runs: no finding could match. */
+/* True if filter number i is a word with names of processes. */
+static bool is_process_word(const struct filters *filters, size_t i)
+{
+    const char *word = filters->typed[i].text;
+
+    return filters->typed[i].option == &filters_word && *word != '!' &&
+           words_have_name(&kind_finding, word);
+}
+
+/* Refuses words that are neither a rule nor a process of the machine that is examined: no finding
+ * could match. Processes of saved findings need not run now. */
 static int check_words(const struct doctor_command *command)
 {
-    const struct filters *filters = &command->common.filters;
+    const struct common *common = &command->common;
+    const struct filters *filters = &common->filters;
+    const char *root = common->proc_root   ? common->proc_root
+                       : common->processes ? common->processes
+                                           : "/proc";
 
-    for (size_t i = 0; i < filters->count && !command->exposed; i++) {
+    for (size_t i = 0; i < filters->count && !command->exposed && !common_is_saved(common); i++) {
         const char *word = filters->typed[i].text;
-        if (filters->typed[i].option == &filters_word && *word != '!' &&
-            words_have_name(&kind_finding, word) && !strchr(word, ',') &&
-            (command->common.proc_root || !known_process(word)))
-            return rule_list_refuse(&command->common, "no rule and no process '%s'", as_text(word));
+        if (is_process_word(filters, i) && !strchr(word, ',') && !known_process(root, word))
+            return rule_list_refuse(common, "no rule and no process '%s'", as_text(word));
+    }
+    return 0;
+}
+
+/* Makes one filter of the words that are processes. A finding is about at most one process, so a
+ * finding that matches each word does not exist. */
+static int join_process_words(struct doctor_command *command)
+{
+    static char joined[PROCESS_WORDS_MAX]; /* a filter points to it; there is one command line */
+    struct filters *filters = &command->common.filters;
+    const size_t count = filters->count;
+
+    filters->count = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct text word = as_text(filters->typed[i].text);
+        const bool is_joined = !command->exposed && is_process_word(filters, i);
+        const bool is_first = !*joined;
+        if (is_joined && !text_list(joined, sizeof joined, ",", word))
+            return common_misuse(&command->common, "the names of processes are too long");
+        if (is_joined && is_first)
+            filters->typed[i].text = joined;
+        if (!is_joined || is_first)
+            filters->typed[filters->count++] = filters->typed[i];
     }
     return 0;
 }
@@ -185,6 +224,32 @@ static bool has_moving_numbers(const struct common *common)
     return living;
 }
 
+/* Refuses options of findings with --list, which lists rules. */
+static int check_list(const struct doctor_command *command)
+{
+    const struct common *common = &command->common;
+    const struct filters *filters = &common->filters;
+    const bool is_word = filters->count && filters->typed[0].option == &filters_word;
+    const char *conflict = common_uses_columns(common) ? "columns"
+                           : common->quiet             ? "--quiet"
+                           : command->nagios           ? "--nagios"
+                           : common->output            ? "--output"
+                           : common->sort              ? "--sort"
+                           : common->limit             ? "--limit"
+                           : common->netns             ? "--netns"
+                           : common->all_netns         ? "--all-netns"
+                           : common->typed_root        ? "--proc-root"
+                                                       : common_kernel_option(common);
+
+    if (conflict)
+        return common_misuse(common, "--list cannot be combined with %s", conflict);
+    if (filters->count)
+        return common_misuse(
+            common, "--list cannot be combined with %s%s", is_word ? "processes, such as " : "--",
+            is_word ? TYPED(filters->typed[0].text) : filters->typed[0].option->name);
+    return PARSED;
+}
+
 static int doctor_parse(struct doctor_command *command, int argc, char *const argv[])
 {
     struct common *common = &command->common;
@@ -196,6 +261,8 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     if (status != PARSED)
         return status;
     status = check_words(command);
+    if (!status)
+        status = join_process_words(command);
     if (status)
         return status;
     report_other_meanings(command);
@@ -211,9 +278,7 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
     common->human &= common->columns || common_counts(common); /* else keep sentences */
     const bool columns = common_uses_columns(common), exposed = command->exposed;
     const char *conflict =
-        command->nagios && columns       ? "--nagios cannot be combined with columns"
-        : command->list && columns       ? "--list cannot be combined with columns"
-        : command->list && common->quiet ? "--list cannot be combined with --quiet"
+        command->nagios && columns ? "--nagios cannot be combined with columns"
         : exposed && command->rules != rule_list_find(as_text("*"))
             ? "--exposed cannot be combined with --only or --skip"
         : exposed && command->nagios               ? "--exposed cannot be combined with --nagios"
@@ -226,7 +291,9 @@ static int doctor_parse(struct doctor_command *command, int argc, char *const ar
             ? "all saved findings are listed (try --where 'rule = NAME')"
         : !command->rules ? "--only and --skip leave no rule"
                           : NULL;
-    return conflict ? common_misuse(common, "%s", conflict) : PARSED;
+    return conflict        ? common_misuse(common, "%s", conflict)
+           : command->list ? check_list(command)
+                           : PARSED;
 }
 
 static int by_severity(const struct record *a, const struct record *b)
@@ -258,9 +325,10 @@ static bool doctor_shows_at_once(const struct doctor_command *command)
 
 #define FINDINGS_TABLE "severity rule subject summary"
 
-/* Lists findings. first: only the findings of the first reading that need no second. */
+/* Lists findings. first: only the findings of the first reading that need no second. shown: number
+ * of findings that were listed. */
 static int doctor_list_findings(const struct doctor_command *command, struct doctor *doctor,
-                                bool first)
+                                bool first, uint64_t *shown)
 {
     const struct doctor_summary *summary = doctor_summary(doctor);
     const struct maker maker = {doctor_begin, first ? doctor_examine_first : doctor_examine,
@@ -275,6 +343,7 @@ static int doctor_list_findings(const struct doctor_command *command, struct doc
         .rules = &summary->rules,
         .milliseconds = &summary->milliseconds,
         .partial = &summary->partial,
+        .shown = shown,
     };
     /* in metrics, a sentence would be a label that changes with each sample */
     const char *columns = common_is_metrics(&command->common)
@@ -345,14 +414,15 @@ static int diagnose(const struct doctor_command *command)
         .once = !command->common.interval_ms,
     };
     struct doctor *doctor = doctor_create(&options);
+    uint64_t shown = 0;
     int status = STATUS_OK;
 
     if (!doctor)
         return no_memory_status(command->common.program);
     if (doctor_shows_at_once(command))
-        status = doctor_list_findings(command, doctor, true);
+        status = doctor_list_findings(command, doctor, true, &shown);
     if (status != STATUS_MISUSE && status != STATUS_REFUSED)
-        status = doctor_list_findings(command, doctor, false);
+        status = doctor_list_findings(command, doctor, false, &shown);
     doctor_destroy(doctor);
     return status;
 }

@@ -54,6 +54,7 @@ static const struct example examples[] = {
 static const struct refused refused[] = {
     {"proc-root", NULL, "drops are only seen as they happen"},
     {"backend", "auto", "drops are only seen as they happen"},
+    {"exact", NULL, NULL}, /* no effect: each drop is counted once */
     {"wait wait-gone", NULL, "drops are watched for a time (try --for=TIME)"},
     {NULL, NULL, NULL},
 };

@@ -318,6 +318,7 @@ int listing_screen_run(struct repeated_listing *repeated, struct writer *writer)
         screen->writer = writer;
         screen->interval_ms = common->interval_ms;
         screen->pace.strict = common->strict_interval;
+        screen->pace.has_option = options_named(common->grammar->tables, "strict-interval");
         screen->output = output;
         screen->report = report;
         if (repeated->live) {

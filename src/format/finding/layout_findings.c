@@ -103,6 +103,8 @@ static void findings_row(struct sink *sink, const struct record *record)
     const char *severity = severity_name(finding->severity);
     char *dst = writer_reserve(sink->writer, WRITER_RESERVE_MAX);
 
+    if (findings->layout.shown)
+        ++*findings->layout.shown;
     dst = put_string(put_string(dst, colour ? colour : ""), severity);
     dst = PUT(put_string(dst, colour ? COLOUR_RESET : ""), ": ");
     dst = put_wrapped(dst, findings, strlen(severity) + 2, finding->summary);
@@ -125,6 +127,20 @@ static char *put_counts(char *dst, const uint64_t counts[SEVERITIES])
     return findings_put_count(PUT(dst, ", "), counts[SEVERITY_WARNING], "warning");
 }
 
+/* Returns how many findings are counted but not shown, and sets *shown to 0. */
+static uint64_t findings_take_hidden(const struct findings_layout *layout)
+{
+    uint64_t hidden = 0;
+
+    for (size_t i = 0; layout->shown && i < SEVERITIES; i++)
+        hidden += layout->counts[i];
+    if (layout->shown) {
+        hidden = hidden > *layout->shown ? hidden - *layout->shown : 0;
+        *layout->shown = 0;
+    }
+    return hidden;
+}
+
 static void findings_end(struct sink *sink)
 {
     const struct findings_sink *findings = (struct findings_sink *)sink;
@@ -134,6 +150,7 @@ static void findings_end(struct sink *sink)
     if (!layout->header)
         return;
     const bool found = layout->counts[SEVERITY_FAULT] || layout->counts[SEVERITY_WARNING];
+    const uint64_t hidden = findings_take_hidden(layout);
     dst = writer_reserve(sink->writer, LINE_MAX_BYTES);
     if (found)
         dst = put_counts(dst, layout->counts);
@@ -143,6 +160,8 @@ static void findings_end(struct sink *sink)
         dst = PUT(dst, ", but not all could be checked");
     if (layout->counts[SEVERITY_PAST])
         dst = PUT(text_u64(PUT(dst, "; "), layout->counts[SEVERITY_PAST]), " in the past");
+    if (hidden)
+        dst = PUT(text_u64(PUT(dst, "; "), hidden), " not shown");
     dst = PUT(dst, " (");
     if (found)
         dst = PUT(findings_put_count(dst, *layout->rules, "rule"), ", ");
