@@ -192,8 +192,12 @@ void firewall_note_effects(struct firewall *firewall, const struct firewall_chai
 {
     unsigned harms = EFFECT_COPIES | EFFECT_DIVERTS | EFFECT_REWRITES;
 
-    if (chain->hook == HOOK_OTHER)
-        effects &= harms = EFFECT_COPIES;
+    firewall->tracks_ipv6 |= effects & EFFECT_TRACKS && (chain->name.family == NFPROTO_INET ||
+                                                         chain->name.family == NFPROTO_IPV6);
+    if (chain->hook == HOOK_OTHER) {
+        harms = EFFECT_COPIES;
+        effects &= EFFECT_COPIES | EFFECT_EXPECTS;
+    }
     if (chain->hook == HOOK_DEVICE || chain->hook == HOOK_PREROUTING)
         harms &= ~(unsigned)EFFECT_REWRITES;
     firewall->rewrites |= effects & (EFFECT_REWRITES | EFFECT_TRANSLATES);
@@ -231,5 +235,8 @@ void firewall_finish(struct firewall *firewall)
         const struct firewall_chain *chain = &firewall->chains[i];
         firewall->drops_early |= chain->is_base && chain->hook == HOOK_DEVICE;
         firewall->untracks |= chain->is_base && chain->hook == HOOK_PREROUTING && chain->is_early;
+        firewall->sees_fragments |=
+            chain->is_base && chain->hook == HOOK_PREROUTING && chain->is_first;
     }
+    firewall->sees_fragments |= !firewall->tracks_ipv6;
 }

@@ -80,6 +80,7 @@ enum firewall_effect {
     EFFECT_COPIES = 4,      /* sends a copy of the packet, which may come back by lo */
     EFFECT_UNTRACKS = 8,    /* takes the packet away from connection tracking */
     EFFECT_EXPECTS = 32,    /* a helper, which makes connections to any port RELATED */
+    EFFECT_TRACKS = 64,     /* needs connection tracking of the table's family */
     EFFECT_TRANSLATES = 16, /* the same as EFFECT_REWRITES, only at hooks prerouting and output */
 };
 
@@ -105,6 +106,7 @@ struct firewall_chain {
     struct firewall_name name;
     bool is_base, is_nat, drops; /* drops: the policy */
     bool is_early;               /* comes before connection tracking */
+    bool is_first;               /* comes before connection tracking puts fragments together */
     enum firewall_hook hook;
     uint32_t first, count; /* its rules */
     uint32_t run;          /* number of the run in which `outcome` and `compares` were found */
@@ -131,12 +133,14 @@ struct firewall_set {
 };
 
 struct firewall {
-    bool is_known;    /* else each packet is REACH_UNKNOWN */
-    char unknown[80]; /* why it is not */
-    bool rewrites;    /* hook prerouting: a packet may get another port or address */
-    bool expects;     /* rules may see a first packet in state RELATED */
-    bool drops_early; /* chains at devices or bridges may drop packets */
-    bool untracks;    /* rules may see a first packet in another state than NEW */
+    bool is_known;       /* else each packet is REACH_UNKNOWN */
+    char unknown[80];    /* why it is not */
+    bool rewrites;       /* hook prerouting: a packet may get another port or address */
+    bool expects;        /* rules may see a first packet in state RELATED */
+    bool drops_early;    /* chains at devices or bridges may drop packets */
+    bool untracks;       /* rules may see a first packet in another state than NEW */
+    bool tracks_ipv6;    /* connection tracking puts fragments of IPv6 together */
+    bool sees_fragments; /* fragments of IPv6 may have no protocol and no port */
     struct firewall_chain *chains;
     struct firewall_set *sets;
     struct firewall_rule *rules;

@@ -161,11 +161,12 @@ static unsigned judge_base(struct judge *judge, struct firewall_chain *chain)
 
 /* --- Hooks ------------------------------------------------------------------------------------ */
 
+/* Chains of type nat see only first packets that are tracked. */
 static bool judge_meets(const struct judge *judge, const struct firewall_chain *chain)
 {
     const uint8_t family = chain->name.family;
 
-    return chain->is_base && !chain->is_nat &&
+    return chain->is_base && (!chain->is_nat || judge->states == STATE_NEW) &&
            (family == NFPROTO_INET ||
             family == (judge->packet->family == AF_INET ? NFPROTO_IPV4 : NFPROTO_IPV6)) &&
            (chain->hook == HOOK_INPUT ||

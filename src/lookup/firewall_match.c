@@ -85,13 +85,23 @@ static bool judge_loads_end(const struct judge *judge, const struct firewall_ste
     return step->source == LOAD_NETWORK ? end > 16 : judge->packet->has_port && end > 2;
 }
 
+/* True if the packet may be a fragment of IPv6, whose protocol may be in another fragment. The
+ * kernel has put fragments of IPv4 together before hook input. Only a proof that no packet passes
+ * has to consider fragments: usual packets are whole. */
+static bool judge_may_be_fragment(const struct judge *judge)
+{
+    return judge->packet->family == AF_INET6 && judge->firewall->sees_fragments &&
+           judge->states & STATE_INVALID;
+}
+
 /* True if each packet has the bytes that are loaded. */
 static bool judge_has_bytes(const struct judge *judge, const struct firewall_step *step)
 {
     const unsigned end = step->offset + step->length;
 
-    return step->source == LOAD_NETWORK ? end <= (judge->packet->family == AF_INET ? 20 : 40)
-                                        : judge->packet->has_port && end <= 4;
+    return step->source == LOAD_NETWORK
+               ? end <= (judge->packet->family == AF_INET ? 20 : 40)
+               : judge->packet->has_port && end <= 4 && !judge_may_be_fragment(judge);
 }
 
 static void judge_load_header(struct judge *judge, const struct firewall_step *step)
@@ -149,7 +159,7 @@ static enum judged judge_load(struct judge *judge, const struct firewall_step *s
         return ALWAYS;
     case LOAD_PROTOCOL:
         judge_set(judge, step->to, &judge->packet->protocol, 1);
-        return ALWAYS;
+        return judge_may_be_fragment(judge) ? MAYBE : ALWAYS;
     case LOAD_STATE:
         judge_load_state(judge, step->to);
         return ALWAYS;
@@ -277,7 +287,7 @@ static enum judged judge_ports(struct judge *judge, const struct firewall_step *
     const uint16_t port = judge->packet->port;
     bool found = false;
 
-    if (!judge->packet->has_port)
+    if (!judge->packet->has_port || judge_may_be_fragment(judge))
         return MAYBE;
     judge->compares = true;
     for (unsigned i = 0; i < step->length; i++) {

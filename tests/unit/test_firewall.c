@@ -23,12 +23,14 @@ enum {
 };
 
 /* The rules of a kernel, by the order in which they are asked for: chains, tables, sets, rules, and
- * the elements of the only set. */
+ * the elements of the only set, if they are read. Then the chains are asked for again. */
 struct rules {
     struct wire answers[DUMPS];
     int errors[DUMPS];
-    uint16_t generation; /* generation of the rules; 0: that of the chains */
-    char rule[8192];     /* attributes of the rule that is written */
+    bool reads_elements;             /* the set is such that its elements are read */
+    const struct wire *chains_again; /* NULL: those of answers[CHAINS] */
+    uint16_t generation;             /* generation of the rules; 0: that of the chains */
+    char rule[8192];                 /* attributes of the rule that is written */
     size_t length;
     const char *chain;
 };
@@ -132,6 +134,7 @@ static void set(struct rules *rules, uint32_t flags, bool verdicts)
     const uint32_t numbers[] = {htonl(flags), htonl(2), htonl(NFT_DATA_VERDICT)};
     struct wire *wire = &rules->answers[SETS];
 
+    rules->reads_elements = !(flags & (NFT_SET_TIMEOUT | NFT_SET_EVAL));
     message(rules, SETS, NFT_MSG_NEWSET);
     wire_attribute(wire, NFTA_SET_NAME, "s", 2);
     wire_attribute(wire, NFTA_SET_FLAGS, &numbers[0], 4);
@@ -310,13 +313,32 @@ struct read_rules {
     int error;
 };
 
+/* Answers request number `sequence` with the chains. */
+static void list_chains_again(struct read_rules *reading, const struct wire *chains,
+                              uint32_t sequence)
+{
+    struct wire again = *chains;
+    struct nlmsghdr header;
+
+    for (size_t at = 0; at < again.length; at += NLMSG_ALIGN(header.nlmsg_len)) {
+        memcpy(&header, again.data + at, sizeof header);
+        header.nlmsg_seq = sequence;
+        memcpy(again.data + at, &header, sizeof header);
+    }
+    peer_add_wire(&reading->peer, &again);
+}
+
 static void read_from(struct read_rules *reading, struct rules *rules)
 {
+    const int dumps = rules->reads_elements ? DUMPS : ELEMENTS;
+
     peer_init(&reading->peer);
-    for (int i = 0; i < DUMPS; i++) {
+    for (int i = 0; i < dumps; i++) {
         wire_done(&rules->answers[i], NLM_F_MULTI, (uint32_t)i + 1, rules->errors[i]);
         peer_add_wire(&reading->peer, &rules->answers[i]);
     }
+    list_chains_again(reading, rules->chains_again ? rules->chains_again : &rules->answers[CHAINS],
+                      (uint32_t)dumps + 1);
     reading->netlink = netlink_create(&reading->peer.netlink);
     reading->error = firewall_read(&reading->firewall, reading->netlink, "/nonexistent");
     assert_non_null(reading->firewall);
@@ -594,6 +616,7 @@ static void a_set_that_a_rule_fills_may_have_any_element(void **state)
     put_text(&rules, NFTA_DYNSET_SET_NAME, "s");
     end_both(&rules, at, data);
     end_rule(&rules);
+    rules.reads_elements = false;
     assert_reach(&rules, REACH_MAYBE, REACH_MAYBE);
 }
 
@@ -680,6 +703,53 @@ static void rules_that_change_meanwhile_are_unknown(void **state)
     finish(&reading);
 }
 
+/* A listing without messages has no generation. */
+static void rules_that_are_flushed_meanwhile_are_unknown(void **state)
+{
+    struct rules rules = drops_by_policy(), none = {.generation = 0};
+    struct read_rules reading;
+
+    (void)state;
+    wire_done(&none.answers[CHAINS], NLM_F_MULTI, 1, 0);
+    rules.chains_again = &none.answers[CHAINS];
+    read_from(&reading, &rules);
+    assert_true(reading.error < 0);
+    assert_int_equal(judge(&reading, IPPROTO_TCP, 22), REACH_UNKNOWN);
+    finish(&reading);
+}
+
+static enum firewall_reach judge_ipv6(struct read_rules *reading, uint16_t port)
+{
+    return firewall_judge(reading->firewall, &(struct firewall_packet){.family = AF_INET6,
+                                                                       .protocol = IPPROTO_TCP,
+                                                                       .has_port = true,
+                                                                       .port = port});
+}
+
+/* A fragment of IPv6 may lack the protocol and the ports, so that the rule ends. */
+static void a_port_is_closed_to_fragments_of_ipv6_if_they_are_put_together(void **state)
+{
+    for (int tracks = 0; tracks < 2; tracks++) {
+        struct rules rules = {.generation = 0};
+        struct read_rules reading;
+
+        (void)state;
+        chain(&rules, "in", NF_INET_LOCAL_IN, NF_ACCEPT);
+        rule_in(&rules, "in");
+        tcp_port(&rules, 22);
+        then(&rules, NF_DROP, NULL);
+        if (tracks) {
+            rule_in(&rules, "in");
+            states(&rules, ESTABLISHED_OR_RELATED);
+            then(&rules, NF_ACCEPT, NULL);
+        }
+        read_from(&reading, &rules);
+        assert_int_equal(judge(&reading, IPPROTO_TCP, 22), REACH_NO);
+        assert_int_equal(judge_ipv6(&reading, 22), tracks ? REACH_NO : REACH_MAYBE);
+        finish(&reading);
+    }
+}
+
 static void matches_of_iptables_are_known_for_ports_and_states(void **state)
 {
     const struct xt_tcp tcp = {.spts = {0, UINT16_MAX}, .dpts = {20, 22}};
@@ -755,6 +825,8 @@ int main(void)
         cmocka_unit_test(a_map_that_packets_change_is_unknown),
         cmocka_unit_test(a_dormant_table_drops_nothing),
         cmocka_unit_test(rules_that_change_meanwhile_are_unknown),
+        cmocka_unit_test(rules_that_are_flushed_meanwhile_are_unknown),
+        cmocka_unit_test(a_port_is_closed_to_fragments_of_ipv6_if_they_are_put_together),
         cmocka_unit_test(matches_of_iptables_are_known_for_ports_and_states),
         cmocka_unit_test(a_match_that_is_not_known_may_match),
         cmocka_unit_test(an_attribute_that_is_cut_makes_rules_unknown),

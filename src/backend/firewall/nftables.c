@@ -97,6 +97,7 @@ struct nftables_reading {
     const struct firewall_set *set; /* whose elements are read */
     bool has_generation;
     uint16_t generation;
+    size_t chain_messages; /* number of chains, with those that do not matter */
 };
 
 /* Decodes a message. Returns 0, -EBADMSG, or -EAGAIN if the rules changed. */
@@ -135,6 +136,7 @@ static int reading_take_chain(const struct nlmsghdr *message, void *arg)
 
     if (error || !decoded.name.data)
         return error ? error : -EBADMSG;
+    reading->chain_messages++;
     if (decoded.family == NFPROTO_ARP)
         return 0;
     chain = firewall_add_chain(reading->firewall, decoded.family, decoded.table, decoded.name);
@@ -145,6 +147,7 @@ static int reading_take_chain(const struct nlmsghdr *message, void *arg)
     chain->drops = decoded.policy == NF_DROP;
     chain->hook = hook_of(&decoded);
     chain->is_early = decoded.priority <= NF_IP_PRI_CONNTRACK;
+    chain->is_first = decoded.priority <= NF_IP_PRI_CONNTRACK_DEFRAG;
     if (decoded.flags & CHAIN_OFFLOADED)
         firewall_note_effects(reading->firewall, chain, EFFECT_DIVERTS,
                               (struct text)TEXT_LITERAL("offloaded"));
@@ -239,11 +242,30 @@ static int reading_read_elements(struct nftables_reading *reading)
             continue;
         }
         if (error)
-            return error;
+            return error == -ENOENT ? -EAGAIN : error;
         set->count = (uint32_t)firewall->element_count - set->first;
         firewall_finish_set(firewall, set);
     }
     return 0;
+}
+
+static int reading_count_chain(const struct nlmsghdr *message, void *arg)
+{
+    struct nftables_reading *reading = arg;
+    struct nftables_message decoded;
+
+    reading->chain_messages--;
+    return reading_decode(reading, message, NFT_MSG_NEWCHAIN, &decoded);
+}
+
+/* Lists the chains again: a listing without messages has no generation, so that rules may have been
+ * flushed between two listings. */
+static int reading_check(struct nftables_reading *reading)
+{
+    const int error =
+        nftables_dump(reading->netlink, NFT_MSG_GETCHAIN, NULL, reading_count_chain, reading);
+
+    return error ? error : reading->chain_messages ? -EAGAIN : 0;
 }
 
 static int reading_read(struct nftables_reading *reading)
@@ -264,7 +286,9 @@ static int reading_read(struct nftables_reading *reading)
             firewall_sort_names(reading->firewall);
         error = nftables_dump(reading->netlink, dumps[i].type, NULL, dumps[i].fn, reading);
     }
-    return error ? error : reading_read_elements(reading);
+    if (!error)
+        error = reading_read_elements(reading);
+    return error ? error : reading_check(reading);
 }
 
 /* Replaces the firewall by a new reading. */

@@ -236,7 +236,7 @@ static bool nft_take_ct(struct nft_rule *rule, const struct nft_parts *parts,
     const uint32_t key = nft_number(parts->by_type[NFTA_CT_KEY], UINT32_MAX);
     const struct text to = parts->by_type[NFTA_CT_DREG];
 
-    (void)rule;
+    rule->effects |= EFFECT_TRACKS;
     if (parts->by_type[NFTA_CT_SREG].data)
         return true;
     return key == NFT_CT_STATE    ? nft_load(step, to, LOAD_STATE, 4)
@@ -440,9 +440,11 @@ static const struct nft_expression nft_expressions[] = {
 static bool nft_take_match(struct nft_rule *rule, const struct nft_parts *parts,
                            struct firewall_step *step)
 {
-    (void)rule;
-    xtables_take_match(nft_string(parts->by_type[NFTA_MATCH_NAME]),
-                       nft_number(parts->by_type[NFTA_MATCH_REV], UINT32_MAX),
+    const struct text name = nft_string(parts->by_type[NFTA_MATCH_NAME]);
+
+    if (text_is(name, "conntrack") || text_is(name, "state"))
+        rule->effects |= EFFECT_TRACKS;
+    xtables_take_match(name, nft_number(parts->by_type[NFTA_MATCH_REV], UINT32_MAX),
                        parts->by_type[NFTA_MATCH_INFO], step);
     return true;
 }

@@ -177,6 +177,9 @@ static enum firewall_reach reach_of(struct firewall *firewall, const struct reco
     if (!is_any)
         packet.destination = local;
     reach = firewall_judge(firewall, &packet);
+    /* packets with the option router alert come to raw sockets before hook input */
+    if (is_raw && reach == REACH_NO)
+        reach = REACH_MAYBE;
     if (!is_dual || reach == REACH_UNKNOWN)
         return reach;
     packet.family = AF_INET;
