@@ -83,6 +83,17 @@ world_multicast_missing_two_groups()
         'multicast-missing ?ff15::55?:5000' 'multicast-missing ?ff15::56?:5000'
 }
 
+# There is no room for each of them.
+world_multicast_missing_among_many()
+{
+    studio
+    start s multicast bind 239.1.2.3 5000
+    sends
+    start c traffic scan-udp 239.1.2.9 6000 200 100
+    finds s 'multicast-missing 239.1.2.3:5000'
+    explains s multicast-missing ' s at least '
+}
+
 # --- Healthy worlds ---------------------------------------------------------------------------
 
 world_healthy_multicast_joined()
