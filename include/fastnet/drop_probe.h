@@ -14,20 +14,24 @@
 
 struct drop_probe;
 
-/* Packets that were dropped for one reason, at one address of the kernel's code, for one socket. */
+/* Packets that were dropped for one reason, at one address of the kernel's code, for one socket.
+ * The addresses and ports are those of the first of them. */
 struct drop {
     struct record record; /* function, meaning and harmless are not set; borrows from the probe */
     uint64_t location;    /* address in the kernel's code after the call that dropped the packets */
     uint64_t cookie;      /* the socket's; 0: no socket, or nobody has asked for it */
     uint32_t netns;       /* inode of the network namespace; 0: unknown */
     uint32_t reason;      /* enum skb_drop_reason of the running kernel */
+    bool others;          /* only with `apart`: the packets have different destinations, because
+                             there were too many */
     char unnamed[12];     /* text for a reason that has no name */
 };
 
 /* Begins to count. scans: scan_probe_map() of a probe that counts as long as this probe exists; -1:
- * there is none. Returns NULL, with the refusal (may be NULL), if that is not possible. Uses
+ * there is none. apart: UDP packets without a route, or without a reason, are counted by their
+ * destination. Returns NULL, with the refusal (may be NULL), if that is not possible. Uses
  * RIGHT_BPF. */
-struct drop_probe *drop_probe_create(int scans, struct bpf_refusal *refusal);
+struct drop_probe *drop_probe_create(int scans, bool apart, struct bpf_refusal *refusal);
 void drop_probe_destroy(struct drop_probe *probe);
 /* False: there is no probe, or the kernel lacks the reasons by which scans are known. */
 bool drop_probe_sees_scans(const struct drop_probe *probe);

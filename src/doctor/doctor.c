@@ -492,7 +492,7 @@ static void doctor_begin_probes(struct doctor *doctor)
     if (needs & READS_SCANS)
         doctor->scans = scan_probe_create();
     if (needs & READS_DROPS)
-        doctor->drops = drop_probe_create(scan_probe_map(doctor->scans), NULL);
+        doctor->drops = drop_probe_create(scan_probe_map(doctor->scans), true, NULL);
     if (!drop_probe_sees_scans(doctor->drops))
         doctor_end_scans(doctor);
     if (needs & READS_CHANGES)

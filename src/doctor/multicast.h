@@ -21,10 +21,11 @@ struct multicast_arrival {
     uint64_t wildcard; /* inode of a socket that is bound to the port of all addresses */
 };
 
-enum { MULTICAST_ARRIVALS = 8 }; /* interfaces and groups with fewer packets are left out */
+enum { MULTICAST_ARRIVALS = 16 }; /* interfaces and groups with fewer packets are left out */
 struct multicast_arrivals {
     struct multicast_arrival list[MULTICAST_ARRIVALS];
     size_t count;
+    bool others; /* some packets were not counted by group: there may be more of each */
 };
 
 /* Each takes a record: of dropped packets, of a group, of a UDP socket. */

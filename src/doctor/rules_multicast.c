@@ -136,7 +136,8 @@ static int multicast_read(struct multicast_arrivals *arrivals,
     return engine_gather(examination->engine, &listing, rule_multicast_take, arrivals, &losses);
 }
 
-static void emit_multicast(struct examination *examination, const struct multicast_arrival *arrival)
+static void emit_multicast(struct examination *examination, const struct multicast_arrival *arrival,
+                           bool others)
 {
     char group[ENDPOINT_TEXT], other[ENDPOINT_TEXT], process[PROCESS_TEXT], command[96];
     char here[IF_NAMESIZE];
@@ -149,9 +150,9 @@ static void emit_multicast(struct examination *examination, const struct multica
         snprintf(here, sizeof here, "%" PRIu32, arrival->interface);
     finding_summary(&finding,
                     "%s waits for packets of the multicast group %s, but interface %s, at which "
-                    "they arrive, has not joined the group: in %.7g s %" PRIu64 " were dropped",
+                    "they arrive, has not joined the group: in %.7g s %s%" PRIu64 " were dropped",
                     process, address_text(other, &arrival->group.address), here,
-                    seconds_between(examination), arrival->packets);
+                    seconds_between(examination), others ? "at least " : "", arrival->packets);
     finding_evidence(&finding, "%s",
                      arrival->joined_on_lo ? "only lo has joined it" : "no interface has");
     finding_evidence(&finding, "some packets came from %s",
@@ -168,12 +169,16 @@ void rule_multicast(struct examination *examination)
     const uint64_t own = namespace_own_id();
     struct multicast_arrivals arrivals = {.count = 0};
 
-    for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++)
-        if (drop_probe_at(probe, i)->netns == own)
-            multicast_take_drop(&arrivals, &drop_probe_at(probe, i)->record);
+    for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++) {
+        const struct drop *drop = drop_probe_at(probe, i);
+        if (drop->netns == own && drop->others)
+            arrivals.others = true;
+        else if (drop->netns == own)
+            multicast_take_drop(&arrivals, &drop->record);
+    }
     if (!arrivals.count || !examination->engine || multicast_read(&arrivals, examination) < 0)
         return;
     for (size_t i = 0; i < arrivals.count; i++)
         if (multicast_waiting(&arrivals.list[i]))
-            emit_multicast(examination, &arrivals.list[i]);
+            emit_multicast(examination, &arrivals.list[i], arrivals.others);
 }

@@ -103,10 +103,11 @@ struct nat_target {
     uint32_t interface; /* where the neighbour is; 0: no route leads to the target */
 };
 
-enum { NAT_TARGETS_MAX = 16, NAT_LEAST_PACKETS = 3 };
+enum { NAT_TARGETS_MAX = 32, NAT_LEAST_PACKETS = 3 };
 struct nat_targets {
     struct nat_target list[NAT_TARGETS_MAX];
     size_t count;
+    bool others; /* some packets were not counted by target: there may be more of each */
 };
 
 static bool nat_endpoint_equal(const struct endpoint *a, const struct endpoint *b)
@@ -189,6 +190,10 @@ static void nat_take_drops(struct nat_targets *targets, const struct examination
         if (drop->netns != own || reason == COUNT(reasons) || packet->protocol != IPPROTO_UDP ||
             !(drop->record.has & DROP_PORTS))
             continue;
+        if (drop->others) {
+            targets->others = true;
+            continue;
+        }
         const struct endpoint *end = packet->received ? &packet->local : &packet->remote;
         const uint8_t first = end->address.bytes[0]; /* NAT leads to no multicast group */
         if (packet->drops < NAT_LEAST_PACKETS ||
@@ -259,7 +264,8 @@ static void nat_find_routes(struct nat_targets *targets, const struct examinatio
     netlink_destroy(netlink);
 }
 
-static void emit_stale_nat(struct examination *examination, const struct nat_target *target)
+static void emit_stale_nat(struct examination *examination, const struct nat_target *target,
+                           bool others)
 {
     char address[ENDPOINT_TEXT], service[ENDPOINT_TEXT], client[ENDPOINT_TEXT], command[128];
     char why[IF_NAMESIZE + 64] = "no route leads to this address";
@@ -281,8 +287,9 @@ static void emit_stale_nat(struct examination *examination, const struct nat_tar
     if (target->interface)
         finding_evidence(&finding, "in both readings packets waited for this neighbour");
     else
-        finding_evidence(&finding, "the kernel dropped %" PRIu64 " of the packets: %.*s",
-                         target->packets, (int)target->reason.length, target->reason.data);
+        finding_evidence(&finding, "the kernel dropped %s%" PRIu64 " of the packets: %.*s",
+                         others ? "at least " : "", target->packets, (int)target->reason.length,
+                         target->reason.data);
     address_text(address, &target->target.address);
     snprintf(command, sizeof command, "fastnet conntrack -L -p udp --reply-src %s", address);
     snprintf(finding.advice, sizeof finding.advice,
@@ -314,7 +321,7 @@ void rule_stale_nat(struct examination *examination)
         targets.count = neighbours;
     for (size_t i = 0; i < targets.count; i++)
         if (targets.list[i].flows)
-            emit_stale_nat(examination, &targets.list[i]);
+            emit_stale_nat(examination, &targets.list[i], targets.others);
 }
 
 /* --- Tracking that has ended ------------------------------------------------------------------ */

@@ -164,7 +164,7 @@ static void drops_start(struct drops *drops)
 {
     const struct drops_options *options = drops->options;
 
-    drops->probe = drop_probe_create(-1, &drops->refusal);
+    drops->probe = drop_probe_create(-1, false, &drops->refusal);
     if (options->noted && !options->merged && drops->probe)
         drops->connects = connects_create();
     if (drops->connects)

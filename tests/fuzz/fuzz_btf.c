@@ -167,6 +167,7 @@ static void look_for_drops(const struct btf *btf)
     require(layout.skb.offset >= 0 && layout.location.offset >= 0 && layout.reason.offset >= 0);
     require(layout.skb.size == BPF_DW && layout.index.size == BPF_W && layout.uid.size == BPF_W);
     require(layout.netns.offset >= 0 && layout.number.offset >= 0 && layout.head.offset >= 0);
+    layout.apart[0] = 2;
     for (int filtered = 0; filtered < 2; filtered++) {
         count = drop_program_make(&layout, filtered ? &filter : NULL, filtered ? NULL : &scans, 7,
                                   program);

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <linux/if_ether.h>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ struct scene {
     size_t count, last;  /* last: the number of the last slot */
     size_t casts, reads; /* calls of these functions */
     struct drop_layout layout;
+    bool apart; /* UDP packets are counted by destination */
 };
 
 static void make_socket(const struct made_drops *kernel, struct made_socket *made, uint32_t uid,
@@ -233,6 +235,9 @@ static void drop(struct scene *scene)
     size_t count;
 
     assert_int_equal(layout_of(&scene->kernel, &scene->layout), 0);
+    if (scene->apart)
+        memcpy(scene->layout.apart, (const uint32_t[]){REASON, 0, 71, 72},
+               sizeof scene->layout.apart);
     count = drop_program_make(&scene->layout, NULL, NULL, MAP, program);
     assert_int_not_equal(count, 0);
     processor_run(&processor, program, count, scene->context);
@@ -521,6 +526,107 @@ static void another_reason_place_or_socket_is_another_key(void **state)
     }
 }
 
+/* --- Destinations ----------------------------------------------------------------------------- */
+
+enum { V4_PROTOCOL = 16 + 9, V4_SOURCE = 16 + 12, V4_TO = 16 + 16, V4_PORTS = 16 + 20 };
+enum { V6_PROTOCOL = 16 + 6, V6_SOURCE = 16 + 8, V6_TO = 16 + 24, V6_PORTS = 16 + 40 };
+
+static void make_udp(struct scene *scene, bool is_v6)
+{
+    make_scene(scene, &made_drops_usual);
+    scene->apart = true;
+    scene->packet[16] = is_v6 ? 0x60 : 0x45;
+    scene->packet[is_v6 ? V6_PROTOCOL : V4_PROTOCOL] = IPPROTO_UDP;
+    memcpy(scene->packet + (is_v6 ? V6_TO : V4_TO), "\357\1\2\3", 4);
+}
+
+/* Drops two packets that differ in this byte. Returns whether they are apart. */
+static bool are_apart(struct scene *scene, size_t byte)
+{
+    drop(scene);
+    scene->packet[byte]++;
+    drop(scene);
+    assert_int_equal(scene->seen[1].count + scene->seen[2].count, 2);
+    return scene->count == 3;
+}
+
+static void udp_packets_are_counted_by_destination(void **state)
+{
+    static const struct {
+        size_t byte;
+        bool is_v6, is_apart;
+    } differences[] = {
+        {V4_TO, false, true},          {V4_TO + 3, false, true},     {V4_PORTS + 3, false, true},
+        {V4_SOURCE, false, false},     {V4_PORTS + 1, false, false}, {V4_PORTS + 4, false, false},
+        {V6_TO, true, true},           {V6_TO + 7, true, true},      {V6_TO + 8, true, true},
+        {V6_TO + 15, true, true},      {V6_PORTS + 2, true, true},   {V6_PORTS + 3, true, true},
+        {V6_SOURCE + 15, true, false}, {V6_PORTS, true, false},
+    };
+    struct scene scene;
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(differences); i++) {
+        make_udp(&scene, differences[i].is_v6);
+        assert_true(are_apart(&scene, differences[i].byte) == differences[i].is_apart);
+        assert_int_equal(table.head.apart, differences[i].is_apart ? 2 : 1);
+    }
+    make_udp(&scene, false);
+    scene.packet[16] = 0x46; /* with options */
+    assert_true(are_apart(&scene, V4_PORTS + 4 + 3));
+}
+
+static void other_packets_are_not(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    for (unsigned way = 0; way < 4; way++) {
+        make_udp(&scene, way == 3);
+        if (way == 0)
+            scene.context[2] = REASON + 1;
+        else if (way == 1)
+            scene.apart = false;
+        else
+            scene.packet[way == 2 ? V4_PROTOCOL : V6_PROTOCOL] = IPPROTO_TCP;
+        assert_false(are_apart(&scene, way == 3 ? V6_TO : V4_TO));
+        assert_int_equal(table.slots[scene.last].destination, 0);
+        assert_int_equal(table.head.apart, 0);
+    }
+    make_udp(&scene, false);
+    scene.packet[16] = 0x55; /* no IP */
+    assert_false(are_apart(&scene, V4_TO));
+    make_udp(&scene, false);
+    scene.packet[16 + 7] = 1; /* a fragment that is not the first */
+    assert_false(are_apart(&scene, V4_PORTS + 3));
+    for (uint64_t reason = 71; reason <= 72; reason++) {
+        make_udp(&scene, false);
+        scene.context[2] = reason;
+        assert_true(are_apart(&scene, V4_TO));
+    }
+}
+
+static void destinations_beyond_the_limit_are_the_others(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    make_udp(&scene, false);
+    table.head.apart = DROP_APART - 1;
+    drop(&scene);
+    assert_true(table.slots[scene.last].destination != DROP_OTHERS);
+    for (int i = 0; i < 5; i++) {
+        scene.packet[V4_TO]++;
+        drop(&scene);
+    }
+    assert_int_equal(scene.count, 3);
+    for (size_t i = 1; i < 3; i++)
+        if (scene.seen[i].count != 1)
+            assert_int_equal(scene.seen[i].count, 5);
+    for (size_t i = 0; i < DROP_SLOTS; i++)
+        if (table.slots[i].seen.count == 5)
+            assert_int_equal(table.slots[i].destination, DROP_OTHERS);
+}
+
 static void a_slot_that_is_not_free_is_left_out(void **state)
 {
     struct scene scene;
@@ -641,6 +747,9 @@ int main(void)
         cmocka_unit_test(packets_that_were_not_dropped_are_not_counted),
         cmocka_unit_test(the_first_packet_of_a_key_leaves_its_headers),
         cmocka_unit_test(another_reason_place_or_socket_is_another_key),
+        cmocka_unit_test(udp_packets_are_counted_by_destination),
+        cmocka_unit_test(other_packets_are_not),
+        cmocka_unit_test(destinations_beyond_the_limit_are_the_others),
         cmocka_unit_test(a_slot_that_is_not_free_is_left_out),
         cmocka_unit_test(keys_without_a_slot_share_one_counter),
         cmocka_unit_test(at_least_this_number_of_keys_has_a_slot_each),

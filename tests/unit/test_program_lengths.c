@@ -144,9 +144,10 @@ static struct drop_layout take_drop_layout(unsigned *bits)
     layout.has_receiver = take(bits);
     layout.has_cookie = take(bits);
     layout.cast = take(bits) ? TYPE : 0;
+    layout.apart[0] = take(bits) ? 2 : 0;
     return layout;
 }
-enum { DROP_LAYOUT_BITS = 3 };
+enum { DROP_LAYOUT_BITS = 4 };
 
 static void programs_of_drops_fit(void **state)
 {

@@ -23,7 +23,7 @@ enum {
 
 /* Offsets on the stack. */
 enum {
-    COOKIE_SIZE = sizeof((struct drop_slot *)NULL)->cookie,
+    SECOND_SIZE = 2 * sizeof(uint64_t), /* the second part of the key, without a filter */
     PACKET = -(int)sizeof(struct drop_packet),
     KEY = PACKET - (int)sizeof(struct drop_key),
     SEEN = KEY - (int)sizeof(struct drop_seen),
@@ -33,6 +33,7 @@ enum {
 #define KEY_AT(member)    (KEY + (int)offsetof(struct drop_key, member))
 #define SEEN_AT(member)   (SEEN + (int)offsetof(struct drop_seen, member))
 #define PACKET_AT(member) (PACKET + (int)offsetof(struct drop_packet, member))
+#define DESTINATION       (PACKET + (int)sizeof(uint64_t))
 
 /* Loads an argument of the tracepoint, a pointer that may be NULL. The pointer is cast before it is
  * compared: from Linux 6.4 to 6.11 the verifier believes that no argument is NULL, and removes the
@@ -68,6 +69,10 @@ void drop_put_packet(struct assembly *to, const struct drop_layout *layout,
 
 /* Ends the program if the filter does not let the stored ports and flags through. */
 void drop_put_filter(struct assembly *to, const struct drop_filter *filter);
+
+/* Without a filter: stores the destination of a UDP packet that has one of the reasons in
+ * layout->apart. Loses OTHER. */
+void drop_put_destination(struct assembly *to, const struct drop_layout *layout, int map);
 
 /* Counts the packet in a slot. */
 void drop_put_count(struct assembly *to, const struct drop_layout *layout,

@@ -107,6 +107,17 @@ static int drop_probe_attach_program(const struct drop_probe *probe)
                                  layout->tracepoint, "fastnet_drops");
 }
 
+/* The reasons of packets that rules of the doctor know by their destinations: the rules for stale
+ * NAT and for multicast. A kernel may lack some. */
+static void drop_probe_set_apart(struct drop_probe *probe)
+{
+    static const char *const reasons[DROP_APART_REASONS] = {"NOT_SPECIFIED", "IP_INNOROUTES",
+                                                            "IP_OUTNOROUTES", "IP_INADDRERRORS"};
+
+    for (size_t i = 0; i < DROP_APART_REASONS; i++)
+        probe->layout.apart[i] = drop_probe_number(probe, reasons[i]);
+}
+
 /* Creates the map and attaches the program. A kernel that refuses a program with scans may take one
  * without them. */
 static int drop_probe_attach(struct drop_probe *probe)
@@ -132,7 +143,7 @@ static int drop_probe_attach(struct drop_probe *probe)
     return probe->link < 0 ? probe->link : 0;
 }
 
-static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusal)
+static int drop_probe_start(struct drop_probe *probe, bool apart, struct bpf_refusal *refusal)
 {
     struct drop_layout *const layout = &probe->layout;
     struct kernel_types types;
@@ -149,13 +160,15 @@ static int drop_probe_start(struct drop_probe *probe, struct bpf_refusal *refusa
         return bpf_refuse(refusal, -ENOTSUP, DROPS_UNREPORTED);
     if (status < 0)
         return bpf_refuse_step(refusal, status, "/sys/kernel/btf/vmlinux");
+    if (apart)
+        drop_probe_set_apart(probe);
     status = drop_probe_attach(probe);
     if (status == -EPERM && bpf_check_namespaces(refusal, false) == 0)
         return bpf_refuse(refusal, status, "bpf(2): Operation not permitted (" REFUSED_BY ")");
     return status == -EPERM ? status : bpf_refuse_step(refusal, status, "bpf(2)");
 }
 
-struct drop_probe *drop_probe_create(int scans, struct bpf_refusal *refusal)
+struct drop_probe *drop_probe_create(int scans, bool apart, struct bpf_refusal *refusal)
 {
     struct drop_probe *probe = calloc(1, sizeof *probe);
 
@@ -165,7 +178,7 @@ struct drop_probe *drop_probe_create(int scans, struct bpf_refusal *refusal)
     }
     probe->map = probe->link = -1;
     probe->scans.map = scans;
-    if (drop_probe_start(probe, refusal) == 0)
+    if (drop_probe_start(probe, apart, refusal) == 0)
         return probe;
     drop_probe_destroy(probe);
     return NULL;
@@ -230,6 +243,7 @@ static int take_slot(struct drop_probe *probe, struct drop_slot *slot)
     drop_decode(&slot->key, &slot->seen, drop);
     drop->reason = slot->key.reason;
     drop->cookie = slot->cookie;
+    drop->others = slot->destination == DROP_OTHERS;
     memset(slot, 0, sizeof *slot);
     return status;
 }
@@ -269,6 +283,7 @@ int drop_probe_take(struct drop_probe *probe)
     if (status < 0)
         return status;
     probe->lost = __atomic_exchange_n(&probe->head->lost, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&probe->head->apart, 0, __ATOMIC_RELAXED);
     probe->since = clock_nanoseconds(CLOCK_MONOTONIC);
     for (size_t i = 0; i < DROP_SLOTS && status == 0; i += DROP_PART)
         status = take_slots(probe, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel runs this program for each packet that it drops. To be short, it reads headers only
- * from the first packet of a key. */
+ * from the first packet of a key, or where the key has a destination. */
 #include "probes/drop/drop_program.h"
 
 #include <errno.h>
@@ -153,7 +153,7 @@ static void put_reason(struct assembly *to, const struct drop_layout *layout)
     assembly_number(to, BPF_RSH, REASON, 32);
     assembly_end_if(to, BPF_JEQ, REASON, SKB_DROP_NONE);
     assembly_end_if(to, BPF_JEQ, REASON, (int)layout->consumed);
-    assembly_store_zeroes(to, KEY, sizeof(struct drop_key) + COOKIE_SIZE);
+    assembly_store_zeroes(to, KEY, sizeof(struct drop_key) + SECOND_SIZE);
     assembly_store(to, REASON, KEY_AT(reason), BPF_W);
     assembly_copy(to, CONTEXT, layout->location, KEY_AT(location));
     drop_put_argument(to, SKB, layout->skb, layout->of_skb, layout->cast);
@@ -295,11 +295,12 @@ static void put_headers(struct assembly *to, const struct drop_layout *layout)
     drop_put_read(to, SEEN_AT(ports), 0, sizeof((struct drop_seen *)NULL)->ports);
 }
 
-/* Computes HASH from the key. Without a filter, senders of packets choose no part of the key. */
+/* Computes HASH from the key. Without a filter, senders of packets choose no part of the key except
+ * the destination of a limited number of keys. */
 static void put_hash(struct assembly *to, const struct drop_filter *filter)
 {
     const size_t size =
-        sizeof(struct drop_key) + (filter ? sizeof(struct drop_packet) : COOKIE_SIZE);
+        sizeof(struct drop_key) + (filter ? sizeof(struct drop_packet) : SECOND_SIZE);
     struct kernel_member word = {.offset = KEY, .size = BPF_DW};
 
     assembly_load(to, HASH, BPF_STACK, word);
@@ -352,7 +353,7 @@ static void drop_program_put_slot(struct assembly *to, int map)
 static void drop_program_put_first(struct assembly *to, const struct drop_filter *filter)
 {
     const size_t size =
-        filter ? sizeof(struct drop_slot) : offsetof(struct drop_slot, cookie) + COOKIE_SIZE;
+        filter ? sizeof(struct drop_slot) : offsetof(struct drop_slot, cookie) + SECOND_SIZE;
     struct kernel_member word = {.offset = SEEN, .size = BPF_DW};
 
     for (size_t at = sizeof(uint64_t); at < size; at += sizeof(uint64_t)) {
@@ -370,10 +371,17 @@ static void drop_program_put_first(struct assembly *to, const struct drop_filter
 
 /* Stores the data of the first packet of a key. */
 static void put_first_seen(struct assembly *to, const struct drop_layout *layout,
-                           const struct drop_filter *filter)
+                           const struct drop_filter *filter, int map)
 {
     if (!filter) {
         put_headers(to, layout);
+        if (!layout->apart[0])
+            return;
+        drop_load(to, BPF_FIRST, DESTINATION, BPF_DW);
+        const size_t is_together = assembly_skip_if(to, BPF_JEQ, BPF_FIRST, 0);
+        assembly_value(to, BPF_SECOND, map, offsetof(struct drop_table, head.apart));
+        assembly_count(to, BPF_SECOND, 0);
+        assembly_land(to, is_together);
         return;
     }
     assembly_call(to, BPF_FUNC_ktime_get_ns);
@@ -394,7 +402,7 @@ void drop_put_count(struct assembly *to, const struct drop_layout *layout,
         assembly_load(to, BPF_REG_0, BPF_SECOND, tag);
         is_known[i] = assembly_skip_if_equal(to, BPF_REG_0, HASH);
     }
-    put_first_seen(to, layout, filter);
+    put_first_seen(to, layout, filter, map);
     for (int i = 0; i < DROP_TRIES; i++) {
         put_try(to, map, i);
         assembly_number(to, BPF_MOV, BPF_REG_0, DROP_FREE);
@@ -432,6 +440,8 @@ size_t drop_program_make(const struct drop_layout *layout, const struct drop_fil
         drop_put_packet(&to, layout, filter, 0);
     put_sockets(&to, layout, filter ? SEEN_AT(cookie) : PACKET);
     drop_put_interface(&to, layout);
+    if (!filter && layout->apart[0])
+        drop_put_destination(&to, layout, map);
     drop_put_count(&to, layout, filter, map);
     if (scans)
         scan_put_count(&to, layout, scans);

@@ -76,25 +76,36 @@ struct drop_slot {
     struct drop_key key;
     union {                        /* second part of the key */
         struct drop_packet packet; /* with a filter; also so that no slot lies in two pages */
-        uint64_t cookie;           /* the socket's; 0: no socket, or nobody has asked for it */
+        struct {
+            uint64_t cookie;      /* the socket's; 0: no socket, or nobody has asked for it */
+            uint64_t destination; /* 0, unless drop_layout.apart has the reason */
+        };
     };
 };
 struct drop_table {
     struct drop_head {
         uint64_t tags[DROP_SLOTS];
-        uint64_t lost; /* packets of keys that found no slot */
-        char unused[DROP_PAGE - sizeof(uint64_t)];
+        uint64_t lost;  /* packets of keys that found no slot */
+        uint64_t apart; /* keys with a destination */
+        char unused[DROP_PAGE - 2 * sizeof(uint64_t)];
     } head;
     struct drop_slot slots[DROP_SLOTS];
 };
 
+/* Senders can choose any number of destinations. They must leave slots for other keys, so from this
+ * number of keys on, the destination is DROP_OTHERS, which no packet of IPv4 has. */
+enum { DROP_APART = 1024, DROP_APART_REASONS = 4 };
+#define DROP_OTHERS UINT64_MAX
+
 /* Kernel types and members that the program reads. */
 struct drop_layout {
-    uint32_t tracepoint;      /* number of the BTF type btf_trace_kfree_skb */
-    uint32_t reasons;         /* number of the type enum skb_drop_reason */
-    uint32_t consumed;        /* number of the reason SKB_CONSUMED */
-    uint32_t cast;            /* number of bpf_rdonly_cast(), for assembly_cast() */
-    uint32_t of_skb, of_sock; /* numbers of the types struct sk_buff and struct sock */
+    uint32_t tracepoint;                /* number of the BTF type btf_trace_kfree_skb */
+    uint32_t reasons;                   /* number of the type enum skb_drop_reason */
+    uint32_t consumed;                  /* number of the reason SKB_CONSUMED */
+    uint32_t apart[DROP_APART_REASONS]; /* without a filter, UDP packets that are dropped for one of
+                                           these reasons are counted by destination; all 0: none */
+    uint32_t cast;                      /* number of bpf_rdonly_cast(), for assembly_cast() */
+    uint32_t of_skb, of_sock;           /* numbers of the types struct sk_buff and struct sock */
     struct kernel_member skb, location, reason, receiver; /* arguments of the tracepoint */
     bool has_receiver; /* since Linux 6.11: receiver is the socket that the packet was for */
     struct kernel_member sender, device, arrival, head, network, tail, ethertype; /* in sk_buff */

@@ -10,6 +10,7 @@
 #include <netinet/ip6.h>
 #include <netinet/ip_icmp.h>
 #include <netinet/tcp.h>
+#include <netinet/udp.h>
 
 #include "fastnet/bpf_assembly.h"
 #include "probes/drop/drop_parts.h"
@@ -108,6 +109,92 @@ size_t drop_put_header(struct assembly *to)
     assembly_number(to, BPF_AND, BPF_FIRST, htons(IP_OFFMASK));
     assembly_end_if(to, BPF_JNE, BPF_FIRST, 0);
     return is_v6;
+}
+
+/* Skips the rest if the packet was dropped for another reason. The product of the differences is 0
+ * if one of them is: the verifier would check the rest once for each of four comparisons. */
+static size_t packet_skip_reasons(struct assembly *to, const struct drop_layout *layout)
+{
+    for (unsigned i = 0; i < DROP_APART_REASONS; i++) {
+        const unsigned into = i ? BPF_SECOND : BPF_FIRST;
+        assembly_register(to, BPF_MOV, into, REASON);
+        assembly_number(to, BPF_XOR, into, (int)layout->apart[i]);
+        if (i)
+            assembly_register(to, BPF_MUL, BPF_FIRST, BPF_SECOND);
+    }
+    return assembly_skip_if(to, BPF_JNE, BPF_FIRST, 0);
+}
+
+/* Reads the IP header that OTHER points to, which then points to the header after it. Loads the
+ * protocol, or 0 for a fragment without ports, into register 1, and the destination, or a hash of
+ * it for IPv6, into register 3. Returns a skip that is taken if the packet is not IP. */
+static size_t packet_load_destination(struct assembly *to)
+{
+    const int v6_at = HEADER + (int)offsetof(struct ip6_hdr, ip6_dst);
+    size_t is_v6, is_v4, is_none, is_first;
+
+    drop_put_read(to, HEADER, 0, 40);
+    drop_load(to, BPF_FIRST, HEADER, BPF_B);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_FIRST);
+    assembly_number(to, BPF_RSH, BPF_SECOND, 4);
+    is_v6 = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 6);
+    is_none = assembly_skip_if(to, BPF_JNE, BPF_SECOND, 4);
+    assembly_number(to, BPF_AND, BPF_FIRST, 15);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 2);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    drop_load(to, BPF_FIRST, HEADER + (int)offsetof(struct iphdr, protocol), BPF_B);
+    drop_load(to, BPF_THIRD, HEADER + (int)offsetof(struct iphdr, daddr), BPF_W);
+    drop_load(to, BPF_SECOND, HEADER + (int)offsetof(struct iphdr, frag_off), BPF_H);
+    assembly_number(to, BPF_AND, BPF_SECOND, htons(IP_OFFMASK));
+    is_first = assembly_skip_if(to, BPF_JEQ, BPF_SECOND, 0);
+    assembly_number(to, BPF_MOV, BPF_FIRST, 0);
+    assembly_land(to, is_first);
+    is_v4 = assembly_skip(to);
+    assembly_land(to, is_v6);
+    assembly_number(to, BPF_ADD, OTHER, sizeof(struct ip6_hdr));
+    drop_load(to, BPF_FIRST, HEADER + (int)offsetof(struct ip6_hdr, ip6_nxt), BPF_B);
+    drop_load(to, BPF_THIRD, v6_at, BPF_DW);
+    assembly_wide(to, BPF_SECOND, UINT64_C(0x9e3779b97f4a7c15));
+    assembly_register(to, BPF_MUL, BPF_THIRD, BPF_SECOND);
+    drop_load(to, BPF_SECOND, v6_at + (int)sizeof(uint64_t), BPF_DW);
+    assembly_register(to, BPF_XOR, BPF_THIRD, BPF_SECOND);
+    assembly_register(to, BPF_MOV, BPF_SECOND, BPF_THIRD);
+    assembly_number(to, BPF_RSH, BPF_SECOND, 32);
+    assembly_register(to, BPF_XOR, BPF_THIRD, BPF_SECOND);
+    assembly_land(to, is_v4);
+    return is_none;
+}
+
+/* The port is in the upper bits, which an address of IPv4 leaves free. */
+void drop_put_destination(struct assembly *to, const struct drop_layout *layout, int map)
+{
+    const struct kernel_member number = {.size = BPF_DW};
+    const size_t is_other = packet_skip_reasons(to, layout);
+    size_t is_none, is_not_udp, has_room, is_full;
+
+    assembly_load(to, OTHER, SKB, layout->head);
+    assembly_load(to, BPF_FIRST, SKB, layout->network);
+    assembly_register(to, BPF_ADD, OTHER, BPF_FIRST);
+    is_none = packet_load_destination(to);
+    is_not_udp = assembly_skip_if(to, BPF_JNE, BPF_FIRST, IPPROTO_UDP);
+    assembly_value(to, BPF_FIRST, map, offsetof(struct drop_table, head.apart));
+    assembly_load(to, BPF_FIRST, BPF_FIRST, number);
+    has_room = assembly_skip_if(to, BPF_JLT, BPF_FIRST, DROP_APART);
+    assembly_number(to, BPF_MOV, BPF_THIRD, -1); /* DROP_OTHERS */
+    assembly_store(to, BPF_THIRD, DESTINATION, BPF_DW);
+    is_full = assembly_skip(to);
+    assembly_land(to, has_room);
+    assembly_store(to, BPF_THIRD, DESTINATION, BPF_DW);
+    drop_put_read(to, TRANSPORT, offsetof(struct udphdr, dest), sizeof(uint16_t));
+    drop_load(to, BPF_FIRST, TRANSPORT, BPF_H);
+    assembly_number(to, BPF_LSH, BPF_FIRST, 48);
+    drop_load(to, BPF_SECOND, DESTINATION, BPF_DW);
+    assembly_register(to, BPF_XOR, BPF_FIRST, BPF_SECOND);
+    assembly_store(to, BPF_FIRST, DESTINATION, BPF_DW);
+    assembly_land(to, is_full);
+    assembly_land(to, is_not_udp);
+    assembly_land(to, is_none);
+    assembly_land(to, is_other);
 }
 
 /* Stores addresses and protocol of the IP header that OTHER points to, which then points to the

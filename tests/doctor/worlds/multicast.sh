@@ -68,6 +68,32 @@ world_multicast_missing_one_of_two_groups()
     finds s 'multicast-missing 239.1.2.3:5000'
 }
 
+# All packets are dropped at one place, among those of a group that nobody wants.
+world_multicast_missing_two_groups()
+{
+    local group
+    studio
+    sends 239.255.255.250 5
+    sends ff15::66 5
+    for group in 239.1.2.3 239.1.2.4 ff15::55 ff15::56; do
+        start s multicast bind "$group" 5000
+        sends "$group"
+    done
+    finds s 'multicast-missing 239.1.2.3:5000' 'multicast-missing 239.1.2.4:5000' \
+        'multicast-missing ?ff15::55?:5000' 'multicast-missing ?ff15::56?:5000'
+}
+
+# There is no room for each of them.
+world_multicast_missing_among_many()
+{
+    studio
+    start s multicast bind 239.1.2.3 5000
+    sends
+    start c traffic scan-udp 239.1.2.9 6000 200 100
+    finds s 'multicast-missing 239.1.2.3:5000'
+    explains s multicast-missing ' s at least '
+}
+
 # --- Healthy worlds ---------------------------------------------------------------------------
 
 world_healthy_multicast_joined()

@@ -129,6 +129,23 @@ world_stale_nat_black_hole()
     finds r "$both" "$both6"
 }
 
+# Packets to both pods are dropped at one place.
+world_stale_nat_black_hole_of_two()
+{
+    routed
+    ip -n r route add blackhole 10.3.0.0/24 && ip -n r route add blackhole 2001:db8:3::/64
+    leads 4500 10.3.0.2 2001:db8:3::2
+    leads 4600 10.3.0.3 2001:db8:3::3
+    served p 4500
+    served q 4600
+    wait_until has_flows "src=10.3.0.3 .*ASSURED"
+    wait_until has_flows "src=2001:db8:3::3 .*ASSURED"
+    ip -n r link del r1
+    ip -n r link del r2
+    shows[stale-nat]='src=10\.3\.0\.[23] |src=2001:db8:3::[23] '
+    finds r "$both" "$both6" 'stale-nat 10.3.0.3:4600' 'stale-nat ?2001:db8:3::3?:4600'
+}
+
 # As kube-proxy does: rules choose a pod at random, and one of them goes.
 world_stale_nat_one_pod_of_two()
 {
