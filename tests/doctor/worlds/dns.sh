@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
-samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
+samples+=(dns_silent_one_query_at_a_time dns_refused_by_own_machine dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
     healthy_dns_without_bpf)
 
 dns_three()
@@ -95,6 +95,36 @@ world_dns_refused()
     dns_three
     start c dns ask connected 1 1000 300 10.2.0.1
     finds c 'dns 10.2.0.1'
+}
+
+# Each query ends with an error, after which the program closes its socket.
+world_dns_refused_each_query()
+{
+    dns_three
+    set_net s ipv4/icmp_ratelimit 0
+    start c dns ask connected 1 1000 300 10.2.0.1
+    window=5 examine c
+    is "$world: found at once" 'dns 10.2.0.1' "$(<"$work/found")"
+}
+
+# Nobody listens there: that machine counts datagrams for ports without a socket, too.
+world_dns_refused_by_own_machine()
+{
+    namespace c
+    start c dns ask connected 1 1000 300 127.0.0.53
+    window=5 examine c
+    is "$world: found at once" 'dns 127.0.0.53' "$(<"$work/found")"
+}
+
+# The resolver gets an error for each query, and its clients wait.
+world_dns_refused_upstream()
+{
+    dns_three
+    set_net s ipv4/icmp_ratelimit 0
+    start c dns relay 127.0.0.53 10.2.0.1
+    start c dns ask connected 1 1000 300 127.0.0.53
+    finds c 'dns 10.2.0.1'
+    says c 'serves DNS on this machine'
 }
 
 world_dns_slow()
