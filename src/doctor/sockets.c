@@ -472,14 +472,16 @@ bool socket_has_received(const struct record *record)
            socket_memory(record, SK_MEMINFO_FWD_ALLOC);
 }
 
-/* Returns whether a process may ask servers of DNS with a socket that has received data before. */
+/* Returns whether a process may ask servers of DNS with a socket that has received data before, or
+ * is a resolver: its sockets may be closed before the doctor sees a query. */
 static bool may_ask_again(const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
-    return (socket->remote.port == DNS_PORT ||
-            (!socket->remote.port && socket->local.port >= IPPORT_RESERVED)) &&
-           socket_has_received(record);
+    return socket->local.port == DNS_PORT ||
+           ((socket->remote.port == DNS_PORT ||
+             (!socket->remote.port && socket->local.port >= IPPORT_RESERVED)) &&
+            socket_has_received(record));
 }
 
 /* A socket that is connected to a DNS server waits for an answer if it has never received
