@@ -215,6 +215,23 @@ world_dns_tcp_answers_given_up()
     tcp_given_up 53
 }
 
+# The server takes the query, and closes when the program does.
+world_dns_tcp_given_up_and_closed()
+{
+    dns_three
+    start s traffic serve 10.2.0.1 853 0
+    tcp_given_up 853
+}
+
+# The last query is sent when the answer to the one before comes.
+world_dns_tcp_silent_after_answers()
+{
+    dns_three
+    start s dns converse 10.2.0.1 53 4
+    start c dns talk 10.2.0.1 53 0
+    finds c 'dns 10.2.0.1:53'
+}
+
 # --- Healthy ----------------------------------------------------------------------------------
 
 world_healthy_dns_busy_resolver()
@@ -338,6 +355,15 @@ world_healthy_dns_tcp_to_many()
     start s traffic serve 0.0.0.0 53 100
     PEERS=9 start c traffic visit 10.2.0.1 53 18 100
     PATIENCE=1500 start c dns connect 10.2.0.200 53 100
+    window=5 finds_nothing c
+}
+
+# Each query but the first is sent when the answer to the one before comes. Then there is a pause.
+world_healthy_dns_tcp_conversation()
+{
+    dns_three
+    start s dns converse 10.2.0.1 53 1000
+    start c dns talk 10.2.0.1 53 3500
     window=5 finds_nothing c
 }
 
