@@ -410,7 +410,7 @@ static void dns_add_listed(const struct dns_scene *scene, struct finding *findin
     for (size_t i = 0; i < scene->listed_count; i++) {
         const struct endpoint end = {.address = scene->listed[i]};
         const struct dns_server *other = dns_find(scene, &end, false);
-        if (other && other != server && other->answered &&
+        if (other && !address_equal(&other->address, &server->address) && other->answered &&
             dns_verdict_of(other, UINT64_MAX) == DNS_HEALTHY)
             finding_evidence(finding, "its server %s answers", address_text(text, &end.address));
     }

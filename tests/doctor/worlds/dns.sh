@@ -223,6 +223,21 @@ world_dns_tcp_given_up_and_closed()
     tcp_given_up 853
 }
 
+# The server answers by UDP, which is no reason to say that it answers.
+world_dns_tcp_unanswered_udp_answered()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 0
+    start s dns listen 10.2.0.1 53
+    start c dns ask kept 1 1000 100 10.2.0.1
+    start c dns connect 10.2.0.1 53 0
+    printf 'nameserver %s\n' 10.2.0.1 >"$work/resolv.conf"
+    mount --bind "$work/resolv.conf" /etc/resolv.conf
+    finds c 'dns 10.2.0.1:53'
+    says c '/etc/resolv.conf names 10.2.0.1'
+    is "... and nothing else about it" 0 "$(grep -c 'its server 10.2.0.1 answers' "$work/rows")"
+}
+
 # The last query is sent when the answer to the one before comes.
 world_dns_tcp_silent_after_answers()
 {
