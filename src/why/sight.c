@@ -296,8 +296,8 @@ static int64_t sight_room(const struct evidence_listener *listener)
     return (int64_t)listener->queue_limit - listener->queue;
 }
 
-/* Returns whether the address is one that nothing outside its network namespace can reach, so that
- * a listener there has nothing to do with the target. */
+/* Returns whether nothing outside its network namespace can reach the address, so that a listener
+ * there has nothing to do with the target. */
 static bool sight_is_far(const struct address *local, const struct evidence *evidence)
 {
     const struct address address = address_unmapped(local),

@@ -63,7 +63,7 @@ static size_t make_types(uint32_t parameters)
     spaces = made_struct(&made, "nsproxy", 1);
     made_member(&made, "net_ns", net, NET_AT * 8);
     spaces = made_pointer(&made, spaces);
-    part = made_struct(&made, "socket", 1);
+    (void)made_struct(&made, "socket", 1);
     made_member(&made, "type", two, TYPE_AT * 8);
     part = made_struct(&made, "file", 1);
     made_member(&made, "private_data", nothing, DATA_AT * 8);
