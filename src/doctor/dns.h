@@ -16,7 +16,7 @@ struct dns_server {
     /* By UDP, as BPF sees it: see struct dns_queries. */
     uint64_t sent, answered, failed, unanswered, timed, slow, time;
     uint64_t ignored; /* a part of `unanswered`: the socket got another answer since */
-    uint64_t awaited; /* a part of `unanswered`: sent by processes that wait, see dns_waiters */
+    uint64_t awaited; /* a part of `unanswered`: not given up early, see dns_waiters */
     uint64_t unread;  /* queries of processes that had unread data in a socket */
     uint64_t waiting; /* CLOCK_MONOTONIC, ns: first of the queries that have no answer; 0: none */
     int error;

@@ -108,6 +108,13 @@ static void dns_waiters_add_closed(struct dns_waiters_taking *taking, uint64_t i
         taking->error = -ENOMEM;
 }
 
+/* Returns whether the newest call got an answer, and no call an error: a program that then closes
+ * its socket needs no other answer. */
+static bool dns_has_taken_answer(const struct dns_queries *queries)
+{
+    return !queries->waiting && queries->answered && !queries->failed;
+}
+
 static void dns_waiters_take_queries(const struct dns_queries *queries, void *arg)
 {
     enum { AWAITED = 100 * CLOCK_MILLISECOND };
@@ -121,7 +128,7 @@ static void dns_waiters_take_queries(const struct dns_queries *queries, void *ar
 
     if (queries->netns != taking->waiters->netns)
         return;
-    if (!socket && queries->unanswered && !queries->waiting)
+    if (!socket && queries->unanswered && dns_has_taken_answer(queries))
         dns_waiters_add_closed(taking, queries->inode);
     if (!waits && !(socket && socket->has_data))
         return;
@@ -165,11 +172,14 @@ void dns_waiters_count(const struct dns_waiters *waiters, const struct dns_queri
                                         queries->pid)
                : NULL;
 
-    if (is_own && !queries->waiting &&
+    const uint64_t ended = /* by errors, which is sure */
+        queries->failed < queries->unanswered ? queries->failed : queries->unanswered;
+
+    if (is_own && dns_has_taken_answer(queries) &&
         hash_table_find_number(&waiters->closed, dns_waiters_hash(queries->inode), queries->inode))
         return;
     server->unanswered += queries->unanswered;
-    server->ignored += queries->waiting ? 0 : queries->unanswered;
-    server->awaited += process && process->waits ? queries->unanswered : 0;
+    server->ignored += dns_has_taken_answer(queries) ? queries->unanswered : 0;
+    server->awaited += process && process->waits ? queries->unanswered : ended;
     server->unread += process && process->has_unread ? queries->unanswered : 0;
 }

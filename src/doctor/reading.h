@@ -179,7 +179,7 @@ struct sockets_reading {
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */
     struct doctor_sockets dns_connections; /* TCP: the first of them */
     bool only_queries;                     /* only remember the sockets that ask DNS */
-    bool may_ask;         /* a UDP socket has received data, and may ask servers of DNS again */
+    bool may_ask;         /* a UDP socket may ask servers of DNS again: see sockets.c */
     struct busy *busiest; /* destinations that use most ports: BUSIEST_SLOTS */
     struct busy refused[REFUSED_SLOTS];        /* addresses that refuse most since this reading */
     struct busy_receiver receivers[RECEIVERS]; /* connections that received most segments */

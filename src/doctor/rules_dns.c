@@ -222,20 +222,45 @@ static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server
            (first != server || !dns_resolver_of(scene, server->pid));
 }
 
+/* Returns whether the process that asks `upstream` serves DNS on this machine at the address of
+ * `server`. */
+static bool dns_relays(const struct dns_scene *scene, const struct dns_server *upstream,
+                       const struct dns_server *server)
+{
+    const struct doctor_socket *socket = upstream->netns == scene->netns && upstream != server
+                                             ? dns_resolver_of(scene, upstream->pid)
+                                             : NULL;
+    const struct address local = socket ? address_unmapped(&socket->end.address) : server->address;
+
+    return socket && (address_equal(&local, &server->address) ||
+                      (address_is_unspecified(&local) && address_is_loopback(&server->address)));
+}
+
+/* Concludes, too, from the clients of a resolver: if they wait, one error that the resolver got is
+ * enough. */
+static enum dns_verdict dns_verdict_in(const struct dns_scene *scene,
+                                       const struct dns_server *server, uint64_t now)
+{
+    const enum dns_verdict verdict = dns_verdict_of(server, now);
+
+    if (verdict != DNS_HEALTHY || !server->failed || !server->unanswered || server->answered)
+        return verdict;
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (dns_relays(scene, server, other) && dns_verdict_of(other, now) == DNS_SILENT)
+            return DNS_SILENT;
+    }
+    return DNS_HEALTHY;
+}
+
 /* Returns whether a resolver of this machine, whose own servers do not answer, serves DNS at the
  * address of `server`: then those servers are the finding. */
 static bool dns_is_relayed(const struct dns_scene *scene, const struct dns_server *server)
 {
     for (size_t i = 0; i < scene->servers->count; i++) {
         const struct dns_server *other = hash_table_at(scene->servers, i);
-        const struct doctor_socket *socket = other->netns == scene->netns && other != server
-                                                 ? dns_resolver_of(scene, other->pid)
-                                                 : NULL;
-        const struct address local =
-            socket ? address_unmapped(&socket->end.address) : server->address;
-        if (socket && dns_verdict_of(other, UINT64_MAX) != DNS_HEALTHY &&
-            (address_equal(&local, &server->address) ||
-             (address_is_unspecified(&local) && address_is_loopback(&server->address))))
+        if (dns_relays(scene, other, server) &&
+            dns_verdict_in(scene, other, UINT64_MAX) != DNS_HEALTHY)
             return true;
     }
     return false;
@@ -385,7 +410,7 @@ static void dns_add_listed(const struct dns_scene *scene, struct finding *findin
     for (size_t i = 0; i < scene->listed_count; i++) {
         const struct endpoint end = {.address = scene->listed[i]};
         const struct dns_server *other = dns_find(scene, &end, false);
-        if (other && other != server && other->answered &&
+        if (other && !address_equal(&other->address, &server->address) && other->answered &&
             dns_verdict_of(other, UINT64_MAX) == DNS_HEALTHY)
             finding_evidence(finding, "its server %s answers", address_text(text, &end.address));
     }
@@ -584,7 +609,7 @@ static bool dns_has_unreceived(const struct examination *examination)
 }
 
 /* If answers may have come to sockets that were closed or that nobody reads, counts only the
- * queries of processes that wait. */
+ * queries of processes that wait, and those that ended with an error. */
 static void dns_forget_unawaited(struct dns_scene *scene)
 {
     const struct examination *examination = scene->examination;
@@ -600,7 +625,8 @@ static void dns_forget_unawaited(struct dns_scene *scene)
 
 static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
-    const enum dns_verdict verdict = dns_verdict_of(server, clock_nanoseconds(CLOCK_MONOTONIC));
+    const enum dns_verdict verdict =
+        dns_verdict_in(scene, server, clock_nanoseconds(CLOCK_MONOTONIC));
 
     if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);

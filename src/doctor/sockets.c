@@ -26,6 +26,8 @@ enum {
     REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */
     DNS_WAITS_MS = 1000,    /* as long as one SYN takes */
     DNS_HANGS_MS = 3000,    /* as long as SYNS take */
+    DNS_ACK_LEAST_MS = 20,  /* longer than a jiffy; peers wait for 40 to 200 ms (TCP_DELACK_MIN) */
+    DNS_ACK_MOST_MS = 900,  /* less than one interval of keepalive */
     DNS_CONNECTIONS = 1024, /* 48 KiB: a server of DNS may have connections to many others */
 };
 
@@ -272,10 +274,19 @@ static int take_unclosed(struct reading *reading, const struct record *record,
     return sockets_remember(sockets, record->identity, UNCLOSED);
 }
 
-/* The newest data of a connection is a query without an answer if it has received nothing since. */
+/* The newest data of a connection is a query without an answer if it has received nothing since; a
+ * FIN counts as a byte. Query and answer may have the same time. An answer acknowledges its query,
+ * so an acknowledgement that came alone, a little later, is that of a newer query. Much later it
+ * may be that of a keepalive probe. */
 static bool dns_is_answered(const struct kernel_tcp_info *info)
 {
-    return info->bytes_received && info->last_data_recv <= info->last_data_sent;
+    const uint32_t later =
+        info->last_data_recv > info->last_ack_recv ? info->last_data_recv - info->last_ack_recv : 0;
+    const bool is_acknowledged = later >= DNS_ACK_LEAST_MS && later <= DNS_ACK_MOST_MS;
+
+    return info->bytes_received > 1 &&
+           (info->last_data_recv < info->last_data_sent ||
+            (info->last_data_recv == info->last_data_sent && !is_acknowledged));
 }
 
 /* Takes a connection to a server of DNS. */
@@ -472,14 +483,16 @@ bool socket_has_received(const struct record *record)
            socket_memory(record, SK_MEMINFO_FWD_ALLOC);
 }
 
-/* Returns whether a process may ask servers of DNS with a socket that has received data before. */
+/* Returns whether a process may ask servers of DNS with a socket that has received data before, or
+ * is a resolver: its sockets may be closed before the doctor sees a query. */
 static bool may_ask_again(const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
 
-    return (socket->remote.port == DNS_PORT ||
-            (!socket->remote.port && socket->local.port >= IPPORT_RESERVED)) &&
-           socket_has_received(record);
+    return socket->local.port == DNS_PORT ||
+           ((socket->remote.port == DNS_PORT ||
+             (!socket->remote.port && socket->local.port >= IPPORT_RESERVED)) &&
+            socket_has_received(record));
 }
 
 /* A socket that is connected to a DNS server waits for an answer if it has never received

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "fastnet/array.h"
@@ -16,6 +17,21 @@
 
 /* --- The kernel's structs --------------------------------------------------------------------- */
 
+/* Finds the way to the type of a socket. task: number of struct task_struct. */
+static bool failures_find_type(struct failures_layout *layout, const struct btf *btf, uint32_t task)
+{
+    uint32_t to;
+
+    return kernel_member_find(btf, task, "files", &layout->files, &to) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, to), "fdt", &layout->table, &to) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, to), "fd", &layout->array, &to) &&
+           kernel_member_find(btf, kernel_pointed_to(btf, kernel_pointed_to(btf, to)),
+                              "private_data", &layout->socket, NULL) &&
+           kernel_member_find(btf, btf_find(btf, BTF_STRUCT, "socket"), "type", &layout->type,
+                              NULL) &&
+           layout->type.size == BPF_H;
+}
+
 int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
 {
     const uint32_t task = btf_find(btf, BTF_STRUCT, "task_struct");
@@ -25,12 +41,14 @@ int failures_layout_init(struct failures_layout *layout, const struct btf *btf)
         (struct failures_layout){.tracepoint = btf_find(btf, BTF_TYPEDEF, "btf_trace_sys_exit")};
     registers = kernel_event_struct(btf, layout->tracepoint, 2, "pt_regs");
     if (!registers || !kernel_member_find(btf, registers, CALL_NUMBER, &layout->call, NULL) ||
+        !kernel_member_find(btf, registers, FIRST_ARGUMENT, &layout->descriptor, NULL) ||
         !kernel_struct_find(btf, registers, SECOND_ARGUMENT, &layout->argument, &bytes) ||
         !kernel_member_find(btf, task, "nsproxy", &layout->spaces, &to) ||
         !kernel_member_find(btf, kernel_pointed_to(btf, to), "net_ns", &layout->net, &to) ||
         !kernel_path_find(btf, kernel_pointed_to(btf, to), "ns.inum", &layout->netns, NULL) ||
         !kernel_member_find(btf, task, "group_leader", &layout->leader, NULL) ||
-        !kernel_struct_find(btf, task, "comm", &layout->name, &bytes))
+        !kernel_struct_find(btf, task, "comm", &layout->name, &bytes) ||
+        !failures_find_type(layout, btf, task))
         return -ENOTSUP;
     layout->of_registers = registers;
     layout->of_task = task;
@@ -53,6 +71,7 @@ enum { NOTE_BITS = 6 };
 
 /* Offset of the address on the stack. */
 enum { ADDRESS = -(int)sizeof((struct failure_note){0}.address) };
+static const struct kernel_member pointer = {.offset = ADDRESS, .size = BPF_DW};
 
 /* Loads the errno of a call that failed. Ends the program if the return value is not an errno. */
 static void failures_put_error(struct assembly *to)
@@ -70,6 +89,7 @@ static void put_call(struct assembly *to, const struct failures_layout *layout, 
     assembly_cast(to, ARGUMENT, ARGUMENT, layout->of_registers, layout->cast);
     assembly_load(to, BPF_FIRST, ARGUMENT, layout->call);
     assembly_end_if(to, BPF_JNE, BPF_FIRST, SYS_connect);
+    assembly_load(to, NOTE, ARGUMENT, layout->descriptor);
     assembly_load(to, ARGUMENT, ARGUMENT, layout->argument);
     assembly_call(to, BPF_FUNC_get_current_task_btf);
     assembly_cast(to, TASK, BPF_REG_0, layout->of_task, layout->cast);
@@ -78,6 +98,41 @@ static void put_call(struct assembly *to, const struct failures_layout *layout, 
     assembly_load(to, BPF_FIRST, BPF_FIRST, layout->netns);
     assembly_wide(to, BPF_SECOND, netns);
     assembly_end_if_unequal(to, BPF_FIRST, BPF_SECOND);
+}
+
+/* Replaces a pointer at ADDRESS by the first bytes of the member that it leads to. Ends the program
+ * if that is unmapped by now. */
+static void failures_put_follow(struct assembly *to, int offset)
+{
+    assembly_load(to, BPF_THIRD, BPF_STACK, pointer);
+    assembly_number(to, BPF_ADD, BPF_THIRD, offset);
+    assembly_address(to, BPF_FIRST, ADDRESS);
+    assembly_number(to, BPF_MOV, BPF_SECOND, sizeof(uint64_t));
+    assembly_call(to, BPF_FUNC_probe_read_kernel);
+    assembly_end_if(to, BPF_JNE, BPF_REG_0, 0);
+}
+
+/* NOTE: a descriptor. Ends the program unless it is that of a stream: getaddrinfo(3) and others
+ * connect sockets of UDP to each address of a name, to see which have a route. */
+static void failures_put_type(struct assembly *to, const struct failures_layout *layout)
+{
+    enum { POINTER_SHIFT = 3 };
+    const struct kernel_member type = {.offset = ADDRESS, .size = BPF_H};
+
+    assembly_number(to, BPF_LSH, NOTE, 32); /* an int: the upper half is undefined */
+    assembly_number(to, BPF_RSH, NOTE, 32 - POINTER_SHIFT);
+    assembly_load(to, BPF_FIRST, TASK, layout->files);
+    assembly_store(to, BPF_FIRST, ADDRESS, BPF_DW);
+    failures_put_follow(to, layout->table.offset);
+    failures_put_follow(to, layout->array.offset);
+    assembly_load(to, BPF_FIRST, BPF_STACK, pointer);
+    assembly_register(to, BPF_ADD, BPF_FIRST, NOTE);
+    assembly_store(to, BPF_FIRST, ADDRESS, BPF_DW);
+    failures_put_follow(to, 0);
+    failures_put_follow(to, layout->socket.offset);
+    failures_put_follow(to, layout->type.offset);
+    assembly_load(to, BPF_FIRST, BPF_STACK, type);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, SOCK_STREAM);
 }
 
 /* Reads the address from the process's memory. Ends the program if that memory is unmapped by
@@ -143,6 +198,7 @@ size_t failures_program_make(const struct failures_layout *layout, uint64_t netn
     assembly_register(&to, BPF_MOV, CONTEXT, BPF_FIRST);
     failures_put_error(&to);
     put_call(&to, layout, netns);
+    failures_put_type(&to, layout);
     failures_put_address(&to);
     assembly_value(&to, NOTE, map, 0);
     assembly_number(&to, BPF_LSH, ERROR, NOTE_BITS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program that counts calls of connect(2) that fail at once, and the notes that it
- * writes. */
+/* The BPF program that counts calls of connect(2) that fail at once for sockets of type
+ * SOCK_STREAM, and the notes that it writes. */
 #ifndef PROBES_FAILURES_PROGRAM_H
 #define PROBES_FAILURES_PROGRAM_H
 
@@ -26,6 +26,9 @@ struct failures_layout {
     struct kernel_member call, argument; /* struct pt_regs: the call's number, its 2nd argument */
     struct kernel_member spaces, leader, name; /* members of struct task_struct */
     struct kernel_member net, netns; /* struct nsproxy: its netns; struct net: its inode number */
+    struct kernel_member descriptor; /* struct pt_regs: the call's 1st argument */
+    /* The way from struct task_struct to the type of the socket. */
+    struct kernel_member files, table, array, socket, type;
     uint32_t of_registers, of_task, cast; /* BTF types, for assembly_cast() */
 };
 
@@ -33,7 +36,7 @@ struct failures_layout {
  * not know which registers this machine uses for system calls. */
 int failures_layout_init(struct failures_layout *layout, const struct btf *btf);
 
-enum { FAILURES_PROGRAM_MAX = 96 };
+enum { FAILURES_PROGRAM_MAX = 144 };
 
 /* netns: inode of the network namespace whose calls are counted. map: descriptor of an array map
  * with one value, a struct failure_note for each errno. Returns the number of instructions. */

@@ -296,6 +296,16 @@ static int64_t sight_room(const struct evidence_listener *listener)
     return (int64_t)listener->queue_limit - listener->queue;
 }
 
+/* Returns whether nothing outside its network namespace can reach the address, so that a listener
+ * there has nothing to do with the target. */
+static bool sight_is_far(const struct address *local, const struct evidence *evidence)
+{
+    const struct address address = address_unmapped(local),
+                         target = address_unmapped(&evidence->target.address);
+
+    return address_is_loopback(&address) && !address_is_loopback(&target);
+}
+
 static int sight_take_listener(const struct record *record, void *arg)
 {
     const struct sight_search *search = arg;
@@ -314,6 +324,8 @@ static int sight_take_listener(const struct record *record, void *arg)
     if (socket->remote.port)
         return 0; /* a connected UDP socket */
     listener.miss = (uint8_t)sight_miss(search->evidence, record, listener.netns.id);
+    if (listener.miss == MISS_NETNS && sight_is_far(&socket->local.address, search->evidence))
+        return 0;
     /* several listeners can fit (SO_REUSEPORT): the emptiest is kept; if it is full, all are */
     if (best->miss != MISS_NO_LISTENER &&
         (listener.miss > best->miss ||

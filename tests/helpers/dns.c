@@ -4,8 +4,11 @@
  *
  *     dns serve ADDRESS DELAY LOST       answers after DELAY ms, but not one query in LOST (0: all)
  *     dns forward ADDRESS SERVER         passes queries and answers on
+ *     dns relay ADDRESS SERVER           so, too, with a connected socket for each query
  *     dns ask HOW THREADS TIMEOUT EVERY SERVER...
  *     dns connect ADDRESS PORT EVERY     connects, asks and waits: for ever, or $PATIENCE ms
+ *     dns talk ADDRESS PORT EVERY        one connection: 5 queries, one after another, and again
+ *     dns converse ADDRESS PORT COUNT    answers the first COUNT queries of a connection
  *     dns listen ADDRESS PORT            accepts connections, and answers nothing
  *
  * ask: each thread asks all servers, one after another, waits for each answer at most TIMEOUT ms,
@@ -125,6 +128,27 @@ static void forward(const char *address, const char *server)
     }
 }
 
+/* Waits for each answer, or for its error. */
+static void relay(const char *address, const char *server)
+{
+    const int fd = open_server(address);
+
+    while (!has_ended()) {
+        struct place from = {.size = sizeof from.address};
+        char data[QUERY];
+        (void)poll(&(struct pollfd){fd, POLLIN, 0}, 1, 100);
+        if (recvfrom(fd, data, QUERY, MSG_DONTWAIT, place_address(&from), &from.size) <= 0)
+            continue;
+        const int upstream = socket_new(from.address.ss_family, SOCK_DGRAM, 0);
+        connect_to(upstream, place_of(server, 53, 0));
+        if (send(upstream, data, QUERY, 0) > 0 &&
+            poll(&(struct pollfd){upstream, POLLIN, 0}, 1, 1000) > 0 &&
+            recv(upstream, data, QUERY, MSG_DONTWAIT) > 0)
+            (void)!sendto(fd, data, QUERY, 0, place_address(&from), from.size);
+        close(upstream);
+    }
+}
+
 /* --- Clients ---------------------------------------------------------------------------------- */
 
 /* With SO_PEEK_OFF, the second MSG_PEEK waits for the second datagram (socket(7)). */
@@ -229,6 +253,38 @@ static void connect_for_ever(const char *address, uint16_t port, long every)
     }
 }
 
+static void talk(const char *address, uint16_t port, long every)
+{
+    struct place to = place_of(address, port, 0);
+    const int fd = socket_new(to.address.ss_family, SOCK_STREAM, 0);
+    char data[QUERY] = "\0\33";
+
+    connect_to(fd, to);
+    puts("ready");
+    fflush(stdout);
+    while (!has_ended()) {
+        for (int i = 0; i < 5 && write(fd, data, QUERY) > 0; i++)
+            if (poll((struct pollfd[]){{fd, POLLIN, 0}, {STDIN_FILENO, 0, 0}}, 2, -1) < 0 ||
+                has_ended() || read(fd, data, QUERY) <= 0)
+                return;
+        (void)poll(&(struct pollfd){STDIN_FILENO, 0, 0}, 1, (int)every);
+    }
+}
+
+static void converse(const char *address, uint16_t port, long count)
+{
+    const int listener = tcp_listen(place_of(address, port, 0), 128);
+    char data[QUERY];
+
+    puts("ready");
+    fflush(stdout);
+    const int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+    while (!has_ended())
+        if (poll(&(struct pollfd){fd, POLLIN, 0}, 1, 100) > 0 &&
+            (read(fd, data, QUERY) <= 0 || (count-- > 0 && write(fd, data, QUERY) < 0)))
+            return;
+}
+
 int main(int argc, char *argv[])
 {
     const char *role = argc > 3 ? argv[1] : "";
@@ -237,15 +293,21 @@ int main(int argc, char *argv[])
         serve(argv[2], strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
     } else if (strcmp(role, "forward") == 0 && argc == 4) {
         forward(argv[2], argv[3]);
+    } else if (strcmp(role, "relay") == 0 && argc == 4) {
+        relay(argv[2], argv[3]);
     } else if (strcmp(role, "ask") == 0 && argc > 6) {
         begin_asking(argv + 2);
     } else if (strcmp(role, "connect") == 0 && argc == 5) {
         connect_for_ever(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
+    } else if (strcmp(role, "talk") == 0 && argc == 5) {
+        talk(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
+    } else if (strcmp(role, "converse") == 0 && argc == 5) {
+        converse(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), strtol(argv[4], NULL, 10));
     } else if (strcmp(role, "listen") == 0 && argc == 4) {
         tcp_listen(place_of(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), 0), 128);
         hold_until_end();
     } else {
-        errx(2, "usage: dns serve|forward|ask|connect|listen ...");
+        errx(2, "usage: dns serve|forward|relay|ask|connect|listen ...");
     }
     return 0;
 }

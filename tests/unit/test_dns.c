@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -281,6 +282,67 @@ static void connections_that_hang_are_a_finding_unless_others_are_answered(void 
     assert_int_equal(examine(), 0);
 }
 
+/* Takes a connection to port 853, open or ended. Returns its enum dns_connection, or -1. */
+static int taken(struct kernel_tcp_info info, bool has_ended)
+{
+    struct record record = {
+        .has = SOCKET_TCP_INFO,
+        .socket = {.protocol = IPPROTO_TCP,
+                   .state = has_ended ? TCP_CLOSE : TCP_ESTABLISHED,
+                   .inode = 7,
+                   .local = {v4("192.0.2.9"), 50000},
+                   .remote = {v4("192.0.2.1"), 853},
+                   .info = {(const char *)&info, sizeof info}},
+    };
+    const struct doctor_sockets *all = &scene.now.sockets.dns_connections;
+    int state = -1;
+
+    if (has_ended)
+        sockets_take_destroyed(&scene.now, &record);
+    else
+        assert_int_equal(sockets_take(&scene.now, &record), 0);
+    if (all->count)
+        state = all->list[0].state;
+    reading_finish(&scene.now);
+    return state;
+}
+
+static void a_fin_is_no_answer(void **state)
+{
+    (void)state;
+    assert_int_equal(taken((struct kernel_tcp_info){.bytes_acked = 32,
+                                                    .bytes_received = 1,
+                                                    .last_data_sent = 3000,
+                                                    .last_data_recv = 3000},
+                           true),
+                     DNS_HANGS);
+    assert_int_equal(taken((struct kernel_tcp_info){.bytes_acked = 32,
+                                                    .bytes_received = 60,
+                                                    .last_data_sent = 3000,
+                                                    .last_data_recv = 2980},
+                           true),
+                     DNS_ENDED);
+}
+
+/* The query was sent when the answer to the one before came. */
+static void a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later(void **state)
+{
+    struct kernel_tcp_info info = {.bytes_acked = 200,
+                                   .bytes_received = 300,
+                                   .last_data_sent = 4000,
+                                   .last_data_recv = 4000,
+                                   .last_ack_recv = 3956};
+
+    (void)state;
+    assert_int_equal(taken(info, false), DNS_HANGS);
+    info.last_ack_recv = 4000; /* it came with the answer */
+    assert_int_equal(taken(info, false), DNS_ANSWERED);
+    info.last_ack_recv = 2500; /* a keepalive probe */
+    assert_int_equal(taken(info, false), DNS_ANSWERED);
+    info.last_data_recv = info.last_ack_recv = 3980; /* the next answer came soon */
+    assert_int_equal(taken(info, false), DNS_ANSWERED);
+}
+
 static void without_the_probe_a_part_is_missing(void **state)
 {
     (void)state;
@@ -375,6 +437,8 @@ int main(void)
         TEST(queries_that_may_become_a_finding_get_their_time),
         TEST(flows_without_a_reply_are_added_by_server),
         TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
+        TEST(a_fin_is_no_answer),
+        TEST(a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later),
         TEST(without_the_probe_a_part_is_missing),
         TEST(a_process_that_asks_many_servers_may_miss_some),
         TEST(a_process_that_asks_many_silent_servers_is_no_finding),

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "../helpers/made_kernel.h"
@@ -29,6 +30,13 @@ enum {
     NAME_AT = 24,
     NET_AT = 16,
     NUMBER_AT = 40,
+    DESCRIPTOR_AT = 24,
+    FILES_AT = 56,
+    TABLE_AT = 32,
+    ARRAY_AT = 8,
+    DATA_AT = 48,
+    TYPE_AT = 4,
+    DESCRIPTOR = 5,
     OBJECT = 128
 };
 enum { TYPEDEF = 8, MAP = 7 };
@@ -43,8 +51,9 @@ static size_t make_types(uint32_t parameters)
                    eight = made_int(&made, "unsigned long", 8, 0),
                    name = made_array(&made, made_int(&made, "char", 1, MADE_CHAR), four, 16),
                    array = made_array(&made, eight, four, 3),
+                   two = made_int(&made, "short int", 2, MADE_SIGNED),
                    nothing = made_type(&made, "", KERNEL_POINTER, 0, 0);
-    uint32_t part, net, spaces, task, registers, prototype;
+    uint32_t part, net, spaces, files, task, registers, prototype;
 
     part = made_struct(&made, "ns_common", 1);
     made_member(&made, "inum", four, 0);
@@ -54,14 +63,29 @@ static size_t make_types(uint32_t parameters)
     spaces = made_struct(&made, "nsproxy", 1);
     made_member(&made, "net_ns", net, NET_AT * 8);
     spaces = made_pointer(&made, spaces);
-    task = made_struct(&made, "task_struct", 3);
+    (void)made_struct(&made, "socket", 1);
+    made_member(&made, "type", two, TYPE_AT * 8);
+    part = made_struct(&made, "file", 1);
+    made_member(&made, "private_data", nothing, DATA_AT * 8);
+    part = made_pointer(&made, made_pointer(&made, part));
+    files = made_struct(&made, "fdtable", 1);
+    made_member(&made, "fd", part, ARRAY_AT * 8);
+    part = made_pointer(&made, files);
+    files = made_struct(&made, "files_struct", 1);
+    made_member(&made, "fdt", part, TABLE_AT * 8);
+    files = made_pointer(&made, files);
+    task = made_struct(&made, "task_struct", 4);
     made_member(&made, "nsproxy", spaces, SPACES_AT * 8);
+    made_member(&made, "files", files, FILES_AT * 8);
     made_member(&made, "group_leader", task + 1, LEADER_AT * 8);
     made_member(&made, "comm", name, NAME_AT * 8);
     made_pointer(&made, task);
-    registers = made_struct(&made, "pt_regs", 6);
+    registers = made_struct(&made, "pt_regs", 9);
     made_member(&made, "orig_ax", eight, CALL_AT * 8);
     made_member(&made, "si", eight, (ARGUMENT_AT + 8) * 8);
+    made_member(&made, "di", eight, DESCRIPTOR_AT * 8);
+    made_member(&made, "orig_x0", eight, DESCRIPTOR_AT * 8);
+    made_member(&made, "orig_a0", eight, DESCRIPTOR_AT * 8);
     made_member(&made, "syscallno", four, CALL_AT * 8);
     made_member(&made, "regs", array, ARGUMENT_AT * 8);
     made_member(&made, "a7", eight, CALL_AT * 8);
@@ -101,9 +125,21 @@ static void need_machine(void)
 
 static void every_part_is_needed(void **state)
 {
-    static const char *const names[] = {
-        "btf_trace_sys_exit", "pt_regs", "task_struct", "nsproxy", "net_ns", "ns", "inum", "comm",
-        "group_leader"};
+    static const char *const names[] = {"btf_trace_sys_exit",
+                                        "pt_regs",
+                                        "task_struct",
+                                        "nsproxy",
+                                        "net_ns",
+                                        "ns",
+                                        "inum",
+                                        "comm",
+                                        "group_leader",
+                                        "files",
+                                        "fdt",
+                                        "fd",
+                                        "private_data",
+                                        "socket",
+                                        "type"};
     const size_t length = make_types(3);
     struct failures_layout layout;
 
@@ -124,7 +160,8 @@ static void every_part_is_needed(void **state)
 
 struct scene {
     _Alignas(uint64_t) char registers[REGISTERS], task[OBJECT], leader[OBJECT], spaces[OBJECT],
-        net[OBJECT];
+        net[OBJECT], files[OBJECT], table[OBJECT],
+        descriptors[OBJECT], file[OBJECT], socket[OBJECT];
     struct failure_note notes[CONNECT_ERRNOS];
     union {
         struct sockaddr_in in;
@@ -146,6 +183,13 @@ static void make_scene(struct scene *scene)
     place_pointer(scene->task + LEADER_AT, scene->leader);
     place_pointer(scene->spaces + NET_AT, scene->net);
     place_u32(scene->net + NUMBER_AT, NETNS);
+    place_u64(scene->registers + DESCRIPTOR_AT, DESCRIPTOR | UINT64_C(9) << 32);
+    place_pointer(scene->task + FILES_AT, scene->files);
+    place_pointer(scene->files + TABLE_AT, scene->table);
+    place_pointer(scene->table + ARRAY_AT, scene->descriptors);
+    place_pointer(scene->descriptors + DESCRIPTOR * sizeof(void *), scene->file);
+    place_pointer(scene->file + DATA_AT, scene->socket);
+    place_u16(scene->socket + TYPE_AT, SOCK_STREAM);
     memcpy(scene->leader + NAME_AT, "a name of 15 by", CONNECT_NAME);
     scene->address.in = (struct sockaddr_in){
         .sin_family = AF_INET, .sin_port = htons(443), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
@@ -161,6 +205,12 @@ static uint64_t call(struct processor *processor, int function)
         return (uintptr_t)scene->task;
     case BPF_FUNC_get_current_pid_tgid:
         return UINT64_C(300) << 32 | 301;
+    case BPF_FUNC_probe_read_kernel:
+        if (scene->unreadable)
+            return (uint64_t)-EFAULT;
+        memcpy((void *)(uintptr_t)arguments[1], (const void *)(uintptr_t)arguments[3],
+               (size_t)arguments[2]);
+        return 0;
     default:
         assert_int_equal(function, BPF_FUNC_probe_read_user);
         assert_int_equal(arguments[3], (uintptr_t)&scene->address);
@@ -264,6 +314,19 @@ static void results_that_are_not_errnos_do_not_count(void **state)
     assert_int_equal(scene.notes[CONNECT_ERRNOS - 1].count, 1);
 }
 
+/* getaddrinfo(3) sorts addresses with such sockets. */
+static void sockets_of_udp_do_not_count(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    need_machine();
+    make_scene(&scene);
+    place_u16(scene.socket + TYPE_AT, SOCK_DGRAM);
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(counted(&scene), 0);
+}
+
 static void other_calls_namespaces_and_families_do_not_count(void **state)
 {
     struct scene scene;
@@ -296,6 +359,7 @@ int main(void)
         cmocka_unit_test(an_address_of_ipv6_is_whole),
         cmocka_unit_test(ipv6_without_a_route_does_not_count_but_ipv4_within_it),
         cmocka_unit_test(results_that_are_not_errnos_do_not_count),
+        cmocka_unit_test(sockets_of_udp_do_not_count),
         cmocka_unit_test(other_calls_namespaces_and_families_do_not_count),
     };
 

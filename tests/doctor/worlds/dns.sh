@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
-samples+=(dns_silent_one_query_at_a_time dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
+samples+=(dns_silent_one_query_at_a_time dns_refused_by_own_machine dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
     healthy_dns_without_bpf)
 
 dns_three()
@@ -97,6 +97,36 @@ world_dns_refused()
     finds c 'dns 10.2.0.1'
 }
 
+# Each query ends with an error, after which the program closes its socket.
+world_dns_refused_each_query()
+{
+    dns_three
+    set_net s ipv4/icmp_ratelimit 0
+    start c dns ask connected 1 1000 300 10.2.0.1
+    window=5 examine c
+    is "$world: found at once" 'dns 10.2.0.1' "$(<"$work/found")"
+}
+
+# Nobody listens there: that machine counts datagrams for ports without a socket, too.
+world_dns_refused_by_own_machine()
+{
+    namespace c
+    start c dns ask connected 1 1000 300 127.0.0.53
+    window=5 examine c
+    is "$world: found at once" 'dns 127.0.0.53' "$(<"$work/found")"
+}
+
+# The resolver gets an error for each query, and its clients wait.
+world_dns_refused_upstream()
+{
+    dns_three
+    set_net s ipv4/icmp_ratelimit 0
+    start c dns relay 127.0.0.53 10.2.0.1
+    start c dns ask connected 1 1000 300 127.0.0.53
+    finds c 'dns 10.2.0.1'
+    says c 'serves DNS on this machine'
+}
+
 world_dns_slow()
 {
     dns_three
@@ -183,6 +213,38 @@ world_dns_tcp_answers_given_up()
     dns_three
     start s dns listen 10.2.0.1 53
     tcp_given_up 53
+}
+
+# The server takes the query, and closes when the program does.
+world_dns_tcp_given_up_and_closed()
+{
+    dns_three
+    start s traffic serve 10.2.0.1 853 0
+    tcp_given_up 853
+}
+
+# The server answers by UDP, which is no reason to say that it answers.
+world_dns_tcp_unanswered_udp_answered()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 0
+    start s dns listen 10.2.0.1 53
+    start c dns ask kept 1 1000 100 10.2.0.1
+    start c dns connect 10.2.0.1 53 0
+    printf 'nameserver %s\n' 10.2.0.1 >"$work/resolv.conf"
+    mount --bind "$work/resolv.conf" /etc/resolv.conf
+    finds c 'dns 10.2.0.1:53'
+    says c '/etc/resolv.conf names 10.2.0.1'
+    is "... and nothing else about it" 0 "$(grep -c 'its server 10.2.0.1 answers' "$work/rows")"
+}
+
+# The last query is sent when the answer to the one before comes.
+world_dns_tcp_silent_after_answers()
+{
+    dns_three
+    start s dns converse 10.2.0.1 53 4
+    start c dns talk 10.2.0.1 53 0
+    finds c 'dns 10.2.0.1:53'
 }
 
 # --- Healthy ----------------------------------------------------------------------------------
@@ -308,6 +370,15 @@ world_healthy_dns_tcp_to_many()
     start s traffic serve 0.0.0.0 53 100
     PEERS=9 start c traffic visit 10.2.0.1 53 18 100
     PATIENCE=1500 start c dns connect 10.2.0.200 53 100
+    window=5 finds_nothing c
+}
+
+# Each query but the first is sent when the answer to the one before comes. Then there is a pause.
+world_healthy_dns_tcp_conversation()
+{
+    dns_three
+    start s dns converse 10.2.0.1 53 1000
+    start c dns talk 10.2.0.1 53 3500
     window=5 finds_nothing c
 }
 
