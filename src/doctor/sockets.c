@@ -392,8 +392,10 @@ static int take_connection(struct reading *reading, const struct record *record)
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
     const size_t bit = bit_of(&socket->remote.address);
-    struct waiting_listener *listener =
-        socket->state == TCP_ESTABLISHED ? accepts_find(&reading->sockets.waiting, socket) : NULL;
+    const bool is_half_closed = socket->state == TCP_CLOSE_WAIT;
+    struct waiting_listener *listener = socket->state == TCP_ESTABLISHED || is_half_closed
+                                            ? accepts_find(&reading->sockets.waiting, socket)
+                                            : NULL;
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
@@ -407,9 +409,13 @@ static int take_connection(struct reading *reading, const struct record *record)
         take_unacknowledged(&reading->sockets, record);
     if (socket->timer == TIMER_KEEPALIVE)
         take_unprobed(&reading->sockets, record, &info);
-    if (socket->timer == TIMER_PROBE)
+    if (socket->timer == TIMER_PROBE) /* in CLOSE_WAIT, too, the program still sends */
         return take_probing(reading, record);
-    if (socket->recv_q && socket->state == TCP_ESTABLISHED)
+    if (is_half_closed)
+        return take_unclosed(reading, record, &info);
+    /* after shutdown(2), the other end may still send; an orphan has no program that reads */
+    if (socket->recv_q &&
+        (socket->state == TCP_ESTABLISHED || (socket->state == TCP_FIN_WAIT2 && socket->inode)))
         return take_unread(reading, record);
     return 0;
 }
@@ -418,8 +424,6 @@ static int take_tcp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
-    struct waiting_listener *listener;
-    struct kernel_tcp_info info;
 
     if (socket->state == TCP_LISTEN) {
         /* without cookies, a quarter is reserved for known peers: tcp_conn_request() */
@@ -450,12 +454,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
         take_unanswered(sockets, record);
         return 0;
     case TCP_CLOSE_WAIT:
-        listener = accepts_find(&sockets->waiting, socket);
-        if (listener)
-            return take_unaccepted(reading, record, listener);
-        info = tcp_info_of(record);
-        return paths_take(reading, record, &info) < 0 ? -ENOMEM
-                                                      : take_unclosed(reading, record, &info);
+        /* those that nobody closes wait for nothing: they would hide a peer that is gone */
+        sockets->connections += socket->timer != TIMER_OFF;
+        return take_connection(reading, record);
     case TCP_TIME_WAIT:
         return 0;
     default:

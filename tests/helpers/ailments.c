@@ -395,6 +395,15 @@ static void begin_unread(struct patient *patient)
     write_some(*patient->clients, patient->numbers[0]);
 }
 
+/* The program that does not read has said that it will send nothing more. */
+static void begin_half_closed(struct patient *patient)
+{
+    open_pairs(patient, 1);
+    if (shutdown(*patient->servers, SHUT_WR) < 0)
+        err(1, "shutdown");
+    write_some(*patient->clients, patient->numbers[0]);
+}
+
 static void read_slowly(struct patient *patient)
 {
     read_some(*patient->servers, patient->numbers[1]);
@@ -497,6 +506,7 @@ static const struct ailment {
     {"leaving", "ROUNDS-UNTIL-CLOSED", begin_leaving, leave},
     {"closed", "CONNECTIONS", begin_closed, open_and_close},
     {"unread", "WRITTEN READ", begin_unread, read_slowly},
+    {"half-closed", "WRITTEN READ", begin_half_closed, read_slowly},
     {"exchange", "CONNECTIONS SEGMENTS", begin_pairs, exchange},
     {"answered", "WRITTEN", begin_unread, answer},
     {"unwanted", "PACKETS", begin_unwanted, send_unwanted},
