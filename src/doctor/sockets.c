@@ -266,6 +266,7 @@ static int take_unclosed(struct reading *reading, const struct record *record,
     struct doctor_socket *added = &sockets->unclosed.list[sockets->unclosed.count - 1];
     added->cookie = record->identity;
     added->is_old = is_old;
+    added->silence = silence_of(info);
     added->service = (uint16_t)hash_word(hash_seed(), port << 1 | is_client);
     added->is_kept = silence_of(info) > KEPT_MS && reading->before &&
                      sockets_have_unclosed(&reading->before->sockets, record->identity);
