@@ -75,7 +75,7 @@ static void emit_unclosed(struct examination *examination, const struct holder *
                         "%" PRIu64 ", %" PRIu64 " more than %.7g s ago",
                         process, count, count - holder->kept, seconds_between(examination));
     finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
-                     count, descriptors.open);
+                     holder->count, descriptors.open);
     if (!unclosed_stay(holder))
         snprintf(older, sizeof older, ", none as old as %" PRIu64 " of these", holder->older);
     if (!is_old)
@@ -175,14 +175,12 @@ void rule_close_wait(struct examination *examination)
 
     if (!unclosed.list)
         examination->error = -ENOMEM;
-    for (size_t i = 0; i < all->count; i++) {
+    for (size_t i = 0; i < all->count && unclosed.list; i++) {
         sum.old += all->list[i].is_old;
         sum.kept += all->list[i].is_kept;
+        unclosed.list[unclosed.count++] = all->list[i];
     }
     const bool may_grow = unclosed_grow(&sum);
-    for (size_t i = 0; unclosed.list && i < all->count; i++)
-        if (may_grow || all->list[i].is_old)
-            unclosed.list[unclosed.count++] = all->list[i];
     if (may_grow && unclosed.list)
         count_closed(examination, &unclosed);
     if (may_grow || sum.old >= UNCLOSED_FEW)

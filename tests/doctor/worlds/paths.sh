@@ -302,6 +302,17 @@ world_healthy_close_late_beside_others()
     finds_nothing s
 }
 
+# Those of the last minute are no part of the finding, but of the evidence.
+world_close_wait_old_and_new()
+{
+    leaving 300 0
+    explains s close-wait ' connections that the other end closed more than a minute ago'
+    "$FASTNET" doctor --netns=s --only=close-wait --for=0 --ndjson --columns=value,evidence \
+        >"$work/rows" 2>"$work/err" </dev/null
+    is "... of all" 1 "$(sed -nE 's/.*"value":([0-9]+),"evidence":"([0-9]+) sockets.*/\1 \2/p' "$work/rows" |
+        awk '{ print ($2 > $1) }')"
+}
+
 world_healthy_close_a_second_late()
 {
     leaving 10 100
