@@ -100,8 +100,10 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
     return socket_drops(record) - (remembered ? (uint32_t)remembered->number : 0);
 }
 
-/* A bit of the remembered number of a listener, above its drops (32 bits): its queue was full. */
-#define WAS_FULL (UINT64_C(1) << 32)
+/* Bits of the remembered number of a listener, above its drops (32 bits): its queue was full, or
+ * not empty. */
+#define WAS_FULL    (UINT64_C(1) << 32)
+#define HAS_WAITING (UINT64_C(1) << 33)
 
 /* Takes a listener. Its queue is full when it has one more connection than its limit. */
 static int sockets_take_listener(struct reading *reading, const struct record *record,
@@ -115,10 +117,12 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     const bool full = socket->recv_q > limit;
     const uint32_t drops = socket_drops(record);
     const uint32_t dropped = dropped_since(reading->before, record);
+    const bool waits = why == ACCEPT_QUEUES && socket->recv_q;
 
-    if (why == ACCEPT_QUEUES && socket->recv_q)
-        accepts_take_listener(&sockets->waiting, record, full, dropped);
-    if (!full && !drops)
+    if (waits)
+        accepts_take_listener(&sockets->waiting, record, full, dropped,
+                              remembered && remembered->number & HAS_WAITING);
+    if (!full && !drops && !waits)
         return 0;
     suspect.value = full ? socket->recv_q : dropped;
     suspect.limit = limit;
@@ -130,7 +134,8 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     }
     if (full || dropped)
         sockets_add(sockets, full ? why : BURSTS, &suspect);
-    return sockets_remember(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
+    return sockets_remember(sockets, record->identity,
+                            (full ? WAS_FULL : 0) | (waits ? HAS_WAITING : 0) | drops);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
