@@ -173,16 +173,47 @@ static void emit_burst(struct examination *examination, const struct suspects *b
     end_listener(&finding, examination, bursts, at);
 }
 
+/* Returns the drops of listeners that may all be overflows of their queues. */
+static uint64_t count_overflows(const struct suspects *listeners, uint64_t overflows)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < listeners->kept; i++)
+        count += listeners->worst[i].dropped <= overflows ? listeners->worst[i].dropped : 0;
+    return count;
+}
+
+/* Takes the listeners of which some drops may be overflows. More drops than all queues overflowed
+ * are due to a flood of SYNs, unless the other listeners leave more than an eighth of the overflows
+ * unexplained. */
+static struct suspects overflowing(const struct suspects *bursts, const struct suspects *full,
+                                   uint64_t overflows)
+{
+    const uint64_t explained =
+        count_overflows(bursts, overflows) + count_overflows(full, overflows);
+    struct suspects found = *bursts;
+
+    found.kept = 0;
+    for (size_t i = 0; i < bursts->kept; i++) {
+        if (bursts->worst[i].dropped <= overflows || explained + explained / 8 < overflows)
+            found.worst[found.kept++] = bursts->worst[i];
+        else
+            found.count--;
+    }
+    return found;
+}
+
 void rule_accept_queue(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
-    const struct suspects *bursts = &examination->now->sockets.suspects[BURSTS];
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
+    const struct suspects bursts =
+        overflowing(&examination->now->sockets.suspects[BURSTS], full, dropped);
 
     emit_each(examination, full, emit_full);
     if (dropped)
-        emit_each(examination, bursts, emit_burst);
-    if (full->kept || (bursts->kept && dropped))
+        emit_each(examination, &bursts, emit_burst);
+    if (full->kept || (bursts.kept && dropped))
         return;
     if (dropped)
         emit_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",

@@ -775,6 +775,30 @@ static void each_listener_answers_for_its_own_drops(void **state)
     assert_int_equal(scene->severity[1], SEVERITY_FAULT);
 }
 
+/* A flood of SYNs makes a listener drop more than all queues overflow. */
+static void a_flooded_listener_is_not_blamed_for_the_queue_of_another(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_DROPS] = 0};
+    struct scene *scene = *state;
+    struct record stuck = listener(5, 3, 2), flooded = listener(4, 0, 500);
+
+    stuck.has |= SOCKET_MEMORY | SOCKET_DROPS;
+    stuck.socket.memory = (struct text){(const char *)memory, sizeof memory};
+    flooded.has = stuck.has;
+    flooded.socket.memory = stuck.socket.memory;
+    take_before(scene, stuck);
+    take_before(scene, flooded);
+    set_counter(&scene->before, LISTEN_OVERFLOWS, 100);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 142);
+    memory[SK_MEMINFO_DROPS] = 385;
+    take(scene, flooded);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1); /* no other queue overflowed */
+    memory[SK_MEMINFO_DROPS] = 40; /* read a little earlier than the counter */
+    take(scene, stuck);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_non_null(strstr(scene->summaries[0], "3 connections wait on 127.0.0.1:5 (limit 2)"));
+}
+
 static void buffer_errors(struct scene *scene)
 {
     set_counter(&scene->before, UDP_BUFFER_ERRORS, 1);
@@ -1243,6 +1267,7 @@ int main(void)
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
         TEST(listeners_without_a_process_are_of_no_one_process),
         TEST(each_listener_answers_for_its_own_drops),
+        TEST(a_flooded_listener_is_not_blamed_for_the_queue_of_another),
         TEST(drops_of_a_socket_count_from_the_reading_before),
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
