@@ -195,6 +195,15 @@ static void begin_datagrams(struct patient *patient)
     send_datagrams(patient);
 }
 
+/* Nothing passes the filter of the socket, so its buffer stays empty. */
+static void begin_filtered(struct patient *patient)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+
+    begin_datagrams(patient);
+    filter_attach(patient->server, &nothing, 1);
+}
+
 /* Some of them are read. */
 static void read_datagrams(struct patient *patient)
 {
@@ -497,6 +506,7 @@ static const struct ailment {
     {"bursts", "BACKLOG CONNECTIONS", begin_bursts, burst},
     {"unix-backlog", "BACKLOG CONNECTIONS", begin_unix_backlog, accept_one},
     {"datagrams", "BUFFER COUNT IS-MULTICAST READ", begin_datagrams, read_datagrams},
+    {"filtered-datagrams", "BUFFER COUNT IS-MULTICAST READ", begin_filtered, read_datagrams},
     {"closed-datagrams", "BUFFER COUNT IS-MULTICAST", begin_and_close, begin_and_close},
     {"syns", "BACKLOG COUNT WRONG-BITS-OF-CHECKSUM", begin_syns, send_syns},
     {"fragments", "COUNT", begin_fragments, send_fragments},
