@@ -1,26 +1,50 @@
 /* SPDX-License-Identifier: MIT */
 #include "doctor/accepts.h"
 
+#include <string.h>
+
 #include "fastnet/clock.h"
 #include "fastnet/kernel_info.h"
 
 /* Shorter waits are usual for programs that have much to do. */
 #define ACCEPT_LATE (4 * CLOCK_SECOND)
 
+/* Adds a listener to its twins. What waits in both readings is not for a listener whose queue was
+ * empty. */
+static void accepts_take_twin(struct waiting_listener *at, const struct waiting_listener *taken)
+{
+    const struct waiting_listener old = *at;
+
+    if (taken->waited > old.waited || (taken->waited == old.waited && taken->queued > old.queued))
+        *at = *taken;
+    at->full |= old.full | taken->full;
+    at->dropped |= old.dropped | taken->dropped;
+    if (taken->waited != old.waited)
+        return;
+    memcpy(at->of_twins, old.of_twins, sizeof at->of_twins);
+    if (old.twins < TWINS_KEPT)
+        at->of_twins[old.twins] = taken->inode;
+    at->twins = old.twins + 1;
+}
+
 void accepts_take_listener(struct waiting_listeners *listeners, const struct record *record,
-                           bool full, bool dropped)
+                           bool full, bool dropped, bool waited)
 {
     const struct socket_record *socket = &record->socket;
     struct waiting_listener *at = listeners->list, *const end = at + listeners->count,
                             *shortest = at;
     const struct waiting_listener taken = {.local = socket->local,
+                                           .interface = socket->interface,
+                                           .twins = 1,
+                                           .of_twins = {socket->inode},
+                                           .waited = waited,
                                            .inode = socket->inode,
                                            .queued = socket->recv_q,
                                            .backlog = socket->backlog,
                                            .full = full,
                                            .dropped = dropped};
 
-    while (at < end && (at->local.port != socket->local.port ||
+    while (at < end && (at->local.port != socket->local.port || at->interface != taken.interface ||
                         !address_equal(&at->local.address, &socket->local.address))) {
         shortest = at->queued < shortest->queued ? at : shortest;
         at++;
@@ -29,13 +53,23 @@ void accepts_take_listener(struct waiting_listeners *listeners, const struct rec
         listeners->list[listeners->count++] = taken;
     else if (at == end && shortest->queued < taken.queued)
         *shortest = taken;
-    else if (at < end) {
-        full |= at->full;
-        dropped |= at->dropped;
-        *at = taken.queued > at->queued ? taken : *at;
-        at->full = full;
-        at->dropped = dropped;
-    }
+    else if (at < end)
+        accepts_take_twin(at, &taken);
+}
+
+/* Returns how well the listener fits: by its address, then by its interface, which connections have
+ * from it. 0: the connection is not for it. */
+static unsigned accepts_fit(const struct waiting_listener *listener,
+                            const struct socket_record *connection)
+{
+    const struct address *own = &listener->local.address, *local = &connection->local.address;
+    const bool is_exact = address_equal(own, local);
+    const bool is_any = own->family == local->family && address_is_unspecified(own);
+
+    if (listener->local.port != connection->local.port || !(is_exact || is_any) ||
+        (listener->interface && listener->interface != connection->interface))
+        return 0;
+    return 1u + (is_exact ? 2 : 0) + (listener->interface ? 1 : 0);
 }
 
 /* In the accept queue, a connection has no struct socket, and so no inode. Sockets of the kernel
@@ -43,16 +77,15 @@ void accepts_take_listener(struct waiting_listeners *listeners, const struct rec
 struct waiting_listener *accepts_find(struct waiting_listeners *listeners,
                                       const struct socket_record *connection)
 {
-    const struct address *local = &connection->local.address;
     struct waiting_listener *found = NULL;
+    unsigned best = 0;
 
     for (size_t i = 0; i < listeners->count && !connection->inode; i++) {
-        struct waiting_listener *listener = &listeners->list[i];
-        const bool is_exact = address_equal(&listener->local.address, local);
-        if (listener->local.port == connection->local.port &&
-            (is_exact || (!found && listener->local.address.family == local->family &&
-                          address_is_unspecified(&listener->local.address))))
-            found = listener;
+        const unsigned fit = accepts_fit(&listeners->list[i], connection);
+        if (fit > best) {
+            found = &listeners->list[i];
+            best = fit;
+        }
     }
     return found;
 }

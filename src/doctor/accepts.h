@@ -8,12 +8,17 @@
 
 #include "fastnet/record.h"
 
-enum { WAITING_LISTENERS = 16 };
+enum { WAITING_LISTENERS = 16, TWINS_KEPT = 8 };
 
-/* A listener whose queue is not empty. If several listeners have one address and port, only the
- * listener with the longest queue is kept. */
+/* A listener whose queue is not empty. Several listeners may have one address and port: then it is
+ * not known for which of these twins a connection waits. Only the twin with the longest queue is
+ * kept, first among those whose queues were not empty in the reading before, either. */
 struct waiting_listener {
     struct endpoint local;
+    uint32_t interface;            /* index of the interface to which it is bound; 0: all */
+    unsigned twins;                /* listeners that may have the connections, with itself */
+    uint64_t of_twins[TWINS_KEPT]; /* the inodes of the first of these */
+    bool waited;                   /* its queue was not empty in the reading before, either */
     uint64_t inode;
     uint32_t queued, backlog;
     bool full, dropped; /* its queue is full; it dropped connections since the reading before */
@@ -29,7 +34,7 @@ struct waiting_listeners {
 
 /* Takes a listener. Listeners must come before connections. */
 void accepts_take_listener(struct waiting_listeners *listeners, const struct record *record,
-                           bool full, bool dropped);
+                           bool full, bool dropped, bool waited);
 
 /* Returns the listener that has not accepted this connection yet. NULL: a process holds the
  * connection, or no listener with a queue has its address and port. */

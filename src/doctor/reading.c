@@ -297,12 +297,13 @@ static const struct reading_source sources[] = {
     {READS_SOFTNET, {&table_softnet}, COUNTER_PROTOCOL | COUNTER_NAME | COUNTER_VALUE, 0},
     {READS_TCP,
      {&table_tcp, &table_tcp6},
-     ENDS | SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS,
+     ENDS | SOCKET_INTERFACE | SOCKET_BACKLOG | SOCKET_MEMORY | SOCKET_DROPS,
      UINT64_C(1) << TCP_LISTEN},
     /* leaves out sockets that are only bound: for them the kernel walks another table */
     {READS_TCP,
      {&table_tcp, &table_tcp6},
-     ENDS | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS | SOCKET_TCP_INFO,
+     ENDS | SOCKET_INTERFACE | SOCKET_TIMER | SOCKET_TIMER_COUNT | SOCKET_RETRANSMITS |
+         SOCKET_TCP_INFO,
      ~(UINT64_C(1) << STATE_BOUND_INACTIVE | UINT64_C(1) << TCP_LISTEN)},
     {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY | SOCKET_DROPS, 0},
     {READS_REFUSED, {&table_socket_events}, SOCKET_ADDRESSES | SOCKET_TCP_INFO | SOCKET_ORIGIN, 0},

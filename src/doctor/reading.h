@@ -109,7 +109,9 @@ struct doctor_socket {
     uint16_t service; /* a hash of the port that is used here, or at the other end */
     bool is_old;      /* the other end has sent nothing for a minute */
     bool is_kept;     /* it was in CLOSE_WAIT in the reading before, and is silent since then */
+    uint32_t silence; /* ms since the other end has sent something */
     uint64_t closed;  /* connections of its service that were closed between the readings */
+    bool is_older;    /* it is kept, and has waited longer than any of these can have */
 };
 struct doctor_sockets {
     struct doctor_socket *list;

@@ -210,6 +210,7 @@ struct holder {
     /* In CLOSE_WAIT, see struct doctor_socket: */
     uint64_t old, kept;
     uint64_t closed; /* the largest number of a service */
+    uint64_t older;
 };
 
 /* Finds the processes that hold the sockets, each once, with its number of sockets. Returns the

@@ -20,13 +20,27 @@
 /* UNCLOSED_MANY connections are no accident. Fewer are reported if they are a large part of the
  * process's descriptors. Connections that are closed late are no leak: their number grows only
  * until as many are closed as come. */
-enum { UNCLOSED_MANY = 100, UNCLOSED_FEW = 10, UNCLOSED_PERCENT = 20, UNCLOSED_GROWTH = 3 };
+enum {
+    UNCLOSED_MANY = 100,
+    UNCLOSED_FEW = 10,
+    UNCLOSED_PERCENT = 20,
+    UNCLOSED_GROWTH = 3,
+    UNCLOSED_OLDER = 50
+};
 
-/* Returns whether connections came, but hardly any was closed. */
+/* Returns whether hardly any connection of the service was closed. */
+static bool unclosed_stay(const struct holder *holder)
+{
+    return holder->closed * UNCLOSED_FEW <= holder->kept;
+}
+
+/* Returns whether connections came, but hardly any was closed. Other processes may use the same
+ * port. A process that closes late would have closed some of its connections, if it has
+ * UNCLOSED_OLDER of them that are older than all that were closed. */
 static bool unclosed_grow(const struct holder *holder)
 {
     return holder->kept >= UNCLOSED_FEW && holder->count >= holder->kept + UNCLOSED_GROWTH &&
-           holder->closed * UNCLOSED_FEW <= holder->kept;
+           (unclosed_stay(holder) || holder->older >= UNCLOSED_OLDER);
 }
 
 static bool unclosed_are_many(uint64_t count, uint64_t descriptors)
@@ -45,6 +59,7 @@ static void emit_unclosed(struct examination *examination, const struct holder *
                          &descriptors);
     const bool is_old = unclosed_are_many(holder->old, descriptors.open);
     const uint64_t count = is_old ? holder->old : holder->count;
+    char older[64] = "";
     if (!is_old && !(unclosed_grow(holder) && unclosed_are_many(count, descriptors.open)))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", "");
@@ -60,12 +75,14 @@ static void emit_unclosed(struct examination *examination, const struct holder *
                         "%" PRIu64 ", %" PRIu64 " more than %.7g s ago",
                         process, count, count - holder->kept, seconds_between(examination));
     finding_evidence(&finding, "%" PRIu64 " sockets in CLOSE_WAIT, of %" PRIu64 " descriptors",
-                     count, descriptors.open);
+                     holder->count, descriptors.open);
+    if (!unclosed_stay(holder))
+        snprintf(older, sizeof older, ", none as old as %" PRIu64 " of these", holder->older);
     if (!is_old)
         finding_evidence(&finding,
                          "%" PRIu64 " of them were in CLOSE_WAIT before, %" PRIu64
-                         " others were closed since",
-                         holder->kept, holder->closed);
+                         " others were closed since%s",
+                         holder->kept, holder->closed, older);
     if (descriptors.limit)
         finding_evidence(&finding, "its limit is %" PRIu64 " descriptors", descriptors.limit);
     finding_emit(&finding, examination, count, ABSENT, is_old ? ABSENT : count - holder->kept);
@@ -94,7 +111,8 @@ size_t find_holders(struct examination *examination, const struct doctor_sockets
         if (owners_find(owners, held->list[i].inode, &owner))
             holders[sockets++] = (struct holder){owner->process,        1,
                                                  &held->list[i],        held->list[i].is_old,
-                                                 held->list[i].is_kept, held->list[i].closed};
+                                                 held->list[i].is_kept, held->list[i].closed,
+                                                 held->list[i].is_older};
     }
     if (what && holders && held->count - sockets >= least)
         report_loss(examination->report, "%s: %zu %s belong to processes that are not visible%s",
@@ -106,6 +124,7 @@ size_t find_holders(struct examination *examination, const struct doctor_sockets
             holders[count - 1].count++;
             holders[count - 1].old += holders[i].old;
             holders[count - 1].kept += holders[i].kept;
+            holders[count - 1].older += holders[i].older;
             if (holders[i].closed > holders[count - 1].closed)
                 holders[count - 1].closed = holders[i].closed;
         } else {
@@ -115,23 +134,35 @@ size_t find_holders(struct examination *examination, const struct doctor_sockets
     return count;
 }
 
-/* Sets `closed` of the sockets. Who closed a connection is not known any more, but which port it
- * used. */
+/* Sets `closed` and `is_older` of the sockets. Who closed a connection is not known any more, but
+ * which port it used, and for how long at most it had waited. */
 static void count_closed(struct examination *examination, struct doctor_sockets *unclosed)
 {
     const struct sockets_reading *now = &examination->now->sockets,
                                  *before = &examination->before->sockets;
-    uint64_t *closed = calloc(UINT16_MAX + 1, sizeof *closed); /* index: the service */
+    const uint64_t since = (examination->now->at - examination->before->at) / CLOCK_MILLISECOND;
+    struct closed {
+        uint64_t count, longest;
+    } *closed = calloc(UINT16_MAX + 1, sizeof *closed); /* index: the service */
 
     if (!closed) {
         examination->error = -ENOMEM;
         return;
     }
-    for (size_t i = 0; i < before->unclosed.count; i++)
-        closed[before->unclosed.list[i].service] +=
-            !sockets_have_unclosed(now, before->unclosed.list[i].cookie);
-    for (size_t i = 0; i < unclosed->count; i++)
-        unclosed->list[i].closed = closed[unclosed->list[i].service];
+    for (size_t i = 0; i < before->unclosed.count; i++) {
+        const struct doctor_socket *socket = &before->unclosed.list[i];
+        struct closed *of = &closed[socket->service];
+        if (sockets_have_unclosed(now, socket->cookie))
+            continue;
+        of->count++;
+        of->longest = socket->silence > of->longest ? socket->silence : of->longest;
+    }
+    for (size_t i = 0; i < unclosed->count; i++) {
+        struct doctor_socket *socket = &unclosed->list[i];
+        const struct closed *of = &closed[socket->service];
+        socket->closed = of->count;
+        socket->is_older = socket->is_kept && socket->silence > of->longest + since;
+    }
     free(closed);
 }
 
@@ -144,14 +175,12 @@ void rule_close_wait(struct examination *examination)
 
     if (!unclosed.list)
         examination->error = -ENOMEM;
-    for (size_t i = 0; i < all->count; i++) {
+    for (size_t i = 0; i < all->count && unclosed.list; i++) {
         sum.old += all->list[i].is_old;
         sum.kept += all->list[i].is_kept;
+        unclosed.list[unclosed.count++] = all->list[i];
     }
     const bool may_grow = unclosed_grow(&sum);
-    for (size_t i = 0; unclosed.list && i < all->count; i++)
-        if (may_grow || all->list[i].is_old)
-            unclosed.list[unclosed.count++] = all->list[i];
     if (may_grow && unclosed.list)
         count_closed(examination, &unclosed);
     if (may_grow || sum.old >= UNCLOSED_FEW)

@@ -86,7 +86,7 @@ static void emit_unknown(struct examination *examination, enum severity severity
                     dropped == 1 ? " was" : "s were", seconds_between(examination), why,
                     unread ? "" : " that is closed now");
     finding_evidence(&finding, "%s grew by %" PRIu64 "%s", counter, dropped,
-                     unread ? "" : ", but no open socket counted a drop");
+                     unread ? "" : ", but no open socket counted such a drop");
     finding.record.finding.command = as_text(command);
     finding_emit(&finding, examination, ABSENT, ABSENT, dropped);
 }
@@ -173,16 +173,47 @@ static void emit_burst(struct examination *examination, const struct suspects *b
     end_listener(&finding, examination, bursts, at);
 }
 
+/* Returns the drops of listeners that may all be overflows of their queues. */
+static uint64_t count_overflows(const struct suspects *listeners, uint64_t overflows)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < listeners->kept; i++)
+        count += listeners->worst[i].dropped <= overflows ? listeners->worst[i].dropped : 0;
+    return count;
+}
+
+/* Takes the listeners of which some drops may be overflows. More drops than all queues overflowed
+ * are due to a flood of SYNs, unless the other listeners leave more than an eighth of the overflows
+ * unexplained. */
+static struct suspects overflowing(const struct suspects *bursts, const struct suspects *full,
+                                   uint64_t overflows)
+{
+    const uint64_t explained =
+        count_overflows(bursts, overflows) + count_overflows(full, overflows);
+    struct suspects found = *bursts;
+
+    found.kept = 0;
+    for (size_t i = 0; i < bursts->kept; i++) {
+        if (bursts->worst[i].dropped <= overflows || explained + explained / 8 < overflows)
+            found.worst[found.kept++] = bursts->worst[i];
+        else
+            found.count--;
+    }
+    return found;
+}
+
 void rule_accept_queue(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
-    const struct suspects *bursts = &examination->now->sockets.suspects[BURSTS];
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
+    const struct suspects bursts =
+        overflowing(&examination->now->sockets.suspects[BURSTS], full, dropped);
 
     emit_each(examination, full, emit_full);
     if (dropped)
-        emit_each(examination, bursts, emit_burst);
-    if (full->kept || (bursts->kept && dropped))
+        emit_each(examination, &bursts, emit_burst);
+    if (full->kept || (bursts.kept && dropped))
         return;
     if (dropped)
         emit_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",
@@ -299,16 +330,40 @@ static void emit_udp_buffer(struct examination *examination, const struct suspec
     queues_end(&finding, examination, dropping, at, ABSENT, suspect->value);
 }
 
+/* Returns whether only filters of the socket dropped datagrams. Its counter of drops has these,
+ * too, but its buffer may be empty. */
+static bool is_only_filtered(const struct examination *examination, const struct suspect *suspect)
+{
+    const struct drop_probe *probe = examination->drops;
+    uint64_t filtered = 0, others = 0;
+
+    for (size_t i = 0; probe && i < drop_probe_count(probe); i++) {
+        const struct record *record = &drop_probe_at(probe, i)->record;
+        if (!(record->has & DROP_SOCKET) || record->drop.inode != suspect->inode)
+            continue;
+        if (text_is(record->drop.reason, "SOCKET_FILTER"))
+            filtered += record->drop.drops;
+        else
+            others += record->drop.drops;
+    }
+    return filtered && !others;
+}
+
 void rule_udp_buffer(struct examination *examination)
 {
     const struct suspects *dropping = &examination->now->sockets.suspects[UDP_DROPS];
     const uint64_t dropped = counter_moved(examination, UDP_BUFFER_ERRORS) +
                              counter_moved(examination, UDP6_BUFFER_ERRORS);
+    bool is_known = false;
 
     /* if RcvbufErrors does not grow, filters dropped the datagrams: the program is not too slow */
-    for (size_t i = 0; i < dropping->kept && dropped; i++)
+    for (size_t i = 0; i < dropping->kept && dropped; i++) {
+        if (is_only_filtered(examination, &dropping->worst[i]))
+            continue;
         emit_udp_buffer(examination, dropping, i);
-    if (!dropping->kept && dropped)
+        is_known = true;
+    }
+    if (!is_known && dropped)
         emit_unknown(examination, SEVERITY_FAULT, READS_UDP, "RcvbufErrors", dropped, "datagram",
                      "the buffer of a UDP socket was full",
                      "fastnet netstat -s --where 'name = RcvbufErrors,Udp6RcvbufErrors'");

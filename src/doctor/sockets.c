@@ -102,8 +102,10 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
     return socket_drops(record) - (remembered ? (uint32_t)remembered->number : 0);
 }
 
-/* A bit of the remembered number of a listener, above its drops (32 bits): its queue was full. */
-#define WAS_FULL (UINT64_C(1) << 32)
+/* Bits of the remembered number of a listener, above its drops (32 bits): its queue was full, or
+ * not empty. */
+#define WAS_FULL    (UINT64_C(1) << 32)
+#define HAS_WAITING (UINT64_C(1) << 33)
 
 /* Takes a listener. Its queue is full when it has one more connection than its limit. */
 static int sockets_take_listener(struct reading *reading, const struct record *record,
@@ -117,10 +119,12 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     const bool full = socket->recv_q > limit;
     const uint32_t drops = socket_drops(record);
     const uint32_t dropped = dropped_since(reading->before, record);
+    const bool waits = why == ACCEPT_QUEUES && socket->recv_q;
 
-    if (why == ACCEPT_QUEUES && socket->recv_q)
-        accepts_take_listener(&sockets->waiting, record, full, dropped);
-    if (!full && !drops)
+    if (waits)
+        accepts_take_listener(&sockets->waiting, record, full, dropped,
+                              remembered && remembered->number & HAS_WAITING);
+    if (!full && !drops && !waits)
         return 0;
     suspect.value = full ? socket->recv_q : dropped;
     suspect.limit = limit;
@@ -132,7 +136,8 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     }
     if (full || dropped)
         sockets_add(sockets, full ? why : BURSTS, &suspect);
-    return sockets_remember(sockets, record->identity, (full ? WAS_FULL : 0) | drops);
+    return sockets_remember(sockets, record->identity,
+                            (full ? WAS_FULL : 0) | (waits ? HAS_WAITING : 0) | drops);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -268,6 +273,7 @@ static int take_unclosed(struct reading *reading, const struct record *record,
     struct doctor_socket *added = &sockets->unclosed.list[sockets->unclosed.count - 1];
     added->cookie = record->identity;
     added->is_old = is_old;
+    added->silence = silence_of(info);
     added->service = (uint16_t)hash_word(hash_seed(), port << 1 | is_client);
     added->is_kept = silence_of(info) > KEPT_MS && reading->before &&
                      sockets_have_unclosed(&reading->before->sockets, record->identity);
@@ -403,8 +409,10 @@ static int take_connection(struct reading *reading, const struct record *record)
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
     const size_t bit = bit_of(&socket->remote.address);
-    struct waiting_listener *listener =
-        socket->state == TCP_ESTABLISHED ? accepts_find(&reading->sockets.waiting, socket) : NULL;
+    const bool is_half_closed = socket->state == TCP_CLOSE_WAIT;
+    struct waiting_listener *listener = socket->state == TCP_ESTABLISHED || is_half_closed
+                                            ? accepts_find(&reading->sockets.waiting, socket)
+                                            : NULL;
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
@@ -418,9 +426,13 @@ static int take_connection(struct reading *reading, const struct record *record)
         take_unacknowledged(&reading->sockets, record);
     if (socket->timer == TIMER_KEEPALIVE)
         take_unprobed(&reading->sockets, record, &info);
-    if (socket->timer == TIMER_PROBE)
+    if (socket->timer == TIMER_PROBE) /* in CLOSE_WAIT, too, the program still sends */
         return take_probing(reading, record);
-    if (socket->recv_q && socket->state == TCP_ESTABLISHED)
+    if (is_half_closed)
+        return take_unclosed(reading, record, &info);
+    /* after shutdown(2), the other end may still send; an orphan has no program that reads */
+    if (socket->recv_q &&
+        (socket->state == TCP_ESTABLISHED || (socket->state == TCP_FIN_WAIT2 && socket->inode)))
         return take_unread(reading, record);
     return 0;
 }
@@ -429,8 +441,6 @@ static int take_tcp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
-    struct waiting_listener *listener;
-    struct kernel_tcp_info info;
 
     if (socket->state == TCP_LISTEN) {
         /* without cookies, a quarter is reserved for known peers: tcp_conn_request() */
@@ -461,12 +471,9 @@ static int take_tcp(struct reading *reading, const struct record *record)
         take_unanswered(sockets, record);
         return 0;
     case TCP_CLOSE_WAIT:
-        listener = accepts_find(&sockets->waiting, socket);
-        if (listener)
-            return take_unaccepted(reading, record, listener);
-        info = tcp_info_of(record);
-        return paths_take(reading, record, &info) < 0 ? -ENOMEM
-                                                      : take_unclosed(reading, record, &info);
+        /* those that nobody closes wait for nothing: they would hide a peer that is gone */
+        sockets->connections += socket->timer != TIMER_OFF;
+        return take_connection(reading, record);
     case TCP_TIME_WAIT:
         return 0;
     default:

@@ -195,6 +195,15 @@ static void begin_datagrams(struct patient *patient)
     send_datagrams(patient);
 }
 
+/* Nothing passes the filter of the socket, so its buffer stays empty. */
+static void begin_filtered(struct patient *patient)
+{
+    struct sock_filter nothing = BPF_STMT(BPF_RET | BPF_K, 0);
+
+    begin_datagrams(patient);
+    filter_attach(patient->server, &nothing, 1);
+}
+
 /* Some of them are read. */
 static void read_datagrams(struct patient *patient)
 {
@@ -395,6 +404,15 @@ static void begin_unread(struct patient *patient)
     write_some(*patient->clients, patient->numbers[0]);
 }
 
+/* The program that does not read has said that it will send nothing more. */
+static void begin_half_closed(struct patient *patient)
+{
+    open_pairs(patient, 1);
+    if (shutdown(*patient->servers, SHUT_WR) < 0)
+        err(1, "shutdown");
+    write_some(*patient->clients, patient->numbers[0]);
+}
+
 static void read_slowly(struct patient *patient)
 {
     read_some(*patient->servers, patient->numbers[1]);
@@ -488,6 +506,7 @@ static const struct ailment {
     {"bursts", "BACKLOG CONNECTIONS", begin_bursts, burst},
     {"unix-backlog", "BACKLOG CONNECTIONS", begin_unix_backlog, accept_one},
     {"datagrams", "BUFFER COUNT IS-MULTICAST READ", begin_datagrams, read_datagrams},
+    {"filtered-datagrams", "BUFFER COUNT IS-MULTICAST READ", begin_filtered, read_datagrams},
     {"closed-datagrams", "BUFFER COUNT IS-MULTICAST", begin_and_close, begin_and_close},
     {"syns", "BACKLOG COUNT WRONG-BITS-OF-CHECKSUM", begin_syns, send_syns},
     {"fragments", "COUNT", begin_fragments, send_fragments},
@@ -497,6 +516,7 @@ static const struct ailment {
     {"leaving", "ROUNDS-UNTIL-CLOSED", begin_leaving, leave},
     {"closed", "CONNECTIONS", begin_closed, open_and_close},
     {"unread", "WRITTEN READ", begin_unread, read_slowly},
+    {"half-closed", "WRITTEN READ", begin_half_closed, read_slowly},
     {"exchange", "CONNECTIONS SEGMENTS", begin_pairs, exchange},
     {"answered", "WRITTEN", begin_unread, answer},
     {"unwanted", "PACKETS", begin_unwanted, send_unwanted},

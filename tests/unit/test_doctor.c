@@ -775,6 +775,30 @@ static void each_listener_answers_for_its_own_drops(void **state)
     assert_int_equal(scene->severity[1], SEVERITY_FAULT);
 }
 
+/* A flood of SYNs makes a listener drop more than all queues overflow. */
+static void a_flooded_listener_is_not_blamed_for_the_queue_of_another(void **state)
+{
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_DROPS] = 0};
+    struct scene *scene = *state;
+    struct record stuck = listener(5, 3, 2), flooded = listener(4, 0, 500);
+
+    stuck.has |= SOCKET_MEMORY | SOCKET_DROPS;
+    stuck.socket.memory = (struct text){(const char *)memory, sizeof memory};
+    flooded.has = stuck.has;
+    flooded.socket.memory = stuck.socket.memory;
+    take_before(scene, stuck);
+    take_before(scene, flooded);
+    set_counter(&scene->before, LISTEN_OVERFLOWS, 100);
+    set_counter(&scene->now, LISTEN_OVERFLOWS, 142);
+    memory[SK_MEMINFO_DROPS] = 385;
+    take(scene, flooded);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1); /* no other queue overflowed */
+    memory[SK_MEMINFO_DROPS] = 40; /* read a little earlier than the counter */
+    take(scene, stuck);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+    assert_non_null(strstr(scene->summaries[0], "3 connections wait on 127.0.0.1:5 (limit 2)"));
+}
+
 static void buffer_errors(struct scene *scene)
 {
     set_counter(&scene->before, UDP_BUFFER_ERRORS, 1);
@@ -919,6 +943,26 @@ static void connections_that_end_count_among_those_that_may_be_silent(void **sta
     assert_int_equal(try_rule(scene, "peer-gone"), 1);
 }
 
+/* A client that has shut down its side waits for the answer. Connections that nobody closes wait
+ * for nothing, and do not hide it. */
+static void a_peer_that_has_shut_down_its_side_may_be_gone(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.backoff = 3, .last_ack_recv = 10001, .last_data_recv = 10001};
+    struct record record = connection(1, TIMER_RETRANSMIT, &info);
+
+    record.socket.state = TCP_CLOSE_WAIT;
+    take(scene, record);
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
+    for (uint64_t cookie = 2; cookie < 202; cookie++) {
+        record.identity = cookie;
+        record.socket.timer = TIMER_OFF;
+        take(scene, record);
+    }
+    assert_int_equal(scene->now.sockets.connections, 1);
+    assert_int_equal(scene->now.sockets.suspects[SILENT_PEERS].count, 1);
+}
+
 /* A peer that gets nothing has nothing to say: it may still be there. */
 static void silence_after_large_segments_alone_names_both_causes(void **state)
 {
@@ -1029,6 +1073,26 @@ static void a_reader_is_slow_where_the_other_end_has_to_wait(void **state)
             assert_int_equal(try_rule(scene, "slow-reader"), i + j);
         }
     }
+}
+
+/* A program that has shut down its side may still read; an orphan has no program. */
+static void a_reader_that_has_shut_down_its_side_is_slow_too(void **state)
+{
+    const struct kernel_tcp_info info = {.rcv_space = 14480, .advmss = 1448};
+    struct scene *scene = *state;
+    struct record record = connection(1, TIMER_OFF, &info);
+
+    record.socket.state = TCP_FIN_WAIT2;
+    record.socket.recv_q = 30000;
+    record.socket.inode = 0;
+    take_before(scene, record);
+    take(scene, record);
+    assert_int_equal(try_rule(scene, "slow-reader"), 0);
+    record.identity = 2;
+    record.socket.inode = 7;
+    take_before(scene, record);
+    take(scene, record);
+    assert_int_equal(try_rule(scene, "slow-reader"), 1);
 }
 
 static void half_open_connections_count_for_each_port(void **state)
@@ -1203,6 +1267,7 @@ int main(void)
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
         TEST(listeners_without_a_process_are_of_no_one_process),
         TEST(each_listener_answers_for_its_own_drops),
+        TEST(a_flooded_listener_is_not_blamed_for_the_queue_of_another),
         TEST(drops_of_a_socket_count_from_the_reading_before),
         TEST(sockets_that_were_not_remembered_are_not_compared),
         TEST(a_group_that_nobody_reads_is_a_warning),
@@ -1210,11 +1275,13 @@ int main(void)
         TEST(a_peer_that_answers_again_is_shown_at_a_terminal),
         TEST(silence_counts_from_a_percent_of_connections_on),
         TEST(connections_that_end_count_among_those_that_may_be_silent),
+        TEST(a_peer_that_has_shut_down_its_side_may_be_gone),
         TEST(silence_after_large_segments_alone_names_both_causes),
         TEST(silence_after_small_or_acknowledged_segments_is_a_peer_gone),
         TEST(a_peer_that_is_heard_has_not_gone),
         TEST(a_closed_window_must_have_stayed_closed),
         TEST(a_reader_is_slow_where_the_other_end_has_to_wait),
+        TEST(a_reader_that_has_shut_down_its_side_is_slow_too),
         TEST(half_open_connections_count_for_each_port),
         TEST(without_cookies_the_queue_is_full_at_three_quarters),
         TEST(ports_are_counted_for_each_destination),

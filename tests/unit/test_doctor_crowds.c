@@ -223,6 +223,65 @@ static void a_queue_with_new_connections_is_healthy(void **state)
     assert_int_equal(try_rule(scene, "accept-wait"), 0);
 }
 
+static struct record twin(uint64_t number, uint32_t interface, uint32_t queued)
+{
+    struct record record = row(TCP_LISTEN, 1000 + number, end_of(1, 80));
+
+    record.has |= SOCKET_BACKLOG;
+    record.socket.recv_q = queued;
+    record.socket.backlog = 128;
+    record.socket.inode = 70 + number;
+    record.socket.interface = interface;
+    return record;
+}
+
+/* A connection does not say in whose queue it is, but its listener's queue is not empty before. */
+static void the_longest_queue_of_twins_may_be_that_of_a_healthy_process(void **state)
+{
+    struct scene *scene = *state;
+
+    take(&scene->before, twin(1, 0, 2));
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 100);
+    take(&scene->now, twin(1, 0, 2));
+    take(&scene->now, twin(2, 0, 20));
+    take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 5300);
+    assert_int_equal(try_rule(scene, "accept-wait"), 1);
+    assert_non_null(strstr(scene->evidence[0], "Recv-Q 2 of the listener,"));
+    assert_int_equal(scene->now.sockets.waiting.list[0].inode, 71);
+    assert_non_null(strstr(scene->summaries[0], "a process that is not visible lets 1 connection"));
+}
+
+static void no_process_of_twins_that_wait_alike_is_named(void **state)
+{
+    struct scene *scene = *state;
+
+    for (uint64_t i = 1; i <= 2; i++)
+        take(&scene->before, twin(i, 0, 2));
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 100);
+    for (uint64_t i = 1; i <= 3; i++)
+        take(&scene->now, twin(i, 0, 2));
+    take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 5300);
+    assert_int_equal(try_rule(scene, "accept-wait"), 1);
+    assert_non_null(strstr(scene->summaries[0], "one of 2 listeners lets 1 connection"));
+}
+
+static void listeners_of_several_interfaces_are_no_twins(void **state)
+{
+    const struct waiting_listener *list;
+    struct scene *scene = *state;
+    struct record connection = row(TCP_ESTABLISHED, 1, end_of(1, 80));
+
+    connection.socket.interface = 3;
+    for (uint32_t i = 0; i < 3; i++)
+        take(&scene->now, twin(i, i + 2, 9 - i));
+    list = scene->now.sockets.waiting.list;
+    assert_ptr_equal(accepts_find(&scene->now.sockets.waiting, &connection.socket), &list[1]);
+    take(&scene->now, twin(4, 0, 1)); /* for all other interfaces */
+    assert_ptr_equal(accepts_find(&scene->now.sockets.waiting, &connection.socket), &list[1]);
+    connection.socket.interface = 9;
+    assert_ptr_equal(accepts_find(&scene->now.sockets.waiting, &connection.socket), &list[3]);
+}
+
 /* accept-queue reports it. */
 static void a_full_queue_is_no_second_finding(void **state)
 {
@@ -508,6 +567,9 @@ int main(void)
         TEST(a_connection_that_waits_in_both_readings_is_found),
         TEST(the_time_between_the_readings_is_a_lower_bound),
         TEST(a_queue_with_new_connections_is_healthy),
+        TEST(the_longest_queue_of_twins_may_be_that_of_a_healthy_process),
+        TEST(no_process_of_twins_that_wait_alike_is_named),
+        TEST(listeners_of_several_interfaces_are_no_twins),
         TEST(a_full_queue_is_no_second_finding),
         TEST(the_listeners_with_the_longest_queues_are_kept),
         TEST(connections_that_will_use_up_the_ports_are_a_storm),

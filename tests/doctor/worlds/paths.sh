@@ -278,6 +278,41 @@ world_close_wait_fast()
     finds s 'close-wait *ailments*'
 }
 
+# Others use the same port, and close a second late: how many were closed says nothing about the one
+# that leaks. After a minute, its connections are a finding for another reason.
+world_close_wait_beside_others()
+{
+    longest=45
+    leaving 10 100
+    ADDRESS=127.0.0.2 leaves_too 200 0
+    finds s 'close-wait *ailments*'
+    is "... one of them" 1 "$(wc -l <"$work/found")"
+}
+
+leaves_too() # EVERY LATE: another process with this port
+{
+    start s ailments leaving "$1" "$2"
+}
+
+world_healthy_close_late_beside_others()
+{
+    leaving 10 100
+    ADDRESS=127.0.0.2 leaves_too 50 200
+    wait_until has_unclosed 300
+    finds_nothing s
+}
+
+# Those of the last minute are no part of the finding, but of the evidence.
+world_close_wait_old_and_new()
+{
+    leaving 300 0
+    explains s close-wait ' connections that the other end closed more than a minute ago'
+    "$FASTNET" doctor --netns=s --only=close-wait --for=0 --ndjson --columns=value,evidence \
+        >"$work/rows" 2>"$work/err" </dev/null
+    is "... of all" 1 "$(sed -nE 's/.*"value":([0-9]+),"evidence":"([0-9]+) sockets.*/\1 \2/p' "$work/rows" |
+        awk '{ print ($2 > $1) }')"
+}
+
 world_healthy_close_a_second_late()
 {
     leaving 10 100
