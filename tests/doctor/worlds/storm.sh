@@ -4,7 +4,7 @@
 # Programs that open and end many connections, with 3,000 local ports.
 
 samples+=(storm_young healthy_storm_of_a_server)
-shows[storm]='7000 +[0-9]+'
+shows[storm]='700[0-4] +[0-9]+'
 
 # 40 a second keep 80 % of the ports, if they go on: fewer than are a finding of ephemeral-ports.
 short_connections() # NAMESPACE ADDRESS COUNT EVERY
@@ -12,9 +12,9 @@ short_connections() # NAMESPACE ADDRESS COUNT EVERY
     start "$1" traffic visit "$2" 7000 "$3" "$4"
 }
 
-waits_at_least() # NAMESPACE CONNECTIONS: in TIME_WAIT
+waits_at_least() # NAMESPACE CONNECTIONS [OPTION...]: in TIME_WAIT
 {
-    [ "$(inside "$1" "$FASTNET" sockets -t --state time_wait --no-header | wc -l)" -ge "$2" ]
+    [ "$(inside "$1" "$FASTNET" sockets -t --state time_wait --no-header "${@:3}" | wc -l)" -ge "$2" ]
 }
 
 world_storm()
@@ -26,16 +26,27 @@ world_storm()
     finds c 'storm 10.2.0.1:7000'
 }
 
-# The storm began a few seconds ago: a single examination finds it.
+# A storm to the next port of the server, until it was examined once.
+storm_found_at_once()
+{
+    local end
+    start s traffic serve 0.0.0.0 $((++port)) 1
+    exec {end}> >(inside c "$HELPERS/traffic" visit 10.2.0.1 "$port" 8 100 >"$work/visits")
+    wait_until waits_at_least c 80 --remote-port="$port"
+    examine c
+    exec {end}>&-
+    has_lines "$work/found" 1
+}
+
+# The storm began a few seconds ago: a single examination finds it, unless the machine lets the storm
+# pause for nearly a second.
 world_storm_young()
 {
+    local port=6999
     three
     set_net c ipv4/ip_local_port_range '20000 20999'
-    start s traffic serve 0.0.0.0 7000 1
-    short_connections c 10.2.0.1 8 100
-    wait_until waits_at_least c 80
-    longest=0
-    finds c 'storm 10.2.0.1:7000'
+    try_again 5 storm_found_at_once
+    has_found "storm 10.2.0.1:$port"
 }
 
 world_storm_ipv6()
