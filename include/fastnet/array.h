@@ -81,6 +81,17 @@ static inline bool ranges_have(const struct number_range *ranges, size_t count, 
     return from < count && number >= ranges[from].first;
 }
 
+/* Sets of numbers: bit n % 64 of word n / 64 says whether n is in the set. */
+static inline void bits_add(uint64_t *bits, size_t number)
+{
+    bits[number / 64] |= UINT64_C(1) << number % 64;
+}
+
+static inline bool bits_have(const uint64_t *bits, size_t number)
+{
+    return bits[number / 64] >> number % 64 & 1;
+}
+
 /* Sorts, and keeps equal elements in order, which qsort(3) does not promise. compare() is as for
  * qsort_r(3). Returns 0, or -ENOMEM: then the elements are unchanged. */
 int sort_stable(void *elements, size_t count, size_t size,

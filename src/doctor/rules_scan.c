@@ -30,10 +30,9 @@ struct scan_own_ports {
 static void scan_take_send(const struct connect *sent, void *arg)
 {
     struct scan_own_ports *own = arg;
-    const unsigned bit = sent->local_port % SCAN_PORT_BITS;
 
     if (!is_ephemeral_port(own->reading, sent->local_port))
-        own->bits[bit / 64] |= UINT64_C(1) << bit % 64;
+        bits_add(own->bits, sent->local_port % SCAN_PORT_BITS);
 }
 
 /* Returns the number of ports, which is at least this number; 0: they may have been the ports of

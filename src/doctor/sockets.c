@@ -151,9 +151,7 @@ static size_t bit_of(const struct address *address)
 
 bool sockets_heard(const struct sockets_reading *sockets, const struct address *address)
 {
-    const size_t bit = bit_of(address);
-
-    return sockets->heard[bit / 64] >> bit % 64 & 1;
+    return bits_have(sockets->heard, bit_of(address));
 }
 
 /* Returns the milliseconds since anything came from the other end. */
@@ -320,9 +318,7 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
 
 static void note_answered(uint64_t bits[ANSWERED_BITS / 64], const struct address *address)
 {
-    const size_t bit = bit_of(address) % ANSWERED_BITS;
-
-    bits[bit / 64] |= UINT64_C(1) << bit % 64;
+    bits_add(bits, bit_of(address) % ANSWERED_BITS);
 }
 
 /* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
@@ -408,14 +404,13 @@ static int take_connection(struct reading *reading, const struct record *record)
 {
     const struct socket_record *socket = &record->socket;
     const struct kernel_tcp_info info = tcp_info_of(record);
-    const size_t bit = bit_of(&socket->remote.address);
     const bool is_half_closed = socket->state == TCP_CLOSE_WAIT;
     struct waiting_listener *listener = socket->state == TCP_ESTABLISHED || is_half_closed
                                             ? accepts_find(&reading->sockets.waiting, socket)
                                             : NULL;
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
-        reading->sockets.heard[bit / 64] |= UINT64_C(1) << bit % 64;
+        bits_add(reading->sockets.heard, bit_of(&socket->remote.address));
     if (record->has & SOCKET_TCP_INFO)
         take_receiver(reading->sockets.receivers, record->identity, info.segs_in);
     if (paths_take(reading, record, &info) < 0)

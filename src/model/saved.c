@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/owners.h"
 #include "model/fields/fields.h"
@@ -464,7 +465,7 @@ static bool set_flag(struct value *flags, struct text name)
         return false;
     if (bit >= VALUE_FLAG_BITS)
         return false;
-    flags->flags.bits[bit / 64] |= UINT64_C(1) << bit % 64;
+    bits_add(flags->flags.bits, bit);
     return true;
 }
 

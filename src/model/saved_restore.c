@@ -160,7 +160,7 @@ static void note_shared_bytes(struct restoring *restoring)
     for (size_t i = 0; i < restoring->count; i++)
         for (size_t j = 0; j < restoring->count; j++)
             if (shares_bytes(restoring->fields[i].field, restoring->fields[j].field))
-                restoring->fields[i].others[j / 64] |= UINT64_C(1) << j % 64;
+                bits_add(restoring->fields[i].others, j);
             else if (j < i &&
                      restoring->fields[i].field->offset == restoring->fields[j].field->offset)
                 restoring->fields[i].twin = (uint16_t)(j + 1);
@@ -338,8 +338,7 @@ static void restore_field(struct record *record, const struct restoring *restori
         cell ? saved_decode(row, cell, field) : (struct value){.type = VALUE_UNKNOWN};
     bool is_set = value.type != VALUE_UNKNOWN;
 
-    if (!cell && restored->twin &&
-        bits->set[(restored->twin - 1) / 64] >> (restored->twin - 1) % 64 & 1)
+    if (!cell && restored->twin && bits_have(bits->set, restored->twin - 1))
         return;
     for (size_t word = 0; word < COUNT(bits->set); word++)
         is_set &= !(restored->others[word] & bits->set[word]);
@@ -347,7 +346,7 @@ static void restore_field(struct record *record, const struct restoring *restori
         is_set = restored->plain ? set_member(record, field, &value)
                                  : set_computed(record, field, &value);
     if (is_set) {
-        bits->set[i / 64] |= UINT64_C(1) << i % 64;
+        bits_add(bits->set, i);
         bits->known |= field->fields;
     } else if (restored->plain || !cell || cell->type != SAVED_NULL ||
                !(bits->known & field->fields)) {

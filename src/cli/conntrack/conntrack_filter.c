@@ -191,9 +191,9 @@ static void add_bit(struct predicate *masked, unsigned bit, bool set)
 {
     masked->operation = PREDICATE_MASKED;
     masked->constant.type = VALUE_FLAGS;
-    masked->mask.bits[bit / 64] |= UINT64_C(1) << bit % 64;
+    bits_add(masked->mask.bits, bit);
     if (set)
-        masked->constant.flags.bits[bit / 64] |= UINT64_C(1) << bit % 64;
+        bits_add(masked->constant.flags.bits, bit);
 }
 
 static int take_status_word(const char *word, size_t length, void *status)

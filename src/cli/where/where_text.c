@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/where/parser.h"
+#include "fastnet/array.h"
 
 /* Gaps between tokens may be newlines, which would end a line of --explain: writes one space. */
 static void put_typed(FILE *stream, struct text typed)
@@ -72,10 +73,10 @@ static void put_flags(FILE *stream, const struct predicate *made)
     const char *between = "";
 
     for (unsigned bit = 0; bit < VALUE_FLAG_BITS; bit++) {
-        if (!(made->mask.bits[bit / 64] >> bit % 64 & 1))
+        if (!bits_have(made->mask.bits, bit))
             continue;
         fprintf(stream, "%s%s %s ", between, made->field->name,
-                made->constant.flags.bits[bit / 64] >> bit % 64 & 1 ? "=" : "!=");
+                bits_have(made->constant.flags.bits, bit) ? "=" : "!=");
         where_text_put_number(stream, made->field, bit);
         between = " and ";
     }

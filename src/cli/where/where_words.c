@@ -316,6 +316,7 @@ struct predicate *where_parse_flag(const struct constant *constant)
         bit >= VALUE_FLAG_BITS)
         return named ? refuse_word(constant)
                      : constant_refuse(constant, "names, or bit numbers below 128");
-    masked.mask.bits[bit / 64] = masked.constant.flags.bits[bit / 64] = UINT64_C(1) << bit % 64;
+    bits_add(masked.mask.bits, bit);
+    bits_add(masked.constant.flags.bits, bit);
     return parser_add(constant->parser, masked);
 }
