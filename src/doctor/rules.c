@@ -430,7 +430,7 @@ const struct rule rules[] = {
       "check whether a firewall drops the SYNs or the answers, and whether the machine exists",
       "fastnet sockets -t --state syn_sent",
       "sock_diag: SYN_SENT with retransmissions, sockets that are destroyed; BPF: who gave up",
-      "2 repeated SYNs, or 3 s together in attempts that were given up"},
+      "2 repeated SYNs, or 3 s in attempts given up"},
      READS_TCP | READS_REFUSED | READS_DROPS,
      .evaluate = rule_no_answer},
     {{"refused", "many connections are refused, or their hosts are unreachable",
