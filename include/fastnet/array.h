@@ -92,6 +92,16 @@ static inline bool bits_have(const uint64_t *bits, size_t number)
     return bits[number / 64] >> number % 64 & 1;
 }
 
+/* Returns how many numbers are in the set of `words` words. */
+static inline unsigned bits_count(const uint64_t *bits, size_t words)
+{
+    unsigned count = 0;
+
+    for (size_t i = 0; i < words; i++)
+        count += (unsigned)__builtin_popcountll(bits[i]);
+    return count;
+}
+
 /* Sorts, and keeps equal elements in order, which qsort(3) does not promise. compare() is as for
  * qsort_r(3). Returns 0, or -ENOMEM: then the elements are unchanged. */
 int sort_stable(void *elements, size_t count, size_t size,

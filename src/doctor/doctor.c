@@ -317,6 +317,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
             memset(now->sockets.refused, 0, sizeof now->sockets.refused);
             memset(now->sockets.failed, 0, sizeof now->sockets.failed);
             memset(&now->sockets.ended, 0, sizeof now->sockets.ended);
+            memset(&now->sockets.attempts, 0, sizeof now->sockets.attempts);
             now->sockets.paths.is_wanted = false;
         }
         now->sockets.paths.knows_ended = now->sockets.paths.is_wanted;

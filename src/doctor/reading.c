@@ -488,6 +488,8 @@ int reading_take(struct reading *reading, const struct reading *before, struct e
         error = reading_list(&sources[i], reading, before, engine, options, needs, NULL, &losses);
         if (watches)
             neighbour_watch_end_table(reading->watch);
+        if (before && sources[i].reads == READS_TCP && sources[i].states >> TCP_SYN_SENT & 1)
+            sockets_take_attempts(sockets, &before->sockets);
         losses.partial |= losses.count && !is_own && sources[i].reads & (READS_TCP | READS_UDP);
         report_hand_on(report, &losses);
         const bool has = reading_has(&sources[i], &losses);

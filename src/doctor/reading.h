@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "doctor/accepts.h"
+#include "doctor/attempts.h"
 #include "doctor/busiest.h"
 #include "doctor/nat.h"
 #include "doctor/neighbours.h"
@@ -61,6 +62,9 @@ struct suspect {
     struct endpoint local, remote;
     uint8_t route_prefix;  /* for a peer: prefix length of the route to it */
     size_t silent_gateway; /* 1 + index in reading.silent of that route's gateway; 0: it answers */
+    uint32_t given_up;     /* attempts that a program gave up; 0: the suspect is a socket */
+    uint32_t pid;          /* the process that gave up last, and its name */
+    char process[16];
     uint8_t path_length;
     char path[SOCKET_PATH_MAX]; /* path of a unix socket */
 };
@@ -121,6 +125,7 @@ struct doctor_sockets {
 enum {
     HEARD_BITS = 65536,
     ANSWERED_BITS = 4096,
+    ANSWERED_LEAST = 100,
     REFUSED_SLOTS = 16,
     DNS_CLIENTS = 256,
     CONNECTING_SLOTS = 32
@@ -195,6 +200,7 @@ struct sockets_reading {
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
     struct storms *storms;                  /* NULL: no connection in TIME_WAIT was counted */
     struct ended_connections ended;
+    struct attempts attempts; /* that ended since this reading */
     struct paths_reading paths;
     /* Some of the sockets in SYN_SENT, by the hash of the peer's address. */
     struct doctor_socket connecting[CONNECTING_SLOTS];
@@ -333,6 +339,14 @@ int sockets_take_query(struct reading *reading, const struct record *record);
 /* Takes a flow whose destination NAT replaces by a neighbour that does not answer (rules_nat.c).
  * Returns 0 or -ENOMEM. */
 int nat_take(struct reading *reading, const struct record *record);
+
+/* Takes the attempts to connect that programs have given up since the reading before, after all TCP
+ * sockets. */
+void sockets_take_attempts(struct sockets_reading *sockets, const struct sockets_reading *before);
+
+/* Returns whether this machine connects to very many other machines: ANSWERED_LEAST of them have
+ * answered connections that ended since the reading. */
+bool sockets_have_many(const struct sockets_reading *sockets);
 
 /* Takes a TCP socket that was destroyed. */
 void sockets_take_destroyed(struct reading *reading, const struct record *record);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "doctor/rules.h"
+#include "fastnet/array.h"
 
 static bool is_same_peer(const struct suspect *a, const struct suspect *b)
 {
@@ -24,7 +25,7 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
         for (size_t j = suspects->kept; j-- > 0;)
             if (is_same_peer(suspect, &suspects->worst[j])) {
                 first = j;
-                count++;
+                count += suspects->worst[j].given_up ? suspects->worst[j].given_up : 1;
                 value += suspects->worst[j].value;
             }
         if (first < i)
@@ -89,12 +90,20 @@ static void emit_peers(struct examination *examination, enum suspicion suspicion
         to_others |= !is_same_peer(worst, &suspects->worst[i]);
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   endpoint_text(remote, &worst->remote));
-    process_text(process, examination, &finding, worst->inode);
+    if (worst->given_up && !worst->pid)
+        snprintf(process, sizeof process, "a program");
+    else if (worst->given_up)
+        finding_process(&finding, process, worst->process, worst->pid);
+    else
+        process_text(process, examination, &finding, worst->inode);
     explain_silence(&finding, examination, suspicion);
     finding_summary(&finding, "%s waits for %s: %s%s%s (%" PRIu64 " connection%s%s)", process,
                     remote, what, *finding.cause ? "; " : "", finding.cause, suspects->count,
                     suspects->count == 1 ? "" : "s", to_others ? ", also to others" : "");
     add_examples(&finding, suspects, unit);
+    if (worst->given_up)
+        finding_evidence(&finding, "programs gave up %" PRIu32 " of these attempts in %.7g s",
+                         worst->given_up, seconds_between(examination));
     if (worst->silent_gateway) {
         char address[ENDPOINT_TEXT];
         finding.record.finding.advice = as_text("first follow the advice of the rule gateway");
@@ -176,26 +185,18 @@ void rule_gateway(struct examination *examination)
     }
 }
 
-static unsigned count_addresses(const uint64_t bits[ANSWERED_BITS / 64])
-{
-    unsigned count = 0;
-
-    for (size_t i = 0; i < ANSWERED_BITS / 64; i++)
-        count += (unsigned)__builtin_popcountll(bits[i]);
-    return count;
-}
-
 /* Returns whether the connections without an answer are those of a program that connects to very
  * many hosts, such as a crawler or a proxy: a few hosts are always away. It does not try the same
  * host again and again. Few addresses have the same hash. */
 static bool connects_to_many(const struct examination *examination)
 {
-    enum { ANSWERED_LEAST = 100, UNANSWERED_PERCENT = 10 };
+    enum { UNANSWERED_PERCENT = 10 };
+    const struct sockets_reading *before = &examination->before->sockets;
     const struct sockets_reading *now = &examination->now->sockets;
-    const unsigned answered = count_addresses(examination->before->sockets.answered);
-    const unsigned silent = count_addresses(now->unanswered);
+    const unsigned answered = bits_count(before->answered, ANSWERED_BITS / 64);
+    const unsigned silent = bits_count(now->unanswered, ANSWERED_BITS / 64);
 
-    return answered >= ANSWERED_LEAST && !reaches(silent, UNANSWERED_PERCENT, answered) &&
+    return sockets_have_many(before) && !reaches(silent, UNANSWERED_PERCENT, answered) &&
            now->suspects[NO_ANSWERS].count <= silent + silent / 8;
 }
 

@@ -24,6 +24,7 @@ enum {
     LARGE_SEGMENT = 1000,   /* bytes: a little less than the usual MTUs of 1280 to 1500 */
     LIMITED_PERCENT = 50,   /* percent of the time in which data waited to be sent */
     REMEMBERED_MAX = 16384, /* 256 KiB, and twice as much for the slots */
+    GIVEN_UP_MS = 2000,     /* one second less than SYNS take */
     DNS_WAITS_MS = 1000,    /* as long as one SYN takes */
     DNS_HANGS_MS = 3000,    /* as long as SYNS take */
     DNS_ACK_LEAST_MS = 20,  /* longer than a jiffy; peers wait for 40 to 200 ms (TCP_DELACK_MIN) */
@@ -321,27 +322,70 @@ static void note_answered(uint64_t bits[ANSWERED_BITS / 64], const struct addres
     bits_add(bits, bit_of(address) % ANSWERED_BITS);
 }
 
-/* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
- * queue is full, that listener is the finding; if the queue may be full, there is none. */
-static void take_unanswered(struct sockets_reading *sockets, const struct record *record)
+bool sockets_have_many(const struct sockets_reading *sockets)
 {
+    return bits_count(sockets->answered, ANSWERED_BITS / 64) >= ANSWERED_LEAST;
+}
+
+/* Returns whether the destination is a listener of this machine whose queue is full, or may be. */
+static bool has_full_queue(const struct sockets_reading *sockets, const struct address *from,
+                           const struct endpoint *to)
+{
+    static const enum suspicion full[] = {ACCEPT_QUEUES, BURSTS};
+    bool has_full = sockets->half_open[to->port].may_be_full;
+
+    if (!address_is_loopback(&to->address) && !address_equal(&to->address, from))
+        return false;
+    for (size_t i = 0; i < COUNT(full); i++)
+        for (size_t j = 0; j < sockets->suspects[full[i]].kept; j++)
+            has_full |= sockets->suspects[full[i]].worst[j].local.port == to->port;
+    return has_full;
+}
+
+/* Takes a connection whose SYNs get no answer. If it waits for a listener of this machine whose
+ * queue is full, that listener is the finding; if the queue may be full, there is none. One
+ * repeated SYN is enough if programs have given up other attempts before. */
+static void take_unanswered(struct reading *reading, const struct record *record)
+{
+    struct sockets_reading *sockets = &reading->sockets;
     const struct socket_record *socket = &record->socket;
-    const struct address *to = &socket->remote.address;
-    const bool is_local = address_is_loopback(to) || address_equal(to, &socket->local.address);
-    const struct suspects *full = &sockets->suspects[ACCEPT_QUEUES];
+    const struct sockets_reading *before = reading->before ? &reading->before->sockets : NULL;
+    const bool were_given_up = before &&
+                               attempts_waited(&before->attempts, &socket->remote) >= GIVEN_UP_MS &&
+                               !sockets_have_many(before);
     struct suspect suspect = suspect_of(record);
 
-    sockets->connecting[bit_of(to) % CONNECTING_SLOTS] =
+    sockets->connecting[bit_of(&socket->remote.address) % CONNECTING_SLOTS] =
         (struct doctor_socket){.inode = socket->inode, .end = socket->remote};
     suspect.value =
         socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
-    if (suspect.value < SYNS || (is_local && sockets->half_open[socket->remote.port].may_be_full))
+    if (suspect.value < (were_given_up ? 1 : SYNS) ||
+        has_full_queue(sockets, &socket->local.address, &socket->remote))
         return;
-    for (size_t i = 0; i < full->kept && is_local; i++)
-        if (full->worst[i].local.port == socket->remote.port)
-            return;
-    note_answered(sockets->unanswered, to);
+    note_answered(sockets->unanswered, &socket->remote.address);
     sockets_add(sockets, NO_ANSWERS, &suspect);
+}
+
+void sockets_take_attempts(struct sockets_reading *sockets, const struct sockets_reading *before)
+{
+    const struct attempts *attempts = &before->attempts;
+
+    for (size_t i = 0; i < ATTEMPT_SLOTS; i++) {
+        const struct busy *slot = &attempts->slots[i];
+        const struct given_up *given_up = &attempts->of[i];
+        struct suspect suspect = {.value = given_up->repeats,
+                                  .retransmits = given_up->repeats,
+                                  .remote = {slot->key.remote, slot->key.port},
+                                  .given_up = (uint32_t)slot->count,
+                                  .pid = given_up->pid};
+        if (!attempts_are_silent(attempts, i, &sockets->attempts, sockets_have_many(before)) ||
+            has_full_queue(sockets, &given_up->from, &suspect.remote))
+            continue;
+        memcpy(suspect.process, given_up->process, sizeof suspect.process);
+        note_answered(sockets->unanswered, &suspect.remote.address);
+        sockets_add(sockets, NO_ANSWERS, &suspect);
+        sockets->suspects[NO_ANSWERS].count += slot->count - 1;
+    }
 }
 
 /* Counts connections by destination, because each uses a port of the ephemeral range. But the
@@ -411,6 +455,8 @@ static int take_connection(struct reading *reading, const struct record *record)
 
     if (record->has & SOCKET_TCP_INFO && silence_of(&info) <= SILENT_MS)
         bits_add(reading->sockets.heard, bit_of(&socket->remote.address));
+    if (info.bytes_acked)
+        bits_add(reading->sockets.attempts.ports, socket->remote.port);
     if (record->has & SOCKET_TCP_INFO)
         take_receiver(reading->sockets.receivers, record->identity, info.segs_in);
     if (paths_take(reading, record, &info) < 0)
@@ -463,7 +509,7 @@ static int take_tcp(struct reading *reading, const struct record *record)
         sockets->half_open_count++;
         return 0;
     case TCP_SYN_SENT:
-        take_unanswered(sockets, record);
+        take_unanswered(reading, record);
         return 0;
     case TCP_CLOSE_WAIT:
         /* those that nobody closes wait for nothing: they would hide a peer that is gone */
@@ -612,6 +658,8 @@ void sockets_take_destroyed(struct reading *reading, const struct record *record
 
     if (record->has & SOCKET_ORIGIN)
         memcpy(&origin, record->socket.origin.data, sizeof origin);
+    if (key.port != DNS_PORT && key.port != DNS_TLS_PORT) /* those have the rule dns */
+        attempts_take_ended(&sockets->attempts, record, &origin);
     if (origin.pid && !origin.error)
         storms_take_ended(&sockets->ended, &record->socket.remote, &origin);
     if (info.bytes_acked && is_outgoing(reading, &record->socket))

@@ -21,7 +21,8 @@ static bool is_peer(const struct evidence *evidence, const struct endpoint *end)
 
 /* Returns whether a dropped packet belongs to a connection of `waiting` (NULL: to any connection)
  * from here to the peer. Other network namespaces can have the same addresses: there the packet
- * must have the source of the route, if only this network namespace has this address. */
+ * must have the source of the route, if only this network namespace has this address. Attempts that
+ * were given up have lost their inodes. */
 static bool verdict_is_own(const struct evidence *evidence, const struct sight *sight,
                            const struct suspects *waiting, const struct drop *drop)
 {
@@ -37,7 +38,7 @@ static bool verdict_is_own(const struct evidence *evidence, const struct sight *
         return false;
     if (drop->netns == evidence->here.id) {
         while (waiting && record->inode && i < waiting->kept &&
-               waiting->worst[i].inode != record->inode)
+               waiting->worst[i].inode != record->inode && !waiting->worst[i].given_up)
             i++;
         return !waiting || i < waiting->kept;
     }

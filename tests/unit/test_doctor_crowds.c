@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The doctor's rules about many connections: accept-wait, storm and scan, over made rows. */
+/* The doctor's rules about many connections: accept-wait, storm and scan, over made rows; and the
+ * rule no-answer about attempts to connect that programs gave up. */
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -473,6 +475,145 @@ static void the_program_with_most_of_the_connections_is_named(void **state)
     assert_string_equal(scene->process[0], "");
 }
 
+/* --- Attempts to connect that programs gave up ------------------------------------------------ */
+
+/* Attempts of the process 7 that have ended after `waited_ms` with this error; 0: they ended after
+ * an answer. */
+static void end_attempts(struct scene *scene, struct endpoint to, unsigned count,
+                         uint64_t waited_ms, int error)
+{
+    const struct kernel_tcp_info info = {.bytes_acked = !error, .total_retrans = waited_ms > 1000};
+    const struct socket_origin origin = {.pid = 7, .name = "app", .error = (uint32_t)error};
+    struct record record = row(TCP_CLOSE, 1, end_of(1, 40000));
+
+    record.has |= SOCKET_ORIGIN | SOCKET_TCP_INFO | SOCKET_AGE;
+    record.socket.remote = to;
+    record.socket.age.ms = waited_ms;
+    record.socket.info = (struct text){(const char *)&info, sizeof info};
+    record.socket.origin = (struct text){(const char *)&origin, sizeof origin};
+    for (unsigned i = 0; i < count; i++)
+        sockets_take_destroyed(&scene->before, &record);
+}
+
+static size_t try_no_answer(struct scene *scene)
+{
+    memset(&scene->now.sockets.suspects[NO_ANSWERS], 0, sizeof(struct suspects));
+    sockets_take_attempts(&scene->now.sockets, &scene->before.sockets);
+    return try_rule(scene, "no-answer");
+}
+
+static void patient_attempts_without_an_answer_for_3_s_are_found(void **state)
+{
+    struct scene *scene = *state;
+
+    end_attempts(scene, end_of(2, 8080), 2, 1100, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 0);
+    end_attempts(scene, end_of(2, 8080), 1, 1000, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+    assert_string_equal(scene->subject[0], "10.0.0.2:8080");
+    assert_string_equal(scene->process[0], "app");
+    assert_string_equal(
+        scene->summaries[0],
+        "\"app\" (pid 7) waits for 10.0.0.2:8080: SYNs get no answer (3 connections)");
+    assert_string_equal(scene->evidence[0], "10.0.0.2:8080 x3: 2 SYNs retransmitted; "
+                                            "programs gave up 3 of these attempts in 5 s");
+}
+
+static void one_attempt_that_was_given_up_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    end_attempts(scene, end_of(2, 8080), 1, 20000, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 0);
+}
+
+static void an_attempt_with_one_repeated_syn_is_found_after_others(void **state)
+{
+    struct scene *scene = *state;
+    struct record record = row(TCP_SYN_SENT, 2, end_of(1, 40001));
+
+    record.has |= SOCKET_RETRANSMITS;
+    record.socket.remote = end_of(2, 8080);
+    record.socket.retransmits = 1;
+    assert_int_equal(sockets_take(&scene->now, &record), 0);
+    assert_int_equal(try_rule(scene, "no-answer"), 0);
+    end_attempts(scene, end_of(2, 8080), 1, 3000, ECANCELED);
+    assert_int_equal(sockets_take(&scene->now, &record), 0);
+    assert_int_equal(try_rule(scene, "no-answer"), 1);
+}
+
+static void attempts_to_a_destination_that_answered_are_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    end_attempts(scene, end_of(2, 8080), 20, 2000, ECANCELED);
+    end_attempts(scene, end_of(2, 8081), 1, 2000, 0);
+    assert_int_equal(try_no_answer(scene), 1);
+    end_attempts(scene, end_of(2, 8080), 1, 2000, 0);
+    assert_int_equal(try_no_answer(scene), 0);
+    end_attempts(scene, end_of(3, 8080), 20, 2000, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+    end_attempts(scene, end_of(3, 8080), 1, 10, ECONNREFUSED);
+    assert_int_equal(try_no_answer(scene), 0);
+}
+
+static void ten_impatient_attempts_are_found(void **state)
+{
+    struct scene *scene = *state;
+
+    end_attempts(scene, end_of(2, 8080), 9, 300, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 0);
+    end_attempts(scene, end_of(2, 8080), 1, 300, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+}
+
+/* They try several addresses of a name at once, and take the first that answers (RFC 8305). */
+static void programs_that_take_the_first_answer_are_healthy(void **state)
+{
+    struct scene *scene = *state;
+    struct record record = row(TCP_ESTABLISHED, 2, end_of(1, 40001));
+    const struct kernel_tcp_info info = {.bytes_acked = 100};
+
+    end_attempts(scene, end_of(2, 8080), 50, 150, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 0);
+    end_attempts(scene, end_of(2, 80), 50, 400, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+    end_attempts(scene, end_of(3, 80), 1, 400, 0);
+    assert_int_equal(try_no_answer(scene), 0);
+    end_attempts(scene, end_of(2, 443), 50, 400, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+    record.has |= SOCKET_TCP_INFO;
+    record.socket.remote = end_of(3, 443);
+    record.socket.info = (struct text){(const char *)&info, sizeof info};
+    assert_int_equal(sockets_take(&scene->now, &record), 0);
+    assert_int_equal(try_no_answer(scene), 0);
+}
+
+/* A crawler tries a host that is away a few times. */
+static void attempts_of_a_crawler_are_found_only_if_they_are_many(void **state)
+{
+    struct scene *scene = *state;
+
+    set_number(&scene->before, PORT_FIRST, 32768);
+    for (uint8_t host = 10; host < 150; host++)
+        end_attempts(scene, end_of(host, 443), 1, 10, 0);
+    end_attempts(scene, end_of(2, 80), 9, 1500, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 0);
+    end_attempts(scene, end_of(2, 80), 1, 1500, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+}
+
+static void attempts_to_a_full_queue_of_this_machine_are_not_found(void **state)
+{
+    struct scene *scene = *state;
+    struct suspects *bursts = &scene->now.sockets.suspects[BURSTS];
+
+    end_attempts(scene, end_of(1, 8080), 5, 1500, ECANCELED);
+    assert_int_equal(try_no_answer(scene), 1);
+    bursts->worst[bursts->kept++].local = end_of(1, 8080);
+    assert_int_equal(try_no_answer(scene), 0);
+}
+
 /* --- Scans ------------------------------------------------------------------------------------ */
 
 static struct port_scan *add_scan(struct scene *scene, uint8_t protocol, unsigned ports)
@@ -583,6 +724,14 @@ int main(void)
         TEST(a_load_balancer_is_healthy),
         TEST(ports_that_are_used_up_are_no_second_finding),
         TEST(the_program_with_most_of_the_connections_is_named),
+        TEST(patient_attempts_without_an_answer_for_3_s_are_found),
+        TEST(one_attempt_that_was_given_up_is_healthy),
+        TEST(an_attempt_with_one_repeated_syn_is_found_after_others),
+        TEST(attempts_to_a_destination_that_answered_are_healthy),
+        TEST(ten_impatient_attempts_are_found),
+        TEST(programs_that_take_the_first_answer_are_healthy),
+        TEST(attempts_of_a_crawler_are_found_only_if_they_are_many),
+        TEST(attempts_to_a_full_queue_of_this_machine_are_not_found),
         TEST(twenty_ports_are_a_scan),
         TEST(clients_with_low_ports_are_not_scanned),
         TEST(a_long_examination_needs_a_port_a_second),
