@@ -22,13 +22,14 @@ enum { NEARLY_PERCENT = 90 };
 
 /* A counter that should not grow, for rule_growth(). */
 struct rule_growth {
-    const char *subject;        /* subject of the finding: "IPv4" */
-    enum kernel_number counter; /* NO_NUMBER: end of the list */
-    enum kernel_number whole;   /* the counter counts a part of this; NO_NUMBER: percent is 0 */
-    unsigned percent;           /* smaller growth, in percent of `whole`, is no finding */
-    unsigned least;             /* smaller growth is no finding */
-    enum kernel_number less;    /* a part of the counter that is subtracted, or NO_NUMBER */
-    struct loss loss;           /* words for the counter */
+    const char *subject;          /* subject of the finding: "IPv4" */
+    enum kernel_number counter;   /* NO_NUMBER: end of the list */
+    enum kernel_number whole;     /* the counter counts a part of this; NO_NUMBER: percent is 0 */
+    unsigned percent;             /* smaller growth, in percent of `whole`, is no finding */
+    unsigned least;               /* smaller growth is no finding */
+    enum kernel_number less;      /* a part of the counter that is subtracted, or NO_NUMBER */
+    struct loss loss;             /* words for the counter */
+    const char *advice, *command; /* NULL: those of the rule */
 };
 
 /* Something with a limit, for rule_filling(). */
