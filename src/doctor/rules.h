@@ -256,7 +256,8 @@ void rule_mtu(struct examination *examination);
 void rule_loss(struct examination *examination); /* rules_paths.c */
 void rule_slow_zone(struct examination *examination);
 /* Returns how many segments connections lost in a time in which nothing passed, as when a device
- * roams: at most a window each. 0 if the rules about paths are not chosen. */
+ * roams: at most a window each. Also those to peers that acknowledge nothing any more, unless the
+ * link may lose them. 0 if the rules about paths are not chosen. */
 uint64_t losses_in_outages(const struct examination *examination);
 
 /* Returns whether the rule loss reports where this machine's segments are lost. */
