@@ -12,7 +12,7 @@ enum {
     SENDER_LEAST = 256, /* segments: connections that sent fewer and repeated none are forgotten */
     TIMED_LEAST = 5,    /* segments with data, so that a single delayed answer does not count */
     UNANSWERED = 2,     /* timeouts in a row: the peer may be gone */
-    HEARD_MS = 2000,    /* longer than it takes until there are so many timeouts */
+    HEARD_MS = 2000,    /* longer than UNANSWERED timeouts take at first */
 };
 
 /* --- Connections ------------------------------------------------------------------------------ */
