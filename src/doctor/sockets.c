@@ -72,7 +72,7 @@ static struct suspect suspect_of(const struct record *record)
                             .retransmits = socket->retransmits};
 }
 
-/* Returns whether a is worse than b. Of connections to a silent peer, those that a process still
+/* Returns whether a is worse than b. For connections to a silent peer, those that a process still
  * has come first, because the finding can name it. */
 static bool suspect_is_worse(enum suspicion why, const struct suspect *a, const struct suspect *b)
 {
