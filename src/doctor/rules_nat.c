@@ -175,7 +175,7 @@ static void nat_find_neighbours(struct nat_targets *targets, const struct examin
 
 /* Returns whether a UDP packet was dropped for a reason that a packet without a route has. The
  * kernel drops a packet of this machine in the hook of NAT (NETFILTER_DROP) if the new destination
- * has no route. Of the packets that rules of a firewall drop, most are received. */
+ * has no route. Rules of a firewall mostly drop received packets. */
 static bool nat_may_lack_route(const struct drop *drop, bool in_hook)
 {
     static const char *const reasons[] = {"IP_INNOROUTES", "IP_OUTNOROUTES", "IP_INADDRERRORS",
