@@ -9,9 +9,10 @@
 #include "fastnet/hash.h"
 
 enum {
-    SENDER_LEAST = 256, /* segments: connections that sent fewer and lost nothing are forgotten */
+    SENDER_LEAST = 256, /* segments: connections that sent fewer and repeated none are forgotten */
     TIMED_LEAST = 5,    /* segments with data, so that a single delayed answer does not count */
     UNANSWERED = 2,     /* timeouts in a row: the peer may be gone */
+    HEARD_MS = 2000,    /* longer than UNANSWERED timeouts take at first */
 };
 
 /* --- Connections ------------------------------------------------------------------------------ */
@@ -43,14 +44,19 @@ static int sender_remember(struct paths_reading *paths, uint64_t cookie,
     const uint32_t lost = sender_lost(info);
     struct sender *sender;
 
-    if (!cookie || (!lost && info->data_segs_out < SENDER_LEAST) ||
+    if (!cookie || (!info->total_retrans && info->data_segs_out < SENDER_LEAST) ||
         paths->senders.count == SENDERS_MAX)
         return 0;
     sender = hash_table_add(&paths->senders, sender_hash(cookie), sizeof *sender);
     if (!sender)
         return -ENOMEM;
-    *sender = (struct sender){cookie,          info->data_segs_out,        lost,
-                              info->total_rto, info->total_rto_recoveries, info->retransmits};
+    *sender = (struct sender){cookie,
+                              info->data_segs_out,
+                              lost,
+                              info->total_retrans,
+                              info->total_rto,
+                              info->total_rto_recoveries,
+                              info->retransmits};
     return 0;
 }
 
@@ -91,6 +97,20 @@ static void path_count(struct path_counts *counts, const struct sender *before,
     counts->lost += more;
     counts->lossy += more > 0;
     counts->steady += more > lost_at_once(info);
+}
+
+/* Adds what a connection retransmitted since the reading `before`, and since the peer acknowledged
+ * nothing any more: a segment at each timeout, and a tail loss probe before the first. */
+static void path_count_unanswered(struct path_counts *counts, const struct sender *before,
+                                  const struct kernel_tcp_info *info)
+{
+    const uint32_t more = info->total_retrans - (before ? before->repeated : 0);
+    const uint32_t most = info->retransmits + UINT32_C(1);
+
+    if (info->retransmits >= UNANSWERED)
+        counts->unanswered += more < most ? more : most;
+    else if (!info->retransmits && info->last_ack_recv < HEARD_MS)
+        counts->heard++;
 }
 
 /* --- Paths ------------------------------------------------------------------------------------ */
@@ -165,8 +185,11 @@ int paths_take(struct reading *reading, const struct record *record,
             paths, &(struct path_key){peer, is_client,
                                       is_client ? socket->local.port : socket->remote.port});
         const struct sender *sender = before ? sender_find(before, record->identity) : NULL;
-        if (path && path_is_measured(record, info) && before && sender_is_known(before, sender))
-            path_count(&path->counts, sender, info);
+        if (path && path_is_measured(record, info) && before) {
+            path_count_unanswered(&path->counts, sender, info);
+            if (sender_is_known(before, sender))
+                path_count(&path->counts, sender, info);
+        }
         if (path)
             path_take_rtt(path, info);
     }
@@ -186,6 +209,7 @@ void paths_take_ended(struct paths_reading *paths, const struct record *record,
 
     if (!path)
         return;
+    path_count_unanswered(&path->counts, sender_find(paths, record->identity), info);
     path_count(&path->counts, sender_find(paths, record->identity), info);
     if (path->counts.lossy > lossy)
         path->counts.seconds |= UINT32_C(1) << now / CLOCK_SECOND % 32;

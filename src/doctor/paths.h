@@ -21,6 +21,7 @@ enum { SENDERS_MAX = 65536, PATHS_MAX = 32768 };
 struct sender {
     uint64_t cookie;
     uint32_t sent, lost; /* segments with data */
+    uint32_t repeated;   /* all that were retransmitted, lost or not */
     uint16_t timeouts, recoveries;
     uint8_t retransmits; /* timeouts in a row, up to the reading */
 };
@@ -37,10 +38,12 @@ struct path_counts {
     uint64_t sent, lost;               /* between the readings */
     uint64_t unsure;                   /* retransmitted by silent connections: maybe lost */
     uint64_t outage;                   /* lost in one time in which nothing passed, which is over */
+    uint64_t unanswered;               /* retransmitted since nothing is acknowledged any more */
     uint64_t sent_before, lost_before; /* in the first reading, by the connections in both */
     uint32_t lossy;                    /* connections that lost segments */
     uint32_t seconds; /* bit n: the n-th second, in which a lossy connection ended */
     uint32_t steady;  /* lossy connections that lost more than two windows: not in one moment */
+    uint32_t heard;   /* connections whose peer has just acknowledged something */
     uint32_t silent;  /* connections over which nothing passed for a time, or since a time */
 };
 

@@ -59,6 +59,7 @@ struct suspect {
     bool multicast;       /* bound to a multicast address */
     uint32_t retransmits; /* retransmissions of the packet that is not acknowledged */
     bool large;           /* large segments are not acknowledged */
+    bool is_probed; /* keepalive probes have no answer; `value` and `retransmits` count them */
     struct endpoint local, remote;
     uint8_t route_prefix;  /* for a peer: prefix length of the route to it */
     size_t silent_gateway; /* 1 + index in reading.silent of that route's gateway; 0: it answers */

@@ -12,7 +12,10 @@
     }
 static const struct rule_growth fragments[] = {
     {"IPv4", REASSEMBLY_FAILS, REASSEMBLY_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
-    {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
+    {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES,
+     .advice = "see which machines send fragments; raise net.ipv6.ip6frag_high_thresh if memory is "
+               "short",
+     .command = "fastnet netstat -s6 --where 'name ~ *Reasm* and value > 0'"},
     {.counter = NO_NUMBER}};
 
 /* Scanners with forged addresses cause a few such packets. */
@@ -27,13 +30,14 @@ static const struct rule_growth reverse_path[] = {
     {                                                                                              \
         "packet was", "packets were", "dropped because of a wrong checksum"                        \
     }
+#define SHOW_WRONG_SUMS6 "fastnet netstat -s6 --where 'name ~ *InCsumErrors and value > 0'"
 static const struct rule_growth checksums[] = {
     {"IPv4", CHECKSUMS_IP, .least = 3, .loss = WRONG_SUM},
     {"TCP", CHECKSUMS_TCP, .least = 3, .loss = WRONG_SUM},
     {"UDP", CHECKSUMS_UDP, .least = 3, .loss = WRONG_SUM},
-    {"UDP of IPv6", CHECKSUMS_UDP6, .least = 3, .loss = WRONG_SUM},
+    {"UDP of IPv6", CHECKSUMS_UDP6, .least = 3, .loss = WRONG_SUM, .command = SHOW_WRONG_SUMS6},
     {"ICMP", CHECKSUMS_ICMP, .least = 3, .loss = WRONG_SUM},
-    {"ICMPv6", CHECKSUMS_ICMP6, .least = 3, .loss = WRONG_SUM},
+    {"ICMPv6", CHECKSUMS_ICMP6, .least = 3, .loss = WRONG_SUM, .command = SHOW_WRONG_SUMS6},
     {.counter = NO_NUMBER}};
 
 static const struct filling time_wait = {

@@ -22,13 +22,14 @@ enum { NEARLY_PERCENT = 90 };
 
 /* A counter that should not grow, for rule_growth(). */
 struct rule_growth {
-    const char *subject;        /* subject of the finding: "IPv4" */
-    enum kernel_number counter; /* NO_NUMBER: end of the list */
-    enum kernel_number whole;   /* the counter counts a part of this; NO_NUMBER: percent is 0 */
-    unsigned percent;           /* smaller growth, in percent of `whole`, is no finding */
-    unsigned least;             /* smaller growth is no finding */
-    enum kernel_number less;    /* a part of the counter that is subtracted, or NO_NUMBER */
-    struct loss loss;           /* words for the counter */
+    const char *subject;          /* subject of the finding: "IPv4" */
+    enum kernel_number counter;   /* NO_NUMBER: end of the list */
+    enum kernel_number whole;     /* the counter counts a part of this; NO_NUMBER: percent is 0 */
+    unsigned percent;             /* smaller growth, in percent of `whole`, is no finding */
+    unsigned least;               /* smaller growth is no finding */
+    enum kernel_number less;      /* a part of the counter that is subtracted, or NO_NUMBER */
+    struct loss loss;             /* words for the counter */
+    const char *advice, *command; /* NULL: those of the rule */
 };
 
 /* Something with a limit, for rule_filling(). */
@@ -255,7 +256,8 @@ void rule_mtu(struct examination *examination);
 void rule_loss(struct examination *examination); /* rules_paths.c */
 void rule_slow_zone(struct examination *examination);
 /* Returns how many segments connections lost in a time in which nothing passed, as when a device
- * roams: at most a window each. 0 if the rules about paths are not chosen. */
+ * roams: at most a window each. Also those to peers that acknowledge nothing any more, unless the
+ * link may lose them. 0 if the rules about paths are not chosen. */
 uint64_t losses_in_outages(const struct examination *examination);
 
 /* Returns whether the rule loss reports where this machine's segments are lost. */

@@ -16,6 +16,10 @@ static void emit_growth(struct examination *examination, const struct rule_growt
         (growth->percent && !reaches(moved, growth->percent, whole)))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", growth->subject);
+    if (growth->advice)
+        finding.record.finding.advice = as_text(growth->advice);
+    if (growth->command)
+        finding.record.finding.command = as_text(growth->command);
     finding_summary(&finding, "%s: %" PRIu64 " %s %s in %.7g s", growth->subject, moved,
                     loss_noun(&growth->loss, moved), growth->loss.what,
                     seconds_between(examination));

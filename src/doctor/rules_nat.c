@@ -173,22 +173,37 @@ static void nat_find_neighbours(struct nat_targets *targets, const struct examin
     }
 }
 
-/* Adds the destinations of dropped UDP packets, which may be targets. */
-static void nat_take_drops(struct nat_targets *targets, const struct examination *examination)
+/* Returns whether a UDP packet was dropped for a reason that a packet without a route has. The
+ * kernel drops a packet of this machine in the hook of NAT (NETFILTER_DROP) if the new destination
+ * has no route. Rules of a firewall mostly drop received packets. */
+static bool nat_may_lack_route(const struct drop *drop, bool in_hook)
 {
     static const char *const reasons[] = {"IP_INNOROUTES", "IP_OUTNOROUTES", "IP_INADDRERRORS",
                                           "NOT_SPECIFIED"};
+    const struct drop_record *packet = &drop->record.drop;
+    size_t reason = 0;
+
+    if (packet->protocol != IPPROTO_UDP || !(drop->record.has & DROP_PORTS))
+        return false;
+    if (in_hook)
+        return !packet->received && packet->inode && text_is(packet->reason, "NETFILTER_DROP");
+    while (reason < COUNT(reasons) && !text_is(packet->reason, reasons[reason]))
+        reason++;
+    return reason < COUNT(reasons);
+}
+
+/* Adds the destinations of dropped UDP packets, which may be targets. Packets that a hook dropped
+ * are not counted by destination, but by socket: the first destination of each socket is known. */
+static void nat_take_drops(struct nat_targets *targets, const struct examination *examination,
+                           bool in_hook)
+{
     const struct drop_probe *probe = examination->drops;
     const uint64_t own = namespace_own_id();
 
     for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++) {
         const struct drop *drop = drop_probe_at(probe, i);
         const struct drop_record *packet = &drop->record.drop;
-        size_t reason = 0;
-        while (reason < COUNT(reasons) && !text_is(packet->reason, reasons[reason]))
-            reason++;
-        if (drop->netns != own || reason == COUNT(reasons) || packet->protocol != IPPROTO_UDP ||
-            !(drop->record.has & DROP_PORTS))
+        if (drop->netns != own || !nat_may_lack_route(drop, in_hook))
             continue;
         if (drop->others) {
             targets->others = true;
@@ -314,7 +329,8 @@ void rule_stale_nat(struct examination *examination)
         return;
     nat_find_neighbours(&targets, examination);
     neighbours = targets.count;
-    nat_take_drops(&targets, examination);
+    nat_take_drops(&targets, examination, false);
+    nat_take_drops(&targets, examination, true); /* these may be many: they get what room is left */
     if (targets.count > neighbours && tracked <= NAT_TRACKED_MAX && examination->engine)
         nat_find_routes(&targets, examination);
     else

@@ -146,6 +146,8 @@ static void counts_add(struct path_counts *counts, const struct path_counts *mor
     counts->lost += more->lost;
     counts->unsure += more->unsure;
     counts->outage += more->outage;
+    counts->unanswered += more->unanswered;
+    counts->heard += more->heard;
     counts->sent_before += more->sent_before;
     counts->lost_before += more->lost_before;
     counts->lossy += more->lossy;
@@ -261,11 +263,24 @@ static bool losses_find(struct examination *examination, struct losses *losses)
     return losses_are_local(losses, &moved, all.sent);
 }
 
+/* Returns whether packets of other connections pass, or a gateway does not answer: then it is not
+ * the link of this machine that loses the packets to silent peers. */
+static bool link_is_innocent(const struct examination *examination, const struct path_counts *all)
+{
+    const struct reading *now = examination->now;
+    size_t i = 0;
+
+    while (i < now->silent_count && !now->silent[i].is_gateway)
+        i++;
+    return all->heard || i < now->silent_count;
+}
+
 uint64_t losses_in_outages(const struct examination *examination)
 {
-    return counts_of(&examination->now->sockets.paths.paths,
-                     &examination->before->sockets.paths.paths)
-        .outage;
+    const struct path_counts all = counts_of(&examination->now->sockets.paths.paths,
+                                             &examination->before->sockets.paths.paths);
+
+    return all.outage + (link_is_innocent(examination, &all) ? all.unanswered : 0);
 }
 
 static bool loss_is_chosen(const struct examination *examination)

@@ -23,7 +23,8 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
         uint64_t count = 0, value = 0;
         size_t first = suspects->kept;
         for (size_t j = suspects->kept; j-- > 0;)
-            if (is_same_peer(suspect, &suspects->worst[j])) {
+            if (is_same_peer(suspect, &suspects->worst[j]) &&
+                suspect->is_probed == suspects->worst[j].is_probed) {
                 first = j;
                 count += suspects->worst[j].given_up ? suspects->worst[j].given_up : 1;
                 value += suspects->worst[j].value;
@@ -33,7 +34,8 @@ static void add_examples(struct finding *finding, const struct suspects *suspect
         if (count > 1)
             snprintf(times, sizeof times, " x%" PRIu64, count);
         finding_evidence(finding, "%s%s: %" PRIu64 " %s", endpoint_text(remote, &suspect->remote),
-                         times, value, what);
+                         times, value,
+                         suspect->is_probed ? "keepalive probes without an answer" : what);
         left--;
     }
 }
@@ -66,7 +68,7 @@ static void explain_silence(struct finding *finding, const struct examination *e
         .state = ATTEMPT_WAITS,
         .elapsed = examination->before->at ? examination->now->at - examination->before->at : 0,
         .retransmits = again ? (uint32_t)again - 1 : 0,
-        .sent = suspicion == SILENT_PEERS ? peer->value : 0,
+        .sent = suspicion == SILENT_PEERS && !peer->is_probed ? peer->value : 0,
     };
 
     if ((suspicion == SILENT_PEERS || suspicion == NO_ANSWERS) && !peer->silent_gateway)
@@ -211,18 +213,31 @@ void rule_no_answer(struct examination *examination)
     emit_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }
 
+/* Returns whether LARGE_SEGMENTS is a finding about the same machine. */
+static bool mtu_is_named(const struct examination *examination, enum suspicion suspicion)
+{
+    const struct suspects *suspects = examination->now->sockets.suspects;
+
+    return suspects[LARGE_SEGMENTS].kept && suspects[suspicion].kept &&
+           address_equal(&suspects[LARGE_SEGMENTS].worst->remote.address,
+                         &suspects[suspicion].worst->remote.address);
+}
+
 void rule_mtu(struct examination *examination)
 {
     static const char passes[] = "small segments pass, but large segments do not: maybe the path "
                                  "has a smaller MTU and ICMP is filtered";
 
     emit_peers(examination, LARGE_SEGMENTS, passes, "bytes not acknowledged");
-    if (peers_are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS))
+    if (peers_are_many(examination, SILENT_PEERS) && hears_small_ones(examination, SILENT_PEERS) &&
+        !mtu_is_named(examination, SILENT_PEERS))
         emit_peers(
             examination, SILENT_PEERS,
             "it no longer acknowledges large segments, but packets come from its address: maybe "
             "the path has a smaller MTU now and ICMP is filtered, or this program is gone",
             "bytes not acknowledged");
+    if (mtu_is_named(examination, LARGE_SILENCE))
+        return;
     if (hears_small_ones(examination, LARGE_SILENCE))
         emit_peers(examination, LARGE_SILENCE, passes, "bytes not acknowledged");
     else if (peers_are_many(examination, LARGE_SILENCE))

@@ -106,7 +106,9 @@ static void emit_at_once(struct examination *examination, const struct error_at_
     finding.record.finding.advice =
         as_text("see which route leads there (ip route get ADDRESS), and what a security module "
                 "logs");
-    finding.record.finding.command = as_text("fastnet netstat -rn");
+    finding.record.finding.command =
+        as_text(address_unmapped(&failure->remote).family == AF_INET6 ? "fastnet netstat -rn6"
+                                                                      : "fastnet netstat -rn");
     finding_explain(&finding, examination, NULL, &peer, &attempt);
     finding_summary(&finding,
                     "%" PRIu64 " calls of connect(2) failed at once in %.7g s, the last to %s: %s",

@@ -73,6 +73,15 @@ static struct suspect suspect_of(const struct record *record)
                             .retransmits = socket->retransmits};
 }
 
+/* Returns whether a is worse than b. For connections to a silent peer, those that a process still
+ * has come first, because the finding can name it. */
+static bool suspect_is_worse(enum suspicion why, const struct suspect *a, const struct suspect *b)
+{
+    const bool is_silent = why == SILENT_PEERS || why == LARGE_SEGMENTS || why == LARGE_SILENCE;
+
+    return is_silent && !a->inode != !b->inode ? a->inode != 0 : a->value > b->value;
+}
+
 /* Keeps the suspect if it is among the worst. */
 static void sockets_add(struct sockets_reading *sockets, enum suspicion why,
                         const struct suspect *suspect)
@@ -82,7 +91,7 @@ static void sockets_add(struct sockets_reading *sockets, enum suspicion why,
     size_t at = suspects->kept;
 
     suspects->count++;
-    while (at > 0 && worst[at - 1].value < suspect->value)
+    while (at > 0 && suspect_is_worse(why, suspect, &worst[at - 1]))
         at--;
     if (at == SUSPECTS_MAX)
         return;
@@ -192,7 +201,8 @@ static void take_unprobed(struct sockets_reading *sockets, const struct record *
 {
     struct suspect suspect = suspect_of(record);
 
-    suspect.retransmits = info->probes;
+    suspect.value = suspect.retransmits = info->probes;
+    suspect.is_probed = true;
     if (info->probes >= KEEPALIVES && silence_of(info) > SILENT_MS)
         sockets_add(sockets, SILENT_PEERS, &suspect);
 }

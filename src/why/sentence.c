@@ -94,6 +94,13 @@ static void slot_family(const struct sentence *sentence)
           sentence->stream);
 }
 
+/* The option of netstat(8) for the family of the peer. IPv4 is the default. */
+static void slot_version(const struct sentence *sentence)
+{
+    if (address_unmapped(&sentence->evidence->peer.address).family == AF_INET6)
+        fputc('6', sentence->stream);
+}
+
 static void slot_process(const struct sentence *sentence)
 {
     const struct evidence_listener *listener = &sentence->evidence->listener;
@@ -200,6 +207,7 @@ static const struct slot {
     SLOT_BY("elapsed", slot_elapsed),
     SLOT_BY("syns", slot_syns),
     SLOT_BY("family", slot_family),
+    SLOT_BY("version", slot_version),
     SLOT_BY("process", slot_process),
     SLOT_BY("error", slot_error),
     SLOT_BY("reason", slot_reason),

@@ -55,7 +55,7 @@ struct verdict_rule {
 #define FIND_RULE                                                                                  \
     "find the rule (nft list ruleset, iptables -S), and let it accept connections to {peer}"
 #define SHOW_RULE   "fastnet drops --where 'reason = NETFILTER_DROP'"
-#define SHOW_ROUTES "fastnet netstat -rn"
+#define SHOW_ROUTES "fastnet netstat -rn{version}"
 #define SHOW_PORT   "fastnet sockets --listening --where 'local_port = {port}'"
 #define REMOVE_ROUTE                                                                               \
     "see why this route exists (ip route get {address}), and remove it if it is wrong"

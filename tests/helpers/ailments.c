@@ -13,7 +13,9 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <netinet/ip.h>
+#include <netinet/ip6.h>
 #include <netinet/tcp.h>
+#include <netinet/udp.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -306,6 +308,43 @@ static void begin_fragments(struct patient *patient)
     send_fragments(patient);
 }
 
+/* Packets of ::1 to itself: first fragments of IPv6, whose rest never comes, or datagrams with a
+ * wrong checksum. */
+static void send_packets6(struct patient *patient)
+{
+    struct {
+        struct ip6_hdr ip;
+        union {
+            struct ip6_frag fragment;
+            struct udphdr udp;
+            uint8_t bytes[64];
+        };
+    } packet = {.ip = {.ip6_src = in6addr_loopback, .ip6_dst = in6addr_loopback}};
+    struct place to = place_of("::1", 0, 0);
+
+    packet.ip.ip6_flow = htonl(UINT32_C(6) << 28);
+    packet.ip.ip6_plen = htons(sizeof packet.bytes);
+    packet.ip.ip6_nxt = (uint8_t)patient->numbers[1];
+    packet.ip.ip6_hlim = 64;
+    for (long i = 0; i < patient->numbers[0]; i++) {
+        if (packet.ip.ip6_nxt == IPPROTO_FRAGMENT)
+            packet.fragment = (struct ip6_frag){.ip6f_nxt = IPPROTO_UDP,
+                                                .ip6f_offlg = IP6F_MORE_FRAG,
+                                                .ip6f_ident = htonl((uint32_t)patient->made++)};
+        else
+            packet.udp = (struct udphdr){
+                .dest = htons(port()), .len = htons(sizeof packet.bytes), .check = htons(1)};
+        if (sendto(patient->client, &packet, sizeof packet, 0, place_address(&to), to.size) < 0)
+            err(1, "sendto");
+    }
+}
+
+static void begin_packets6(struct patient *patient)
+{
+    patient->client = socket_new(AF_INET6, SOCK_RAW, IPPROTO_RAW);
+    send_packets6(patient);
+}
+
 /* Frames of a protocol that nobody speaks (IEEE 802: for experiments), sent on v0. */
 static void send_unwanted(struct patient *patient)
 {
@@ -510,6 +549,7 @@ static const struct ailment {
     {"closed-datagrams", "BUFFER COUNT IS-MULTICAST", begin_and_close, begin_and_close},
     {"syns", "BACKLOG COUNT WRONG-BITS-OF-CHECKSUM", begin_syns, send_syns},
     {"fragments", "COUNT", begin_fragments, send_fragments},
+    {"packets6", "COUNT PROTOCOL", begin_packets6, send_packets6},
     {"bound", "CONNECTIONS", begin_bound, NULL},
     {"pairs", "CONNECTIONS WRITTEN BYTES", begin_pairs, write_to_first},
     {"unclosed", "CONNECTIONS OTHERS", begin_unclosed, NULL},

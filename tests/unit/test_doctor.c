@@ -1005,6 +1005,60 @@ static void silence_after_small_or_acknowledged_segments_is_a_peer_gone(void **s
                         "192.0.2.1:443 x2: 10000 bytes not acknowledged"); /* each peer once */
 }
 
+static void keepalive_probes_without_an_answer_are_counted(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.probes = 3, .last_ack_recv = 20000, .last_data_recv = 20000};
+    struct record record = connection(1, TIMER_KEEPALIVE, &info);
+
+    record.socket.send_q = 0;
+    take(scene, record);
+    info = (struct kernel_tcp_info){.backoff = 3, .last_ack_recv = 20000, .last_data_recv = 20000};
+    take(scene, connection(2, TIMER_RETRANSMIT, &info));
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
+    assert_null(strstr(scene->summaries[0], "also to others"));
+    assert_string_equal(scene->evidence[0], "192.0.2.1:443: 5000 bytes not acknowledged; "
+                                            "192.0.2.1:443: 3 keepalive probes without an answer");
+}
+
+/* An orphan has no process that the finding could name. */
+static void a_connection_with_a_process_comes_before_an_orphan(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.backoff = 3, .last_ack_recv = 20000, .last_data_recv = 20000};
+    struct record record = connection(1, TIMER_RETRANSMIT, &info);
+
+    record.socket.inode = 7;
+    record.socket.remote.port = 444;
+    take(scene, record);
+    record.socket.inode = 0;
+    record.socket.remote.port = 445;
+    record.socket.send_q *= 2;
+    take(scene, record);
+    assert_int_equal(try_rule(scene, "peer-gone"), 1);
+    assert_string_equal(scene->subject[0], "192.0.2.1:444");
+}
+
+/* Some connections to it are silent and others are not. */
+static void a_path_with_a_smaller_mtu_is_one_finding(void **state)
+{
+    struct scene *scene = *state;
+    struct kernel_tcp_info info = {.backoff = 3,
+                                   .rto = 1600000,
+                                   .snd_mss = 1448,
+                                   .unacked = 3,
+                                   .last_ack_recv = 20000,
+                                   .last_data_recv = 1199};
+
+    take(scene, connection(1, TIMER_RETRANSMIT, &info));
+    info.last_data_recv = 20000;
+    take(scene, connection(2, TIMER_RETRANSMIT, &info));
+    info.bytes_acked = 100000;
+    take(scene, connection(3, TIMER_RETRANSMIT, &info));
+    assert_int_equal(try_rule(scene, "mtu-black-hole"), 1);
+    assert_int_equal(try_rule(scene, "peer-gone"), 0);
+}
+
 static void a_peer_that_is_heard_has_not_gone(void **state)
 {
     struct scene *scene = *state;
@@ -1278,6 +1332,9 @@ int main(void)
         TEST(a_peer_that_has_shut_down_its_side_may_be_gone),
         TEST(silence_after_large_segments_alone_names_both_causes),
         TEST(silence_after_small_or_acknowledged_segments_is_a_peer_gone),
+        TEST(keepalive_probes_without_an_answer_are_counted),
+        TEST(a_connection_with_a_process_comes_before_an_orphan),
+        TEST(a_path_with_a_smaller_mtu_is_one_finding),
         TEST(a_peer_that_is_heard_has_not_gone),
         TEST(a_closed_window_must_have_stayed_closed),
         TEST(a_reader_is_slow_where_the_other_end_has_to_wait),

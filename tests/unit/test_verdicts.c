@@ -226,6 +226,7 @@ TEST(each_way_that_ends_here_has_its_cause)
         looked.route = tried.route = other.route =
             (struct routing_answer){.end = ways[i].end, .error = ways[i].error};
         check(&looked, ways[i].cause, is_6 ? "2001:db8:2::2" : "10.9.2.2");
+        check(&looked, ways[i].cause, is_6 ? "netstat -rn6" : "netstat -rn");
         check(&tried, ways[i].cause, "");
         check(&other, CAUSE_UNKNOWN, ""); /* the route has changed meanwhile */
         looked.read &= ~(unsigned)EVIDENCE_ROUTE;

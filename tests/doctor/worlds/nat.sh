@@ -172,6 +172,24 @@ world_stale_nat_of_this_machine()
     finds r "$both"
 }
 
+# The same, but the route goes: the hook in which NAT changes the destination drops the packets.
+world_stale_nat_of_this_machine_without_route()
+{
+    routed
+    inside r nft 'add chain ip nat out { type nat hook output priority -100; }'
+    inside r nft 'add chain ip6 nat out { type nat hook output priority -100; }'
+    inside r nft 'add rule ip nat out udp dport 4500 dnat to 10.3.0.2'
+    inside r nft 'add rule ip6 nat out udp dport 4500 dnat to 2001:db8:3::2'
+    ip -n r route add 10.96.0.0/16 via 10.1.0.1 && ip -n r route add 2001:db8:96::/64 via 2001:db8:1::1
+    start p traffic answer :: 4500 0
+    start r traffic ask 10.96.0.10 4500 3 200
+    start r traffic ask 2001:db8:96::10 4500 3 200
+    wait_until has_flows "src=10.3.0.2 .*ASSURED"
+    wait_until has_flows "src=2001:db8:3::2 .*ASSURED"
+    ip -n r link del r1
+    finds r "$both" "$both6"
+}
+
 world_stale_nat_unanswered_from_the_first()
 {
     bridged
@@ -245,6 +263,21 @@ world_healthy_nat_dns()
     leads 53 10.3.0.2 2001:db8:3::2
     served p 53
     start c traffic lookup 10.96.0.10 53 20 10
+    finds_nothing r
+}
+
+# A rule of the firewall drops what programs of the node send to a pod that can be reached.
+world_healthy_nat_of_this_machine_filtered()
+{
+    trouble
+    bridged
+    inside r nft 'add chain ip nat out { type nat hook output priority -100; }'
+    inside r nft 'add rule ip nat out udp dport 4500 dnat to 10.3.0.2'
+    ip -n r route add default via 10.1.0.1
+    start p traffic answer :: 4500 0
+    start r traffic ask 10.96.0.10 4500 3 200
+    wait_until has_flows "src=10.3.0.2 .*ASSURED"
+    rule r output udp dport 4500 drop
     finds_nothing r
 }
 
