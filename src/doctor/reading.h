@@ -176,6 +176,8 @@ struct sockets_reading {
     /* Bit n: an address with the hash n answered a connection of this machine that has ended since
      * this reading; or has not answered the SYNs of a connection. */
     uint64_t answered[ANSWERED_BITS / 64], unanswered[ANSWERED_BITS / 64];
+    /* Bit n: a connection to an address and port with the hash n failed since this reading. */
+    uint64_t refusing[ANSWERED_BITS / 64];
     struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */

@@ -251,6 +251,8 @@ void rule_peer_gone(struct examination *examination);
 void rule_gateway(struct examination *examination);
 void rule_no_answer(struct examination *examination);
 void rule_mtu(struct examination *examination);
+/* Returns the number of bits that are set: of addresses, or of destinations. */
+unsigned count_noted(const uint64_t bits[ANSWERED_BITS / 64]);
 
 void rule_loss(struct examination *examination); /* rules_paths.c */
 void rule_slow_zone(struct examination *examination);

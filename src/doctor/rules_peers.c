@@ -176,7 +176,7 @@ void rule_gateway(struct examination *examination)
     }
 }
 
-static unsigned count_addresses(const uint64_t bits[ANSWERED_BITS / 64])
+unsigned count_noted(const uint64_t bits[ANSWERED_BITS / 64])
 {
     unsigned count = 0;
 
@@ -192,8 +192,8 @@ static bool connects_to_many(const struct examination *examination)
 {
     enum { ANSWERED_LEAST = 100, UNANSWERED_PERCENT = 10 };
     const struct sockets_reading *now = &examination->now->sockets;
-    const unsigned answered = count_addresses(examination->before->sockets.answered);
-    const unsigned silent = count_addresses(now->unanswered);
+    const unsigned answered = count_noted(examination->before->sockets.answered);
+    const unsigned silent = count_noted(now->unanswered);
 
     return answered >= ANSWERED_LEAST && !reaches(silent, UNANSWERED_PERCENT, answered) &&
            now->suspects[NO_ANSWERS].count <= silent + silent / 8;

@@ -53,6 +53,22 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     finding_evidence(finding, "%s tried last", process);
 }
 
+/* Returns whether a program tries very many destinations, most of them once, as scanners, crawlers
+ * and peers of file sharing do: many are always closed. If nearly all attempts fail, the program or
+ * the network is wrong. */
+static bool refused_by_many(const struct sockets_reading *sockets, uint64_t failed,
+                            uint64_t attempts)
+{
+    enum { MOST_FAIL_PERCENT = 90, NOTED_PERCENT = 80 };
+    const uint64_t destinations = count_noted(sockets->refusing);
+    uint64_t noted = sockets->uncounted;
+
+    for (size_t i = 0; i < COUNT(sockets->failed); i++)
+        noted += sockets->failed[i];
+    return !reaches(failed, MOST_FAIL_PERCENT, attempts) && reaches(noted, NOTED_PERCENT, failed) &&
+           noted * 2 <= destinations * 3;
+}
+
 /* `uncounted`: attempts that AttemptFails lacks, because the program had closed the socket. */
 static void emit_refused(struct examination *examination)
 {
@@ -65,7 +81,8 @@ static void emit_refused(struct examination *examination)
     struct finding finding;
 
     examination->lacking |= !known[ATTEMPTS_FAILED] || !known[ATTEMPTS_FAILED_INCOMING];
-    if (examination->lacking || !refused_are_many(failed, attempts))
+    if (examination->lacking || !refused_are_many(failed, attempts) ||
+        refused_by_many(&examination->before->sockets, failed, attempts))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "TCP");
     finding_summary(&finding,

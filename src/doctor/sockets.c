@@ -631,6 +631,7 @@ void sockets_take_destroyed(struct reading *reading, const struct record *record
     else if (origin.error < CONNECT_ERRNOS)
         sockets->failed[origin.error]++;
     count_process(sockets->refused, sockets->refused_processes, &key, &origin);
+    bits_add(sockets->refusing, (bit_of(&key.remote) + key.port) % ANSWERED_BITS);
 }
 
 /* Returns the needs that a row from a file does not meet. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The doctor's rules about many connections: accept-wait, storm and scan, over made rows. */
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -473,6 +474,58 @@ static void the_program_with_most_of_the_connections_is_named(void **state)
     assert_string_equal(scene->process[0], "");
 }
 
+/* --- Failed connections ----------------------------------------------------------------------- */
+
+/* Connections that were refused, each by the next of several destinations. */
+static void refuse(struct scene *scene, unsigned count, unsigned destinations)
+{
+    const struct kernel_tcp_info info = {.rto = 1};
+    const struct socket_origin origin = {.pid = 812, .name = "scanner", .error = ECONNREFUSED};
+    struct record record = row(TCP_CLOSE, 1, end_of(1, 40000));
+
+    record.has |= SOCKET_ORIGIN | SOCKET_TCP_INFO;
+    record.socket.origin = (struct text){(const char *)&origin, sizeof origin};
+    record.socket.info = (struct text){(const char *)&info, sizeof info};
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned serial = i % destinations;
+        record.socket.remote = end_of((uint8_t)(serial / 3), (uint16_t)(80 + serial % 3));
+        sockets_take_destroyed(&scene->before, &record);
+    }
+}
+
+static void set_attempts(struct scene *scene, uint64_t attempts, uint64_t failed)
+{
+    set_number(&scene->before, ATTEMPTS, 0);
+    set_number(&scene->before, ATTEMPTS_FAILED, 0);
+    set_number(&scene->before, ATTEMPTS_FAILED_INCOMING, 0);
+    set_number(&scene->now, ATTEMPTS, attempts);
+    set_number(&scene->now, ATTEMPTS_FAILED, failed);
+    set_number(&scene->now, ATTEMPTS_FAILED_INCOMING, 0);
+}
+
+static void a_scanner_that_is_refused_by_many_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    refuse(scene, 150, 150);
+    set_attempts(scene, 300, 150);
+    assert_int_equal(try_rule(scene, "refused"), 0);
+    set_attempts(scene, 160, 150); /* nearly all fail */
+    assert_int_equal(try_rule(scene, "refused"), 1);
+    set_attempts(scene, 600, 300); /* the kernel reported too few of them */
+    assert_int_equal(try_rule(scene, "refused"), 1);
+}
+
+/* One of two services of 30 machines is off. */
+static void destinations_that_are_tried_again_are_found(void **state)
+{
+    struct scene *scene = *state;
+
+    refuse(scene, 60, 30);
+    set_attempts(scene, 120, 60);
+    assert_int_equal(try_rule(scene, "refused"), 1);
+}
+
 /* --- Scans ------------------------------------------------------------------------------------ */
 
 static struct port_scan *add_scan(struct scene *scene, uint8_t protocol, unsigned ports)
@@ -583,6 +636,8 @@ int main(void)
         TEST(a_load_balancer_is_healthy),
         TEST(ports_that_are_used_up_are_no_second_finding),
         TEST(the_program_with_most_of_the_connections_is_named),
+        TEST(a_scanner_that_is_refused_by_many_is_healthy),
+        TEST(destinations_that_are_tried_again_are_found),
         TEST(twenty_ports_are_a_scan),
         TEST(clients_with_low_ports_are_not_scanned),
         TEST(a_long_examination_needs_a_port_a_second),
