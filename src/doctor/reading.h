@@ -55,6 +55,7 @@ struct suspect {
     uint64_t limit;       /* limit of the queue or buffer */
     uint64_t dropped;     /* for a listener: connections dropped since the reading before */
     bool was_full;        /* for a listener: its queue was full in the reading before, too */
+    bool accepted;        /* for a unix listener: another socket waits first than before */
     bool multicast;       /* bound to a multicast address */
     uint32_t retransmits; /* retransmissions of the packet that is not acknowledged */
     bool large;           /* large segments are not acknowledged */

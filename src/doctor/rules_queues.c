@@ -203,17 +203,39 @@ static struct suspects overflowing(const struct suspects *bursts, const struct s
     return found;
 }
 
+/* Takes the listeners with a full queue, without those whose programs accept and that dropped
+ * nothing. One reading does not show what is dropped now. */
+static struct suspects stuck_listeners(const struct examination *examination,
+                                       const struct suspects *full)
+{
+    const bool drops = !examination->now->counts.known[LISTEN_OVERFLOWS] ||
+                       (!examination->before->at && counter_total(examination, LISTEN_OVERFLOWS));
+    struct suspects stuck = *full;
+
+    stuck.kept = 0;
+    for (size_t i = 0; i < full->kept; i++) {
+        const struct suspect *suspect = &full->worst[i];
+        if (drops || dropped_by(examination, suspect) ||
+            !accepts_lately(&examination->now->sockets.waiting, &suspect->local, suspect->value))
+            stuck.worst[stuck.kept++] = *suspect;
+        else
+            stuck.count--;
+    }
+    return stuck;
+}
+
 void rule_accept_queue(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
+    const struct suspects stuck = stuck_listeners(examination, full);
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
     const struct suspects bursts =
         overflowing(&examination->now->sockets.suspects[BURSTS], full, dropped);
 
-    emit_each(examination, full, emit_full);
+    emit_each(examination, &stuck, emit_full);
     if (dropped)
         emit_each(examination, &bursts, emit_burst);
-    if (full->kept || (bursts.kept && dropped))
+    if (stuck.kept || (bursts.kept && dropped))
         return;
     if (dropped)
         emit_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",
@@ -229,8 +251,10 @@ void rule_unix_backlog(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[UNIX_QUEUES];
 
+    /* with a backlog of 0, one connection that waits for a moment fills the queue */
     for (size_t i = 0; i < full->kept; i++)
-        emit_full(examination, full, i);
+        if (!full->worst[i].accepted && (full->worst[i].limit || full->worst[i].was_full))
+            emit_full(examination, full, i);
 }
 
 /* --- Half-open connections -------------------------------------------------------------------- */

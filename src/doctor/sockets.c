@@ -102,8 +102,8 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
     return socket_drops(record) - (remembered ? (uint32_t)remembered->number : 0);
 }
 
-/* Bits of the remembered number of a listener, above its drops (32 bits): its queue was full, or
- * not empty. */
+/* Bits of the remembered number of a listener, above its drops (32 bits; of a unix socket: the
+ * inode of the socket that has waited longest): its queue was full, or not empty. */
 #define WAS_FULL    (UINT64_C(1) << 32)
 #define HAS_WAITING (UINT64_C(1) << 33)
 
@@ -117,10 +117,13 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
-    const uint32_t drops = socket_drops(record);
-    const uint32_t dropped = dropped_since(reading->before, record);
+    const uint32_t drops = why == UNIX_QUEUES ? 0 : socket_drops(record);
+    const uint32_t dropped = why == UNIX_QUEUES ? 0 : dropped_since(reading->before, record);
     const bool waits = why == ACCEPT_QUEUES && socket->recv_q;
+    uint32_t first = 0;
 
+    if (why == UNIX_QUEUES && record->has & SOCKET_ICONS && socket->waiting.length >= sizeof first)
+        memcpy(&first, socket->waiting.data, sizeof first);
     if (waits)
         accepts_take_listener(&sockets->waiting, record, full, dropped,
                               remembered && remembered->number & HAS_WAITING);
@@ -134,10 +137,12 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
         suspect.path_length = (uint8_t)socket->path.length;
         memcpy(suspect.path, socket->path.data, suspect.path_length);
     }
+    suspect.accepted = first && suspect.was_full && (uint32_t)remembered->number &&
+                       (uint32_t)remembered->number != first;
     if (full || dropped)
         sockets_add(sockets, full ? why : BURSTS, &suspect);
     return sockets_remember(sockets, record->identity,
-                            (full ? WAS_FULL : 0) | (waits ? HAS_WAITING : 0) | drops);
+                            (full ? WAS_FULL : 0) | (waits ? HAS_WAITING : 0) | drops | first);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -382,8 +387,8 @@ static int take_unaccepted(struct reading *reading, const struct record *record,
     const bool waited = remembered && remembered->number & UNACCEPTED;
     const uint64_t since = waited ? remembered->number & ~UNACCEPTED : reading->at;
 
-    if (waited)
-        accepts_count(listener, accepts_waited(record, reading->at, since));
+    if (waited || record->has & SOCKET_TCP_INFO)
+        accepts_count(listener, accepts_waited(record, reading->at, since), waited);
     return sockets_remember(&reading->sockets, record->identity, since | UNACCEPTED);
 }
 

@@ -722,6 +722,37 @@ static void a_queue_is_full_with_one_more_than_its_backlog(void **state)
                         "127.0.0.1:3 (limit 128)");
 }
 
+static void take_unix(struct scene *scene, bool before, uint64_t cookie, uint32_t backlog,
+                      uint32_t first)
+{
+    const uint32_t waiting[] = {first, 99};
+    struct record record = listener(cookie, backlog + 1, backlog);
+
+    record.socket.protocol = 0;
+    record.has |= SOCKET_ICONS;
+    record.socket.waiting = (struct text){(const char *)waiting, sizeof waiting};
+    (before ? take_before : take)(scene, record);
+}
+
+/* The socket that waits first is another one. */
+static void a_unix_socket_whose_queue_moves_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    take_unix(scene, true, 1, 2, 50);
+    take_unix(scene, false, 1, 2, 51);
+    take_unix(scene, false, 2, 0, 60); /* a moment */
+    assert_int_equal(try_rule(scene, "unix-backlog"), 0);
+    assert_int_equal(scene->now.sockets.suspects[BURSTS].count, 0);
+    take_unix(scene, true, 3, 0, 70);
+    take_unix(scene, false, 3, 0, 70);
+    assert_int_equal(try_rule(scene, "unix-backlog"), 1);
+    take_unix(scene, true, 4, 2, 0); /* the programs that waited are gone */
+    take_unix(scene, false, 4, 2, 0);
+    take_unix(scene, false, 5, 2, 80);
+    assert_int_equal(try_rule(scene, "unix-backlog"), 3);
+}
+
 /* Two that nobody visible holds may be of two processes. */
 static void listeners_without_a_process_are_of_no_one_process(void **state)
 {
@@ -1265,6 +1296,7 @@ int main(void)
         TEST(the_worst_of_ten_thousand_suspects_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
+        TEST(a_unix_socket_whose_queue_moves_is_healthy),
         TEST(listeners_without_a_process_are_of_no_one_process),
         TEST(each_listener_answers_for_its_own_drops),
         TEST(a_flooded_listener_is_not_blamed_for_the_queue_of_another),

@@ -296,6 +296,36 @@ static void a_full_queue_is_no_second_finding(void **state)
     assert_int_equal(try_rule(scene, "accept-queue"), 1);
 }
 
+/* A short queue is often full, although each connection waits only for a moment. */
+static void a_full_queue_whose_connections_are_young_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    set_number(&scene->before, LISTEN_OVERFLOWS, 0);
+    set_number(&scene->now, LISTEN_OVERFLOWS, 0);
+    take_listener(&scene->before, end_of(1, 80), 1, 0);
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 60);
+    take_listener(&scene->now, end_of(1, 80), 1, 0);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1); /* it was reset, or is not listed */
+    take_connection(&scene->now, TCP_ESTABLISHED, 2, end_of(1, 80), 60);
+    assert_int_equal(try_rule(scene, "accept-queue"), 0);
+    take_connection(&scene->now, TCP_ESTABLISHED, 3, end_of(1, 80), 1000);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+}
+
+/* Its data may be young, but it waits since the first reading. */
+static void a_full_queue_with_a_connection_of_both_readings_is_found(void **state)
+{
+    struct scene *scene = *state;
+
+    set_number(&scene->now, LISTEN_OVERFLOWS, 0);
+    take_listener(&scene->before, end_of(1, 80), 1, 0);
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 60);
+    take_listener(&scene->now, end_of(1, 80), 1, 0);
+    take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 60);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+}
+
 static void the_listeners_with_the_longest_queues_are_kept(void **state)
 {
     struct scene *scene = *state;
@@ -624,6 +654,8 @@ int main(void)
         TEST(no_process_of_twins_that_wait_alike_is_named),
         TEST(listeners_of_several_interfaces_are_no_twins),
         TEST(a_full_queue_is_no_second_finding),
+        TEST(a_full_queue_whose_connections_are_young_is_healthy),
+        TEST(a_full_queue_with_a_connection_of_both_readings_is_found),
         TEST(the_listeners_with_the_longest_queues_are_kept),
         TEST(connections_that_will_use_up_the_ports_are_a_storm),
         TEST(half_of_the_ports_are_a_storm_at_a_lower_rate),
