@@ -97,6 +97,7 @@ struct remembered_socket {
 struct half_open_queue {
     uint32_t count : 31;
     uint32_t may_be_full : 1; /* connections wait for a listener whose limit is not known */
+    uint32_t deferred;        /* those that only wait for data: TCP_DEFER_ACCEPT */
     uint32_t backlog;
 };
 

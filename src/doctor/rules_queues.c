@@ -301,12 +301,24 @@ static void emit_flood(struct examination *examination, int port, uint64_t cooki
                         "half-open connections was full",
                         cookies + dropped, seconds_between(examination));
     finding_evidence(&finding, "%" PRIu64 " half-open connections", sockets->half_open_count);
+    if (half_open && half_open->deferred)
+        finding_evidence(&finding, "%" PRIu32 " of them wait only for data (TCP_DEFER_ACCEPT)",
+                         half_open->deferred);
     if (examination->before->at) {
         finding_evidence(&finding, "SyncookiesSent grew by %" PRIu64, cookies);
         finding_evidence(&finding, "%" PRIu64 " SYNs were dropped", dropped);
     }
     finding_emit(&finding, examination, half_open ? half_open->count : sockets->half_open_count,
                  half_open ? half_open->backlog : ABSENT, cookies + dropped);
+}
+
+/* Returns whether the port has nearly no room for connections whose peers do not answer. */
+static bool is_flooded(const struct half_open_queue *half_open)
+{
+    const uint32_t unanswered = half_open->count - half_open->deferred;
+
+    return unanswered >= HALF_OPEN_LEAST &&
+           reaches(unanswered, HALF_OPEN_PERCENT, half_open->backlog);
 }
 
 void rule_syn_flood(struct examination *examination)
@@ -324,8 +336,7 @@ void rule_syn_flood(struct examination *examination)
     if (!dropped && port >= 0 && known && !sysctl && all > less)
         dropped = all - less;
     /* a full accept queue leaves connections half-open: rule_accept_queue() reports them */
-    if ((cookies + dropped && !less) ||
-        (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
+    if ((cookies + dropped && !less) || (port >= 0 && is_flooded(&sockets->half_open[port])))
         emit_flood(examination, port, cookies, dropped);
     else
         emit_past(examination, counter_total(examination, REQUESTS_DROPPED), "TCPReqQFullDrop",

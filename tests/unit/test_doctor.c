@@ -1151,6 +1151,33 @@ static void half_open_connections_count_for_each_port(void **state)
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
 }
 
+/* The peers have answered, but have sent no data: no SYN-ACK was sent again. */
+static void connections_that_wait_for_data_are_no_flood(void **state)
+{
+    struct scene *scene = *state;
+    struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80);
+
+    take(scene, listener(80, 0, 128));
+    half.socket.timer_ms = 3000;
+    for (int i = 0; i < 110; i++)
+        take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0);
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 2);
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_non_null(strstr(scene->evidence[0], "110 of them wait only for data"));
+    set_counter(&scene->now, SYNCOOKIES_SENT, 1);
+    half.socket.timer_count = 2; /* two SYN-ACKs were sent again: within 4 s the third */
+    for (int i = 0; i < 60; i++)
+        take(scene, half);
+    half.socket.timer_count = 0;
+    half.socket.retransmits = 2; /* the same in a file */
+    for (int i = 0; i < 50; i++)
+        take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+}
+
 /* With 0 the last quarter of tcp_max_syn_backlog is kept for peers that are known. */
 static void without_cookies_the_queue_is_full_at_three_quarters(void **state)
 {
@@ -1315,6 +1342,7 @@ int main(void)
         TEST(a_reader_is_slow_where_the_other_end_has_to_wait),
         TEST(a_reader_that_has_shut_down_its_side_is_slow_too),
         TEST(half_open_connections_count_for_each_port),
+        TEST(connections_that_wait_for_data_are_no_flood),
         TEST(without_cookies_the_queue_is_full_at_three_quarters),
         TEST(ports_are_counted_for_each_destination),
         TEST(ports_in_time_wait_are_not_used_where_the_kernel_takes_them_again),
