@@ -287,8 +287,10 @@ static void emit_flood(struct examination *examination, int port, uint64_t cooki
 
     snprintf(name, sizeof name, "port %d", port);
     finding_begin(&finding, examination,
-                  half_open && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
-                  half_open ? name : "SyncookiesSent");
+                  half_open && (dropped || (cookies && half_open->count >= HALF_OPEN_LEAST))
+                      ? SEVERITY_FAULT
+                      : SEVERITY_WARNING,
+                  "%s", half_open ? name : "SyncookiesSent");
     if (half_open)
         finding_summary(&finding,
                         "%" PRIu32 " half-open connections on port %d, whose listeners allow "

@@ -1178,6 +1178,26 @@ static void connections_that_wait_for_data_are_no_flood(void **state)
     assert_int_equal(try_rule(scene, "syn-flood"), 1);
 }
 
+/* All work on: cookies let them connect. */
+static void few_cookies_for_a_small_backlog_are_a_warning(void **state)
+{
+    const struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80);
+    struct scene *scene = *state;
+
+    take(scene, listener(80, 0, 5));
+    for (int i = 0; i < 6; i++)
+        take(scene, half);
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 26);
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    set_counter(&scene->before, REQUESTS_DROPPED, 1);
+    set_counter(&scene->now, REQUESTS_DROPPED, 2);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+}
+
 /* With 0 the last quarter of tcp_max_syn_backlog is kept for peers that are known. */
 static void without_cookies_the_queue_is_full_at_three_quarters(void **state)
 {
@@ -1343,6 +1363,7 @@ int main(void)
         TEST(a_reader_that_has_shut_down_its_side_is_slow_too),
         TEST(half_open_connections_count_for_each_port),
         TEST(connections_that_wait_for_data_are_no_flood),
+        TEST(few_cookies_for_a_small_backlog_are_a_warning),
         TEST(without_cookies_the_queue_is_full_at_three_quarters),
         TEST(ports_are_counted_for_each_destination),
         TEST(ports_in_time_wait_are_not_used_where_the_kernel_takes_them_again),
