@@ -204,7 +204,7 @@ static struct suspects overflowing(const struct suspects *bursts, const struct s
 }
 
 /* Takes the listeners with a full queue, without those whose programs accept and that dropped
- * nothing. One reading does not show what is dropped now. */
+ * nothing. With one reading, it is not known whether the listener drops connections now. */
 static struct suspects stuck_listeners(const struct examination *examination,
                                        const struct suspects *full)
 {
