@@ -102,11 +102,27 @@ uint64_t accepts_waited(const struct record *record, uint64_t now, uint64_t firs
     return silent > seen ? silent : seen;
 }
 
-void accepts_count(struct waiting_listener *listener, uint64_t waited)
+void accepts_count(struct waiting_listener *listener, uint64_t waited, bool in_both)
 {
-    if (waited < ACCEPT_LATE)
+    listener->seen++;
+    if (waited > listener->oldest)
+        listener->oldest = waited;
+    if (!in_both || waited < ACCEPT_LATE)
         return;
     listener->waiting++;
     if (waited > listener->longest)
         listener->longest = waited;
+}
+
+/* Connections that were reset stay in the queue, but no table lists them: then nothing is known. */
+bool accepts_lately(const struct waiting_listeners *listeners, const struct endpoint *local,
+                    uint64_t queued)
+{
+    for (size_t i = 0; i < listeners->count; i++) {
+        const struct waiting_listener *listener = &listeners->list[i];
+        if (listener->local.port == local->port &&
+            address_equal(&listener->local.address, &local->address))
+            return listener->seen * 2 >= queued && listener->oldest < CLOCK_SECOND;
+    }
+    return false;
 }

@@ -24,6 +24,8 @@ struct waiting_listener {
     bool full, dropped; /* its queue is full; it dropped connections since the reading before */
     uint64_t waiting;   /* connections that have waited for ACCEPT_LATE or longer */
     uint64_t longest;   /* the longest wait of a connection, at least, ns */
+    uint64_t seen;      /* connections in its queue whose age the kernel reported */
+    uint64_t oldest;    /* the age of the oldest of these, at least, ns */
 };
 
 /* The listeners with the longest queues. */
@@ -45,7 +47,11 @@ struct waiting_listener *accepts_find(struct waiting_listeners *listeners,
  * first_seen: the earliest reading with the connection. */
 uint64_t accepts_waited(const struct record *record, uint64_t now, uint64_t first_seen);
 
-/* Counts a connection that was in the reading before, too. */
-void accepts_count(struct waiting_listener *listener, uint64_t waited);
+/* Counts a connection. in_both: it was in the reading before, too. */
+void accepts_count(struct waiting_listener *listener, uint64_t waited, bool in_both);
+
+/* Returns whether the program accepts: the connections in its queue are all younger than 1 s. */
+bool accepts_lately(const struct waiting_listeners *listeners, const struct endpoint *local,
+                    uint64_t queued);
 
 #endif

@@ -307,7 +307,7 @@ static const struct reading_source sources[] = {
      ~(UINT64_C(1) << STATE_BOUND_INACTIVE | UINT64_C(1) << TCP_LISTEN)},
     {READS_UDP, {&table_udp, &table_udp6}, ENDS | SOCKET_MEMORY | SOCKET_DROPS, 0},
     {READS_REFUSED, {&table_socket_events}, SOCKET_ADDRESSES | SOCKET_TCP_INFO | SOCKET_ORIGIN, 0},
-    {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH, UINT64_C(1) << TCP_LISTEN},
+    {READS_UNIX, {&table_unix}, ENDS | SOCKET_PATH | SOCKET_ICONS, UINT64_C(1) << TCP_LISTEN},
     {READS_ROUTES,
      {&table_neighbours},
      NEIGHBOUR_INTERFACE | NEIGHBOUR_STATE | NEIGHBOUR_CACHEINFO | NEIGHBOUR_LLADDR |

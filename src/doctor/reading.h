@@ -56,6 +56,7 @@ struct suspect {
     uint64_t limit;       /* limit of the queue or buffer */
     uint64_t dropped;     /* for a listener: connections dropped since the reading before */
     bool was_full;        /* for a listener: its queue was full in the reading before, too */
+    bool accepted;        /* for a unix listener: another socket waits first than before */
     bool multicast;       /* bound to a multicast address */
     uint32_t retransmits; /* retransmissions of the packet that is not acknowledged */
     bool large;           /* large segments are not acknowledged */
@@ -101,6 +102,7 @@ struct remembered_socket {
 struct half_open_queue {
     uint32_t count : 31;
     uint32_t may_be_full : 1; /* connections wait for a listener whose limit is not known */
+    uint32_t deferred;        /* those that only wait for data: TCP_DEFER_ACCEPT */
     uint32_t backlog;
 };
 
@@ -182,6 +184,8 @@ struct sockets_reading {
     /* Bit n: an address with the hash n answered a connection of this machine that has ended since
      * this reading; or has not answered the SYNs of a connection. */
     uint64_t answered[ANSWERED_BITS / 64], unanswered[ANSWERED_BITS / 64];
+    /* Bit n: a connection to an address and port with the hash n failed since this reading. */
+    uint64_t refusing[ANSWERED_BITS / 64];
     struct doctor_sockets unclosed;        /* connections that the peer closed: CLOSE_WAIT */
     struct doctor_sockets queries;         /* sockets that still wait for DNS */
     struct doctor_sockets resolvers;       /* UDP sockets that are bound to port 53 */

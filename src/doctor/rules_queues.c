@@ -203,17 +203,39 @@ static struct suspects overflowing(const struct suspects *bursts, const struct s
     return found;
 }
 
+/* Takes the listeners with a full queue, without those whose programs accept and that dropped
+ * nothing. With one reading, it is not known whether the listener drops connections now. */
+static struct suspects stuck_listeners(const struct examination *examination,
+                                       const struct suspects *full)
+{
+    const bool drops = !examination->now->counts.known[LISTEN_OVERFLOWS] ||
+                       (!examination->before->at && counter_total(examination, LISTEN_OVERFLOWS));
+    struct suspects stuck = *full;
+
+    stuck.kept = 0;
+    for (size_t i = 0; i < full->kept; i++) {
+        const struct suspect *suspect = &full->worst[i];
+        if (drops || dropped_by(examination, suspect) ||
+            !accepts_lately(&examination->now->sockets.waiting, &suspect->local, suspect->value))
+            stuck.worst[stuck.kept++] = *suspect;
+        else
+            stuck.count--;
+    }
+    return stuck;
+}
+
 void rule_accept_queue(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[ACCEPT_QUEUES];
+    const struct suspects stuck = stuck_listeners(examination, full);
     const uint64_t dropped = counter_moved(examination, LISTEN_OVERFLOWS);
     const struct suspects bursts =
         overflowing(&examination->now->sockets.suspects[BURSTS], full, dropped);
 
-    emit_each(examination, full, emit_full);
+    emit_each(examination, &stuck, emit_full);
     if (dropped)
         emit_each(examination, &bursts, emit_burst);
-    if (full->kept || (bursts.kept && dropped))
+    if (stuck.kept || (bursts.kept && dropped))
         return;
     if (dropped)
         emit_unknown(examination, SEVERITY_WARNING, READS_TCP | READS_TCP_INFO, "ListenOverflows",
@@ -229,8 +251,10 @@ void rule_unix_backlog(struct examination *examination)
 {
     const struct suspects *full = &examination->now->sockets.suspects[UNIX_QUEUES];
 
+    /* with a backlog of 0, one connection that waits for a moment fills the queue */
     for (size_t i = 0; i < full->kept; i++)
-        emit_full(examination, full, i);
+        if (!full->worst[i].accepted && (full->worst[i].limit || full->worst[i].was_full))
+            emit_full(examination, full, i);
 }
 
 /* --- Half-open connections -------------------------------------------------------------------- */
@@ -263,8 +287,10 @@ static void emit_flood(struct examination *examination, int port, uint64_t cooki
 
     snprintf(name, sizeof name, "port %d", port);
     finding_begin(&finding, examination,
-                  half_open && cookies + dropped ? SEVERITY_FAULT : SEVERITY_WARNING, "%s",
-                  half_open ? name : "SyncookiesSent");
+                  half_open && (dropped || (cookies && half_open->count >= HALF_OPEN_LEAST))
+                      ? SEVERITY_FAULT
+                      : SEVERITY_WARNING,
+                  "%s", half_open ? name : "SyncookiesSent");
     if (half_open)
         finding_summary(&finding,
                         "%" PRIu32 " half-open connections on port %d, whose listeners allow "
@@ -277,12 +303,24 @@ static void emit_flood(struct examination *examination, int port, uint64_t cooki
                         "half-open connections was full",
                         cookies + dropped, seconds_between(examination));
     finding_evidence(&finding, "%" PRIu64 " half-open connections", sockets->half_open_count);
+    if (half_open && half_open->deferred)
+        finding_evidence(&finding, "%" PRIu32 " of them wait only for data (TCP_DEFER_ACCEPT)",
+                         half_open->deferred);
     if (examination->before->at) {
         finding_evidence(&finding, "SyncookiesSent grew by %" PRIu64, cookies);
         finding_evidence(&finding, "%" PRIu64 " SYNs were dropped", dropped);
     }
     finding_emit(&finding, examination, half_open ? half_open->count : sockets->half_open_count,
                  half_open ? half_open->backlog : ABSENT, cookies + dropped);
+}
+
+/* Returns whether the port has nearly no room for connections whose peers do not answer. */
+static bool is_flooded(const struct half_open_queue *half_open)
+{
+    const uint32_t unanswered = half_open->count - half_open->deferred;
+
+    return unanswered >= HALF_OPEN_LEAST &&
+           reaches(unanswered, HALF_OPEN_PERCENT, half_open->backlog);
 }
 
 void rule_syn_flood(struct examination *examination)
@@ -300,8 +338,7 @@ void rule_syn_flood(struct examination *examination)
     if (!dropped && port >= 0 && known && !sysctl && all > less)
         dropped = all - less;
     /* a full accept queue leaves connections half-open: rule_accept_queue() reports them */
-    if ((cookies + dropped && !less) ||
-        (port >= 0 && sockets->half_open[port].count >= HALF_OPEN_LEAST))
+    if ((cookies + dropped && !less) || (port >= 0 && is_flooded(&sockets->half_open[port])))
         emit_flood(examination, port, cookies, dropped);
     else
         emit_past(examination, counter_total(examination, REQUESTS_DROPPED), "TCPReqQFullDrop",

@@ -2,12 +2,16 @@
 /* Connections that fail: another machine refuses them, or this machine does. */
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "doctor/rules.h"
 #include "fastnet/array.h"
 #include "fastnet/connect_failures.h"
+#include "fastnet/netlink.h"
+#include "fastnet/routing.h"
+#include "makers/local_addresses.h"
 
 /* Health checks, and programs that try IPv6 first, are refused now and then. */
 enum { REFUSED_LEAST = 50, REFUSED_PERCENT = 10 };
@@ -49,6 +53,22 @@ static void add_refusing(struct finding *finding, const struct examination *exam
     finding_evidence(finding, "%s tried last", process);
 }
 
+/* Returns whether a program tries very many destinations, most of them once, as scanners, crawlers
+ * and peers of file sharing do: many are always closed. If nearly all attempts fail, the program or
+ * the network is wrong. */
+static bool refused_by_many(const struct sockets_reading *sockets, uint64_t failed,
+                            uint64_t attempts)
+{
+    enum { MOST_FAIL_PERCENT = 90, NOTED_PERCENT = 80 };
+    const uint64_t destinations = bits_count(sockets->refusing, ANSWERED_BITS / 64);
+    uint64_t noted = sockets->uncounted;
+
+    for (size_t i = 0; i < COUNT(sockets->failed); i++)
+        noted += sockets->failed[i];
+    return !reaches(failed, MOST_FAIL_PERCENT, attempts) && reaches(noted, NOTED_PERCENT, failed) &&
+           noted * 2 <= destinations * 3;
+}
+
 /* `uncounted`: attempts that AttemptFails lacks, because the program had closed the socket. */
 static void emit_refused(struct examination *examination)
 {
@@ -61,7 +81,8 @@ static void emit_refused(struct examination *examination)
     struct finding finding;
 
     examination->lacking |= !known[ATTEMPTS_FAILED] || !known[ATTEMPTS_FAILED_INCOMING];
-    if (examination->lacking || !refused_are_many(failed, attempts))
+    if (examination->lacking || !refused_are_many(failed, attempts) ||
+        refused_by_many(&examination->before->sockets, failed, attempts))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "TCP");
     finding_summary(&finding,
@@ -92,6 +113,52 @@ static const struct error_at_once {
     {ENETUNREACH, "ENETUNREACH", "no route leads there"},
 };
 
+/* Returns whether an interface other than lo has an address of the family, not only fe80::/10. */
+static bool refused_has_family(const struct local_addresses *own, uint8_t family)
+{
+    static const struct address link_local = {AF_INET6, {0xfe, 0x80}};
+
+    for (size_t i = 0; i < own->count; i++) {
+        const struct address *address = &own->networks[i].network.address;
+        if (address->family == family && !own->networks[i].is_for_all &&
+            !address_is_loopback(address) && !address_is_within(address, &link_local, 10))
+            return true;
+    }
+    return false;
+}
+
+static bool refused_by_route(struct netlink *netlink, const struct address *address, int error)
+{
+    const struct routing_question question = {.peer.address = *address, .protocol = IPPROTO_TCP};
+    struct routing_answer answer;
+
+    return routing_ask(netlink, &question, &answer) == 0 && answer.error == error;
+}
+
+/* Returns whether this machine refuses the whole family of the address on purpose, while the other
+ * family is there. IPv4: there is no address. IPv6: routes also refuse an address that has only the
+ * first three bits in common, as all of 2000::/3 have. A route for one network does not do so. */
+static bool refused_is_family_off(const struct examination *examination,
+                                  const struct address *address, int error)
+{
+    struct netlink *netlink = netlink_create(NULL);
+    struct local_addresses own = {.networks = NULL};
+    struct address other = *address;
+    bool is_off = netlink && examination->engine &&
+                  local_addresses_read(&own, examination->engine, false) == 0 &&
+                  refused_by_route(netlink, address, error);
+
+    other.bytes[0] ^= 0x1f;
+    other.bytes[1] ^= 0xff;
+    if (is_off && address->family == AF_INET6)
+        is_off = refused_has_family(&own, AF_INET) && refused_by_route(netlink, &other, error);
+    else if (is_off)
+        is_off = !refused_has_family(&own, AF_INET) && refused_has_family(&own, AF_INET6);
+    local_addresses_finish(&own);
+    netlink_destroy(netlink);
+    return is_off;
+}
+
 static void emit_at_once(struct examination *examination, const struct error_at_once *error,
                          const struct connect_failure *failure, uint64_t count)
 {
@@ -119,7 +186,8 @@ static void emit_at_once(struct examination *examination, const struct error_at_
     finding_emit(&finding, examination, count, ABSENT, count);
 }
 
-/* Calls that waited for an answer are subtracted, because AttemptFails counts them. */
+/* Calls that waited for an answer are subtracted, because AttemptFails counts them. Programs that
+ * try the addresses of both families of a name may fail up to four times for each connection. */
 static void emit_all_at_once(struct examination *examination)
 {
     const struct sockets_reading *sockets = &examination->before->sockets;
@@ -129,7 +197,11 @@ static void emit_all_at_once(struct examination *examination)
             connect_failures_take(examination->failures, errors_at_once[i].number);
         const uint64_t waited = sockets->failed[errors_at_once[i].number];
         const uint64_t count = failure.count > waited ? failure.count - waited : 0;
-        if (refused_are_many(count, counter_moved(examination, ATTEMPTS) + count))
+        const uint64_t attempts = counter_moved(examination, ATTEMPTS);
+        const struct address address = address_unmapped(&failure.remote);
+        if (refused_are_many(count, attempts + count) &&
+            !(reaches(attempts, 25, count) &&
+              refused_is_family_off(examination, &address, errors_at_once[i].number)))
             emit_at_once(examination, &errors_at_once[i], &failure, count);
     }
 }

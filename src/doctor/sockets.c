@@ -112,8 +112,8 @@ static uint32_t dropped_since(const struct reading *before, const struct record 
     return socket_drops(record) - (remembered ? (uint32_t)remembered->number : 0);
 }
 
-/* Bits of the remembered number of a listener, above its drops (32 bits): its queue was full, or
- * not empty. */
+/* Bits of the remembered number of a listener, above its drops (32 bits; of a unix socket: the
+ * inode of the socket that has waited longest): its queue was full, or not empty. */
 #define WAS_FULL    (UINT64_C(1) << 32)
 #define HAS_WAITING (UINT64_C(1) << 33)
 
@@ -127,10 +127,13 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
     struct suspect suspect = suspect_of(record);
     const uint32_t limit = (record->has & SOCKET_BACKLOG) ? socket->backlog : socket->send_q;
     const bool full = socket->recv_q > limit;
-    const uint32_t drops = socket_drops(record);
-    const uint32_t dropped = dropped_since(reading->before, record);
+    const uint32_t drops = why == UNIX_QUEUES ? 0 : socket_drops(record);
+    const uint32_t dropped = why == UNIX_QUEUES ? 0 : dropped_since(reading->before, record);
     const bool waits = why == ACCEPT_QUEUES && socket->recv_q;
+    uint32_t first = 0;
 
+    if (why == UNIX_QUEUES && record->has & SOCKET_ICONS && socket->waiting.length >= sizeof first)
+        memcpy(&first, socket->waiting.data, sizeof first);
     if (waits)
         accepts_take_listener(&sockets->waiting, record, full, dropped,
                               remembered && remembered->number & HAS_WAITING);
@@ -144,10 +147,12 @@ static int sockets_take_listener(struct reading *reading, const struct record *r
         suspect.path_length = (uint8_t)socket->path.length;
         memcpy(suspect.path, socket->path.data, suspect.path_length);
     }
+    suspect.accepted = first && suspect.was_full && (uint32_t)remembered->number &&
+                       (uint32_t)remembered->number != first;
     if (full || dropped)
         sockets_add(sockets, full ? why : BURSTS, &suspect);
     return sockets_remember(sockets, record->identity,
-                            (full ? WAS_FULL : 0) | (waits ? HAS_WAITING : 0) | drops);
+                            (full ? WAS_FULL : 0) | (waits ? HAS_WAITING : 0) | drops | first);
 }
 
 /* --- TCP -------------------------------------------------------------------------------------- */
@@ -436,8 +441,8 @@ static int take_unaccepted(struct reading *reading, const struct record *record,
     const bool waited = remembered && remembered->number & UNACCEPTED;
     const uint64_t since = waited ? remembered->number & ~UNACCEPTED : reading->at;
 
-    if (waited)
-        accepts_count(listener, accepts_waited(record, reading->at, since));
+    if (waited || record->has & SOCKET_TCP_INFO)
+        accepts_count(listener, accepts_waited(record, reading->at, since), waited);
     return sockets_remember(&reading->sockets, record->identity, since | UNACCEPTED);
 }
 
@@ -488,6 +493,19 @@ static int take_connection(struct reading *reading, const struct record *record)
     return 0;
 }
 
+/* The timeout of a half-open connection begins at 1 s, and doubles each time. The kernel sends no
+ * SYN-ACK again if the peer has acknowledged the SYN-ACK, but the listener waits for its data
+ * (TCP_DEFER_ACCEPT of tcp(7); syn_ack_recalc() of the kernel's net/ipv4/inet_connection_sock.c).
+ * So the timeout is longer than the number of SYN-ACKs allows. */
+static bool is_deferred(const struct socket_record *socket)
+{
+    enum { FIRST_MS = 1100, SHIFTS_MAX = 16 };
+    const uint64_t sent =
+        socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
+
+    return sent < SHIFTS_MAX && socket->timer_ms > (uint64_t)FIRST_MS << sent;
+}
+
 static int take_tcp(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
@@ -516,6 +534,7 @@ static int take_tcp(struct reading *reading, const struct record *record)
     switch (socket->state) {
     case TCP_SYN_RECV:
         sockets->half_open[socket->local.port].count++;
+        sockets->half_open[socket->local.port].deferred += is_deferred(socket);
         sockets->half_open_count++;
         return 0;
     case TCP_SYN_SENT:
@@ -689,6 +708,7 @@ void sockets_take_destroyed(struct reading *reading, const struct record *record
     else if (origin.error < CONNECT_ERRNOS)
         sockets->failed[origin.error]++;
     count_process(sockets->refused, sockets->refused_processes, &key, &origin);
+    bits_add(sockets->refusing, (bit_of(&key.remote) + key.port) % ANSWERED_BITS);
 }
 
 /* Returns the needs that a row from a file does not meet. */

@@ -722,6 +722,37 @@ static void a_queue_is_full_with_one_more_than_its_backlog(void **state)
                         "127.0.0.1:3 (limit 128)");
 }
 
+static void take_unix(struct scene *scene, bool before, uint64_t cookie, uint32_t backlog,
+                      uint32_t first)
+{
+    const uint32_t waiting[] = {first, 99};
+    struct record record = listener(cookie, backlog + 1, backlog);
+
+    record.socket.protocol = 0;
+    record.has |= SOCKET_ICONS;
+    record.socket.waiting = (struct text){(const char *)waiting, sizeof waiting};
+    (before ? take_before : take)(scene, record);
+}
+
+/* The socket that waits first is another one. */
+static void a_unix_socket_whose_queue_moves_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    take_unix(scene, true, 1, 2, 50);
+    take_unix(scene, false, 1, 2, 51);
+    take_unix(scene, false, 2, 0, 60); /* a moment */
+    assert_int_equal(try_rule(scene, "unix-backlog"), 0);
+    assert_int_equal(scene->now.sockets.suspects[BURSTS].count, 0);
+    take_unix(scene, true, 3, 0, 70);
+    take_unix(scene, false, 3, 0, 70);
+    assert_int_equal(try_rule(scene, "unix-backlog"), 1);
+    take_unix(scene, true, 4, 2, 0); /* the programs that waited are gone */
+    take_unix(scene, false, 4, 2, 0);
+    take_unix(scene, false, 5, 2, 80);
+    assert_int_equal(try_rule(scene, "unix-backlog"), 3);
+}
+
 /* Two that nobody visible holds may be of two processes. */
 static void listeners_without_a_process_are_of_no_one_process(void **state)
 {
@@ -1174,6 +1205,53 @@ static void half_open_connections_count_for_each_port(void **state)
     assert_int_equal(scene->severity[0], SEVERITY_FAULT);
 }
 
+/* The peers have answered, but have sent no data: no SYN-ACK was sent again. */
+static void connections_that_wait_for_data_are_no_flood(void **state)
+{
+    struct scene *scene = *state;
+    struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80);
+
+    take(scene, listener(80, 0, 128));
+    half.socket.timer_ms = 3000;
+    for (int i = 0; i < 110; i++)
+        take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 0);
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 2);
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_non_null(strstr(scene->evidence[0], "110 of them wait only for data"));
+    set_counter(&scene->now, SYNCOOKIES_SENT, 1);
+    half.socket.timer_count = 2; /* two SYN-ACKs were sent again: within 4 s the third */
+    for (int i = 0; i < 60; i++)
+        take(scene, half);
+    half.socket.timer_count = 0;
+    half.socket.retransmits = 2; /* the same in a file */
+    for (int i = 0; i < 50; i++)
+        take(scene, half);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+}
+
+/* All work on: cookies let them connect. */
+static void few_cookies_for_a_small_backlog_are_a_warning(void **state)
+{
+    const struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80);
+    struct scene *scene = *state;
+
+    take(scene, listener(80, 0, 5));
+    for (int i = 0; i < 6; i++)
+        take(scene, half);
+    set_counter(&scene->before, SYNCOOKIES_SENT, 1);
+    set_counter(&scene->now, SYNCOOKIES_SENT, 26);
+    set_sysctl(&scene->now, SYNCOOKIES, 1);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_WARNING);
+    set_counter(&scene->before, REQUESTS_DROPPED, 1);
+    set_counter(&scene->now, REQUESTS_DROPPED, 2);
+    assert_int_equal(try_rule(scene, "syn-flood"), 1);
+    assert_int_equal(scene->severity[0], SEVERITY_FAULT);
+}
+
 /* With 0 the last quarter of tcp_max_syn_backlog is kept for peers that are known. */
 static void without_cookies_the_queue_is_full_at_three_quarters(void **state)
 {
@@ -1319,6 +1397,7 @@ int main(void)
         TEST(the_worst_of_ten_thousand_suspects_are_kept),
         TEST(the_worst_of_a_crowd_come_first),
         TEST(a_queue_is_full_with_one_more_than_its_backlog),
+        TEST(a_unix_socket_whose_queue_moves_is_healthy),
         TEST(listeners_without_a_process_are_of_no_one_process),
         TEST(each_listener_answers_for_its_own_drops),
         TEST(a_flooded_listener_is_not_blamed_for_the_queue_of_another),
@@ -1340,6 +1419,8 @@ int main(void)
         TEST(a_reader_is_slow_where_the_other_end_has_to_wait),
         TEST(a_reader_that_has_shut_down_its_side_is_slow_too),
         TEST(half_open_connections_count_for_each_port),
+        TEST(connections_that_wait_for_data_are_no_flood),
+        TEST(few_cookies_for_a_small_backlog_are_a_warning),
         TEST(without_cookies_the_queue_is_full_at_three_quarters),
         TEST(ports_are_counted_for_each_destination),
         TEST(ports_in_time_wait_are_not_used_where_the_kernel_takes_them_again),

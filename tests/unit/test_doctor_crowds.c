@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The doctor's rules about many connections: accept-wait, storm and scan, over made rows; and the
+/* The doctor's rules about many connections: accept-wait, storm, scan and refused, over made rows; and the
  * rule no-answer about attempts to connect that programs gave up. */
 #include <errno.h>
 #include <netinet/in.h>
@@ -294,6 +294,36 @@ static void a_full_queue_is_no_second_finding(void **state)
     take_listener(&scene->now, end_of(1, 80), 3, 2);
     take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 5300);
     assert_int_equal(try_rule(scene, "accept-wait"), 0);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+}
+
+/* A short queue is often full, although each connection waits only for a moment. */
+static void a_full_queue_whose_connections_are_young_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    set_number(&scene->before, LISTEN_OVERFLOWS, 0);
+    set_number(&scene->now, LISTEN_OVERFLOWS, 0);
+    take_listener(&scene->before, end_of(1, 80), 1, 0);
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 60);
+    take_listener(&scene->now, end_of(1, 80), 1, 0);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1); /* it was reset, or is not listed */
+    take_connection(&scene->now, TCP_ESTABLISHED, 2, end_of(1, 80), 60);
+    assert_int_equal(try_rule(scene, "accept-queue"), 0);
+    take_connection(&scene->now, TCP_ESTABLISHED, 3, end_of(1, 80), 1000);
+    assert_int_equal(try_rule(scene, "accept-queue"), 1);
+}
+
+/* Its data may be young, but it waits since the first reading. */
+static void a_full_queue_with_a_connection_of_both_readings_is_found(void **state)
+{
+    struct scene *scene = *state;
+
+    set_number(&scene->now, LISTEN_OVERFLOWS, 0);
+    take_listener(&scene->before, end_of(1, 80), 1, 0);
+    take_connection(&scene->before, TCP_ESTABLISHED, 1, end_of(1, 80), 60);
+    take_listener(&scene->now, end_of(1, 80), 1, 0);
+    take_connection(&scene->now, TCP_ESTABLISHED, 1, end_of(1, 80), 60);
     assert_int_equal(try_rule(scene, "accept-queue"), 1);
 }
 
@@ -612,6 +642,56 @@ static void attempts_to_a_full_queue_of_this_machine_are_not_found(void **state)
     assert_int_equal(try_no_answer(scene), 1);
     bursts->worst[bursts->kept++].local = end_of(1, 8080);
     assert_int_equal(try_no_answer(scene), 0);
+/* --- Failed connections ----------------------------------------------------------------------- */
+
+/* Connections that were refused, each by the next of several destinations. */
+static void refuse(struct scene *scene, unsigned count, unsigned destinations)
+{
+    const struct kernel_tcp_info info = {.rto = 1};
+    const struct socket_origin origin = {.pid = 812, .name = "scanner", .error = ECONNREFUSED};
+    struct record record = row(TCP_CLOSE, 1, end_of(1, 40000));
+
+    record.has |= SOCKET_ORIGIN | SOCKET_TCP_INFO;
+    record.socket.origin = (struct text){(const char *)&origin, sizeof origin};
+    record.socket.info = (struct text){(const char *)&info, sizeof info};
+    for (unsigned i = 0; i < count; i++) {
+        const unsigned serial = i % destinations;
+        record.socket.remote = end_of((uint8_t)(serial / 3), (uint16_t)(80 + serial % 3));
+        sockets_take_destroyed(&scene->before, &record);
+    }
+}
+
+static void set_attempts(struct scene *scene, uint64_t attempts, uint64_t failed)
+{
+    set_number(&scene->before, ATTEMPTS, 0);
+    set_number(&scene->before, ATTEMPTS_FAILED, 0);
+    set_number(&scene->before, ATTEMPTS_FAILED_INCOMING, 0);
+    set_number(&scene->now, ATTEMPTS, attempts);
+    set_number(&scene->now, ATTEMPTS_FAILED, failed);
+    set_number(&scene->now, ATTEMPTS_FAILED_INCOMING, 0);
+}
+
+static void a_scanner_that_is_refused_by_many_is_healthy(void **state)
+{
+    struct scene *scene = *state;
+
+    refuse(scene, 150, 150);
+    set_attempts(scene, 300, 150);
+    assert_int_equal(try_rule(scene, "refused"), 0);
+    set_attempts(scene, 160, 150); /* nearly all fail */
+    assert_int_equal(try_rule(scene, "refused"), 1);
+    set_attempts(scene, 600, 300); /* the kernel reported too few of them */
+    assert_int_equal(try_rule(scene, "refused"), 1);
+}
+
+/* One of two services of 30 machines is off. */
+static void destinations_that_are_tried_again_are_found(void **state)
+{
+    struct scene *scene = *state;
+
+    refuse(scene, 60, 30);
+    set_attempts(scene, 120, 60);
+    assert_int_equal(try_rule(scene, "refused"), 1);
 }
 
 /* --- Scans ------------------------------------------------------------------------------------ */
@@ -712,6 +792,8 @@ int main(void)
         TEST(no_process_of_twins_that_wait_alike_is_named),
         TEST(listeners_of_several_interfaces_are_no_twins),
         TEST(a_full_queue_is_no_second_finding),
+        TEST(a_full_queue_whose_connections_are_young_is_healthy),
+        TEST(a_full_queue_with_a_connection_of_both_readings_is_found),
         TEST(the_listeners_with_the_longest_queues_are_kept),
         TEST(connections_that_will_use_up_the_ports_are_a_storm),
         TEST(half_of_the_ports_are_a_storm_at_a_lower_rate),
@@ -732,6 +814,8 @@ int main(void)
         TEST(programs_that_take_the_first_answer_are_healthy),
         TEST(attempts_of_a_crawler_are_found_only_if_they_are_many),
         TEST(attempts_to_a_full_queue_of_this_machine_are_not_found),
+        TEST(a_scanner_that_is_refused_by_many_is_healthy),
+        TEST(destinations_that_are_tried_again_are_found),
         TEST(twenty_ports_are_a_scan),
         TEST(clients_with_low_ports_are_not_scanned),
         TEST(a_long_examination_needs_a_port_a_second),
