@@ -11,6 +11,7 @@
 #include "doctor/dns.h"
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
+#include "fastnet/connect_failures.h"
 #include "fastnet/hash.h"
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
@@ -372,6 +373,28 @@ static void dns_add_counted(struct dns_scene *scene, const struct busy slots[],
     }
 }
 
+/* Adds calls of connect(2) that failed at once: most resolvers connect a socket before they send a
+ * query. */
+static void dns_add_connects(struct dns_scene *scene)
+{
+    struct connect_failures *failures = scene->examination->failures;
+
+    for (int error = 1; failures && error < CONNECT_ERRNOS; error++) {
+        const struct connect_failure failure = connect_failures_take_queries(failures, error);
+        const struct endpoint end = {.address = failure.remote};
+        struct dns_server *server =
+            failure.count && error_at_once_meaning(error) ? dns_find(scene, &end, true) : NULL;
+        if (!server)
+            continue;
+        server->connects += failure.count;
+        server->failed += failure.count;
+        server->unanswered += failure.count;
+        server->error = error;
+        server->pid = (uint32_t)failure.pid;
+        memcpy(server->process, failure.name, sizeof server->process);
+    }
+}
+
 /* Adds connections by TCP: those that hang, and those that ended without an answer. */
 static void dns_add_connections(struct dns_scene *scene)
 {
@@ -464,6 +487,50 @@ static bool dns_has_other(const struct dns_scene *scene, const struct dns_server
     return false;
 }
 
+/* Returns whether the kernel sent no query to the server: connect(2) failed, or a route forbids it.
+ * sendto(2) also returns other errors, about an earlier query. */
+static bool dns_is_unrouted(const struct dns_server *server)
+{
+    const int error = server->error;
+
+    return server->failed && server->failed >= server->sent + server->connects &&
+           (server->connects || error == EINVAL || error == EACCES || error == ENETUNREACH);
+}
+
+/* Returns whether it is healthy that the kernel sends no query to the server, because another
+ * server answers: a machine without IPv4 has no route to servers of IPv4, and a resolver tries
+ * addresses that this machine refuses on purpose. */
+static bool dns_is_spared(const struct dns_scene *scene, const struct dns_server *server)
+{
+    if (!dns_is_unrouted(server))
+        return false;
+    if (server->error != ENETUNREACH)
+        return !dns_is_listed(scene, &server->address) && dns_has_other(scene, server);
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (other->netns == server->netns && other->answered)
+            return true;
+    }
+    return false;
+}
+
+/* Adds why the kernel sent no query, if it is known. */
+static void dns_explain(struct finding *finding, const struct examination *examination,
+                        const struct dns_server *server)
+{
+    const struct attempt_result attempt = {
+        .state = ATTEMPT_FAILED, .error = server->error, .at_once = true};
+    const struct endpoint end = {server->address, DNS_PORT};
+    const size_t length = strlen(finding->summary);
+
+    if (!dns_is_unrouted(server))
+        return;
+    finding->record.finding.command = as_text("fastnet netstat -rn");
+    finding_explain(finding, examination, NULL, &end, &attempt);
+    snprintf(finding->summary + length, sizeof finding->summary - length, ": %s",
+             *finding->cause ? finding->cause : error_at_once_meaning(server->error));
+}
+
 /* name: the server, and whose server it is. */
 static void dns_summary_udp(struct finding *finding, const char *name, double seconds,
                             const struct dns_server *server, enum dns_verdict verdict,
@@ -502,7 +569,8 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
     char name[ENDPOINT_TEXT], process[PROCESS_TEXT], whose[ENDPOINT_TEXT + PROCESS_TEXT + 32];
     struct finding finding;
 
-    if (dns_is_relayed(scene, server) || dns_asks_many(scene, server))
+    if (dns_is_relayed(scene, server) || dns_asks_many(scene, server) ||
+        dns_is_spared(scene, server))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   address_text(name, &server->address));
@@ -527,6 +595,7 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
     dns_add_listed(scene, &finding, server);
     (void)dns_take_drops(examination, &finding, server);
     finding.record.finding.command = as_text("fastnet traffic any --for=6 --port=53");
+    dns_explain(&finding, examination, server);
     finding_emit(&finding, examination, verdict == DNS_SLOWLY ? server->slow : server->unanswered,
                  ABSENT, ABSENT);
 }
@@ -656,6 +725,7 @@ void rule_dns(struct examination *examination)
     dns_forget_unawaited(&scene);
     dns_add_sockets(&scene);
     dns_add_flows(&scene);
+    dns_add_connects(&scene);
     dns_add_connections(&scene);
     for (size_t i = 0; i < scene.servers->count && !examination->error; i++) {
         const struct dns_server *server = hash_table_at(scene.servers, i);

@@ -92,6 +92,14 @@ static const struct error_at_once {
     {ENETUNREACH, "ENETUNREACH", "no route leads there"},
 };
 
+const char *error_at_once_meaning(int number)
+{
+    for (size_t i = 0; i < COUNT(errors_at_once); i++)
+        if (errors_at_once[i].number == number)
+            return errors_at_once[i].meaning;
+    return NULL;
+}
+
 static void emit_at_once(struct examination *examination, const struct error_at_once *error,
                          const struct connect_failure *failure, uint64_t count)
 {

@@ -175,8 +175,11 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
         struct place *to = &servers[i];
         sockets[i] = (struct pollfd){
             kept >= 0 ? kept : socket_new(to->address.ss_family, SOCK_DGRAM, 0), POLLIN, 0};
-        if (connects && connect(sockets[i].fd, place_address(to), to->size) < 0)
-            err(1, "connect");
+        if (connects && connect(sockets[i].fd, place_address(to), to->size) < 0) {
+            close(sockets[i].fd);
+            sockets[i].fd = -1; /* poll(2) ignores it */
+            continue;
+        }
         for (int left = asks_twice ? 2 : 1; left > 0; left--, query[0]++)
             (void)!sendto(sockets[i].fd, query, QUERY, 0, connects ? NULL : place_address(to),
                           connects ? 0 : to->size);

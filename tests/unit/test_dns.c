@@ -48,6 +48,7 @@ static int begin(void **state)
 {
     (void)state;
     memset(&scene, 0, sizeof scene);
+    scene.options.proc_root = "/nowhere"; /* no cause is searched */
     scene.before.at = 1;
     scene.now.at = 1 + 5 * CLOCK_SECOND;
     return 0;
@@ -137,6 +138,32 @@ static void one_query_has_to_wait_for_three_seconds(void **state)
     server->waiting -= DNS_WAIT_LONE;
     assert_int_equal(examine(), 1);
     assert_non_null(strstr(scene.summaries[0], "none of 1 query"));
+}
+
+/* A machine without IPv4 has no route to servers of IPv4. A resolver on a router tries addresses
+ * that the router refuses. */
+static void a_server_without_a_route_is_a_finding_unless_others_answer(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5), *other = add_server("192.0.2.2", 5);
+
+    (void)state;
+    server->connects = server->failed = server->unanswered = 2;
+    server->error = EINVAL;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], "none of 2 queries"));
+    assert_non_null(strstr(scene.summaries[0], "route of type blackhole"));
+    assert_non_null(strstr(scene.evidence[0], "2 calls failed: Invalid argument"));
+    other->sent = other->answered = 5;
+    assert_int_equal(examine(), 0);
+    other->pid = 6;
+    assert_int_equal(examine(), 1);
+    server->error = ENETUNREACH;
+    assert_int_equal(examine(), 0);
+    server->sent = server->failed = 3; /* sendto(2) */
+    server->connects = 0;
+    assert_int_equal(examine(), 0);
+    server->sent++; /* a query left this machine */
+    assert_int_equal(examine(), 1);
 }
 
 static void two_refused_queries_are_a_finding_at_once(void **state)
@@ -428,6 +455,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(a_server_that_answers_none_of_three_queries_is_silent),
         TEST(one_query_has_to_wait_for_three_seconds),
+        TEST(a_server_without_a_route_is_a_finding_unless_others_answer),
         TEST(two_refused_queries_are_a_finding_at_once),
         TEST(a_few_lost_queries_are_usual),
         TEST(other_namespaces_have_their_own_servers),
