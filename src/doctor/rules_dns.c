@@ -223,18 +223,63 @@ static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server
            (first != server || !dns_resolver_of(scene, server->pid));
 }
 
+/* Returns whether connections by TCP lead to many servers, most of which answer: those of a
+ * resolver, see dns_asks_many(). */
+static bool dns_connects_to_many(const struct dns_scene *scene)
+{
+    size_t count = 0, connected = 0;
+
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *server = hash_table_at(scene->servers, i);
+        count += server->port && server->netns == scene->netns;
+        connected += server->connected && server->netns == scene->netns;
+    }
+    return count > UPSTREAMS_MANY && connected * 2 > count;
+}
+
+/* Returns whether the connections by TCP to a server are a finding. */
+static bool dns_hangs(const struct dns_server *server)
+{
+    return !server->connected &&
+           (server->sockets || server->ended || (server->begins && server->began) ||
+            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST ||
+            (server->given_up && server->given_up + server->begins >= GIVEN_UP_LEAST));
+}
+
+/* Returns the process that asks the server; 0: it is not known. */
+static uint32_t dns_asker(const struct dns_scene *scene, const struct dns_server *server)
+{
+    const struct owner *owner =
+        server->pid || !server->inode ? NULL : owner_of(scene->examination, server->inode);
+
+    return owner ? (uint32_t)owner->process->pid : server->pid;
+}
+
 /* Returns whether the process that asks `upstream` serves DNS on this machine at the address of
  * `server`. */
 static bool dns_relays(const struct dns_scene *scene, const struct dns_server *upstream,
                        const struct dns_server *server)
 {
     const struct doctor_socket *socket = upstream->netns == scene->netns && upstream != server
-                                             ? dns_resolver_of(scene, upstream->pid)
+                                             ? dns_resolver_of(scene, dns_asker(scene, upstream))
                                              : NULL;
     const struct address local = socket ? address_unmapped(&socket->end.address) : server->address;
 
-    return socket && (address_equal(&local, &server->address) ||
-                      (address_is_unspecified(&local) && address_is_loopback(&server->address)));
+    return socket && !server->port &&
+           (address_equal(&local, &server->address) ||
+            (address_is_unspecified(&local) && address_is_loopback(&server->address)));
+}
+
+/* Returns whether the process that asks `upstream` serves DNS, and does not answer. */
+static bool dns_has_waiting_clients(const struct dns_scene *scene,
+                                    const struct dns_server *upstream, uint64_t now)
+{
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (dns_verdict_of(other, now) == DNS_SILENT && dns_relays(scene, upstream, other))
+            return true;
+    }
+    return false;
 }
 
 /* Concludes, too, from the clients of a resolver: if they wait, one error that the resolver got is
@@ -244,14 +289,21 @@ static enum dns_verdict dns_verdict_in(const struct dns_scene *scene,
 {
     const enum dns_verdict verdict = dns_verdict_of(server, now);
 
-    if (verdict != DNS_HEALTHY || !server->failed || !server->unanswered || server->answered)
-        return verdict;
-    for (size_t i = 0; i < scene->servers->count; i++) {
-        const struct dns_server *other = hash_table_at(scene->servers, i);
-        if (dns_relays(scene, server, other) && dns_verdict_of(other, now) == DNS_SILENT)
-            return DNS_SILENT;
-    }
-    return DNS_HEALTHY;
+    return verdict == DNS_HEALTHY && server->failed && server->unanswered && !server->answered &&
+                   dns_has_waiting_clients(scene, server, now)
+               ? DNS_SILENT
+               : verdict;
+}
+
+/* Concludes from connections by TCP. If the clients of a resolver wait, one connection that waits
+ * is enough. */
+static bool dns_hangs_in(const struct dns_scene *scene, const struct dns_server *server,
+                         uint64_t now)
+{
+    if (dns_hangs(server))
+        return !dns_connects_to_many(scene);
+    return !server->connected && (server->begins || server->given_up || server->refused) &&
+           dns_has_waiting_clients(scene, server, now);
 }
 
 /* Returns whether a resolver of this machine, whose own servers do not answer, serves DNS at the
@@ -261,7 +313,8 @@ static bool dns_is_relayed(const struct dns_scene *scene, const struct dns_serve
     for (size_t i = 0; i < scene->servers->count; i++) {
         const struct dns_server *other = hash_table_at(scene->servers, i);
         if (dns_relays(scene, other, server) &&
-            dns_verdict_in(scene, other, UINT64_MAX) != DNS_HEALTHY)
+            (other->port ? dns_hangs_in(scene, other, UINT64_MAX)
+                         : dns_verdict_in(scene, other, UINT64_MAX) != DNS_HEALTHY))
             return true;
     }
     return false;
@@ -408,16 +461,25 @@ static void dns_add_connections(struct dns_scene *scene)
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-/* Makes the program that asked last the process of the finding, and writes its name. */
-static void dns_add_asker(char text[PROCESS_TEXT], struct dns_scene *scene, struct finding *finding,
+/* A server, and the resolver whose server it is. */
+enum { SERVER_TEXT = ENDPOINT_TEXT + PROCESS_TEXT + 32 };
+
+/* Makes the program that asked last the process of the finding. name: the server; adds whose
+ * server it is. */
+static void dns_add_asker(char name[SERVER_TEXT], struct dns_scene *scene, struct finding *finding,
                           const struct dns_server *server)
 {
-    *text = '\0';
+    char text[PROCESS_TEXT] = "", server_name[ENDPOINT_TEXT];
+
     if (server->pid)
         finding_process(finding, text, server->process, server->pid);
     else if (server->inode)
         process_text(text, scene->examination, finding, server->inode);
-    if (*text && !dns_resolver_of(scene, server->pid))
+    if (*text && dns_resolver_of(scene, dns_asker(scene, server))) {
+        snprintf(server_name, sizeof server_name, "%s", name);
+        snprintf(name, SERVER_TEXT, "server %s of the resolver %s", server_name, text);
+        finding_evidence(finding, "%s serves DNS on this machine: its clients wait, too", text);
+    } else if (*text)
         finding_evidence(finding, "%s asked last", text);
 }
 
@@ -566,7 +628,7 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                          enum dns_verdict verdict)
 {
     struct examination *examination = scene->examination;
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], whose[ENDPOINT_TEXT + PROCESS_TEXT + 32];
+    char name[SERVER_TEXT];
     struct finding finding;
 
     if (dns_is_relayed(scene, server) || dns_asks_many(scene, server) ||
@@ -579,13 +641,8 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
         (server->answered ? verdict == DNS_LOSES && server->ignored * 2 >= server->unanswered
                           : dns_has_other(scene, server)))
         return; /* programs that ask several servers, or several names, took the first answer */
-    dns_add_asker(process, scene, &finding, server);
-    snprintf(whose, sizeof whose, "%s", name);
-    if (dns_resolver_of(scene, server->pid)) {
-        snprintf(whose, sizeof whose, "server %s of the resolver %s", name, process);
-        finding_evidence(&finding, "%s serves DNS on this machine: its clients wait, too", process);
-    }
-    dns_summary_udp(&finding, whose, seconds_between(examination), server, verdict, late);
+    dns_add_asker(name, scene, &finding, server);
+    dns_summary_udp(&finding, name, seconds_between(examination), server, verdict, late);
     if (server->failed)
         finding_evidence(&finding, "%" PRIu64 " calls failed: %s%s", server->failed,
                          strerror(server->error),
@@ -600,29 +657,6 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                  ABSENT, ABSENT);
 }
 
-/* Returns whether connections by TCP lead to many servers, most of which answer: those of a
- * resolver, see dns_asks_many(). */
-static bool dns_connects_to_many(const struct dns_scene *scene)
-{
-    size_t count = 0, connected = 0;
-
-    for (size_t i = 0; i < scene->servers->count; i++) {
-        const struct dns_server *server = hash_table_at(scene->servers, i);
-        count += server->port && server->netns == scene->netns;
-        connected += server->connected && server->netns == scene->netns;
-    }
-    return count > UPSTREAMS_MANY && connected * 2 > count;
-}
-
-/* Returns whether the connections by TCP to a server are a finding. */
-static bool dns_hangs(const struct dns_server *server)
-{
-    return !server->connected &&
-           (server->sockets || server->ended || (server->begins && server->began) ||
-            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST ||
-            (server->given_up && server->given_up + server->begins >= GIVEN_UP_LEAST));
-}
-
 /* Reports a server by sockets, flows or connections that wait. */
 static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *server)
 {
@@ -634,15 +668,17 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
     const uint64_t count = by_flows ? server->flows : hang ? hang : server->refused;
     const struct endpoint end = {server->address, server->port};
     const char *what = by_flows ? "queries wait for an answer" : "sockets wait for an answer";
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], client[ENDPOINT_TEXT];
+    char name[SERVER_TEXT], client[ENDPOINT_TEXT];
     struct finding finding;
 
+    if (!is_tcp && dns_is_relayed(scene, server))
+        return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
+    dns_add_asker(name, scene, &finding, server);
     if (is_tcp)
         what = hang ? "by TCP without an answer" : "by TCP failed";
     finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s%s%s", name, count,
                     is_tcp ? "connection" : "", is_tcp ? count == 1 ? " " : "s " : "", what);
-    dns_add_asker(process, scene, &finding, server);
     if (is_tcp)
         finding_evidence(&finding,
                          "connections: %" PRIu64 " wait, %" PRIu64 " were given up, %" PRIu64
@@ -694,12 +730,12 @@ static void dns_forget_unawaited(struct dns_scene *scene)
 
 static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
-    const enum dns_verdict verdict =
-        dns_verdict_in(scene, server, clock_nanoseconds(CLOCK_MONOTONIC));
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const enum dns_verdict verdict = dns_verdict_in(scene, server, now);
 
     if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);
-    else if (server->port ? dns_hangs(server) && !dns_connects_to_many(scene)
+    else if (server->port ? dns_hangs_in(scene, server, now)
                           : server->flows >= QUERIES_LEAST ||
                                 (server->sockets >= QUERIES_LEAST && !server->answered))
         dns_emit_waiting(scene, server);

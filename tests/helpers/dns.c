@@ -5,6 +5,7 @@
  *     dns serve ADDRESS DELAY LOST       answers after DELAY ms, but not one query in LOST (0: all)
  *     dns forward ADDRESS SERVER         passes queries and answers on
  *     dns relay ADDRESS SERVER           so, too, with a connected socket for each query
+ *     dns tunnel ADDRESS SERVER PORT     so, too, with a connection by TCP that has 5 s
  *     dns ask HOW THREADS TIMEOUT EVERY SERVER...
  *     dns connect ADDRESS PORT EVERY     connects, asks and waits: for ever, or $PATIENCE ms
  *     dns talk ADDRESS PORT EVERY        one connection: 5 queries, one after another, and again
@@ -145,6 +146,29 @@ static void relay(const char *address, const char *server)
             poll(&(struct pollfd){upstream, POLLIN, 0}, 1, 1000) > 0 &&
             recv(upstream, data, QUERY, MSG_DONTWAIT) > 0)
             (void)!sendto(fd, data, QUERY, 0, place_address(&from), from.size);
+        close(upstream);
+    }
+}
+
+/* No server of the tests answers by TCP, so there is no answer to pass on. */
+static void tunnel(const char *address, const char *server, uint16_t port)
+{
+    const struct place to = place_of(server, port, 0);
+    const int fd = open_server(address);
+    char data[QUERY];
+
+    while (!has_ended()) {
+        (void)poll(&(struct pollfd){fd, POLLIN, 0}, 1, 100);
+        if (recv(fd, data, QUERY, MSG_DONTWAIT) <= 0)
+            continue;
+        const int upstream = socket_new(to.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        struct pollfd of[] = {{upstream, POLLOUT, 0}, {STDIN_FILENO, POLLIN, 0}};
+        struct place peer = to;
+        (void)connect(upstream, place_address(&peer), peer.size);
+        if (poll(of, 2, 5000) > 0 && write(upstream, data, QUERY) > 0) {
+            of[0].events = POLLIN;
+            (void)poll(of, 2, 5000);
+        }
         close(upstream);
     }
 }
@@ -298,6 +322,8 @@ int main(int argc, char *argv[])
         forward(argv[2], argv[3]);
     } else if (strcmp(role, "relay") == 0 && argc == 4) {
         relay(argv[2], argv[3]);
+    } else if (strcmp(role, "tunnel") == 0 && argc == 5) {
+        tunnel(argv[2], argv[3], (uint16_t)strtoul(argv[4], NULL, 10));
     } else if (strcmp(role, "ask") == 0 && argc > 6) {
         begin_asking(argv + 2);
     } else if (strcmp(role, "connect") == 0 && argc == 5) {
@@ -310,7 +336,7 @@ int main(int argc, char *argv[])
         tcp_listen(place_of(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), 0), 128);
         hold_until_end();
     } else {
-        errx(2, "usage: dns serve|forward|relay|ask|connect|listen ...");
+        errx(2, "usage: dns serve|forward|relay|tunnel|ask|connect|listen ...");
     }
     return 0;
 }

@@ -185,6 +185,17 @@ world_dns_resolver_upstream()
     says c 'serves DNS on this machine'
 }
 
+world_dns_resolver_upstream_tls()
+{
+    three
+    rule r forward tcp dport 853 drop
+    start c dns tunnel 127.0.0.1 10.2.0.1 853
+    start c dns ask connected 2 1000 0 127.0.0.1
+    wait_until "$FASTNET" sockets -t --netns=c --where 'retransmits > 0' -q
+    finds c 'dns 10.2.0.1:853' 'no-answer 10.2.0.1:853'
+    says c 'serves DNS on this machine'
+}
+
 world_dns_tcp_hangs()
 {
     three
