@@ -29,6 +29,7 @@ struct dns_server {
     struct address client;      /* one of them */
     uint64_t refused;           /* connections that failed */
     uint64_t given_up;          /* connections that ended without an answer: see sockets_reading */
+    uint64_t cut_short;         /* so, too, before the first SYN was repeated */
     uint64_t began, ended;      /* in the reading before: connections that waited; that hung */
     uint32_t pid;
     char process[16];

@@ -99,7 +99,14 @@ int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe,
 /* --- Verdicts --------------------------------------------------------------------------------- */
 
 /* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
-enum { QUERIES_LEAST = 3, FAILED_LEAST = 2, GIVEN_UP_LEAST = 2, LOST_LEAST = 5, LOST_PERCENT = 25 };
+enum {
+    QUERIES_LEAST = 3,
+    FAILED_LEAST = 2,
+    GIVEN_UP_LEAST = 2,
+    CUT_SHORT_LEAST = 5,
+    LOST_LEAST = 5,
+    LOST_PERCENT = 25
+};
 
 enum dns_verdict { DNS_HEALTHY, DNS_SILENT, DNS_SLOWLY, DNS_LOSES };
 
@@ -295,6 +302,19 @@ static enum dns_verdict dns_verdict_in(const struct dns_scene *scene,
                : verdict;
 }
 
+/* Returns whether programs soon give up each connection to a server, and no other server answers:
+ * a program that asks several at once gives up the slower. */
+static bool dns_is_cut_short(const struct dns_scene *scene, const struct dns_server *server)
+{
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (other->netns == server->netns &&
+            (other->connected || (other->answered && other->pid == server->pid)))
+            return false;
+    }
+    return server->cut_short >= CUT_SHORT_LEAST;
+}
+
 /* Concludes from connections by TCP. If the clients of a resolver wait, one connection that waits
  * is enough. */
 static bool dns_hangs_in(const struct dns_scene *scene, const struct dns_server *server,
@@ -302,6 +322,8 @@ static bool dns_hangs_in(const struct dns_scene *scene, const struct dns_server 
 {
     if (dns_hangs(server))
         return !dns_connects_to_many(scene);
+    if (dns_is_cut_short(scene, server))
+        return true;
     return !server->connected && (server->begins || server->given_up || server->refused) &&
            dns_has_waiting_clients(scene, server, now);
 }
@@ -413,16 +435,15 @@ static struct dns_server *dns_find_counted(struct dns_scene *scene, const struct
     return server;
 }
 
-/* Adds connections that were refused, or given up, between the readings. */
+/* Adds connections that failed between the readings. counter: offset of the number in struct
+ * dns_server. */
 static void dns_add_counted(struct dns_scene *scene, const struct busy slots[],
-                            const struct refused_process processes[], bool refused)
+                            const struct refused_process processes[], size_t counter)
 {
     for (size_t i = 0; i < REFUSED_SLOTS; i++) {
         struct dns_server *server = dns_find_counted(scene, &slots[i], &processes[i]);
-        if (server && refused)
-            server->refused += slots[i].count;
-        else if (server)
-            server->given_up += slots[i].count;
+        if (server)
+            *(uint64_t *)(void *)((char *)server + counter) += slots[i].count;
     }
 }
 
@@ -455,8 +476,12 @@ static void dns_add_connections(struct dns_scene *scene)
 
     dns_take_connections(scene, &before->dns_connections, true);
     dns_take_connections(scene, &scene->examination->now->sockets.dns_connections, false);
-    dns_add_counted(scene, before->refused, before->refused_processes, true);
-    dns_add_counted(scene, before->given_up, before->given_up_processes, false);
+    dns_add_counted(scene, before->refused, before->refused_processes,
+                    offsetof(struct dns_server, refused));
+    dns_add_counted(scene, before->given_up, before->given_up_processes,
+                    offsetof(struct dns_server, given_up));
+    dns_add_counted(scene, before->cut_short, before->cut_short_processes,
+                    offsetof(struct dns_server, cut_short));
 }
 
 /* --- Findings --------------------------------------------------------------------------------- */
@@ -663,7 +688,8 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
     struct examination *examination = scene->examination;
     const bool is_tcp = server->port, by_flows = !is_tcp && server->sockets < QUERIES_LEAST;
     const uint64_t waiting = server->sockets + server->begins;
-    const uint64_t unanswered = waiting + server->given_up;
+    const uint64_t given_up = server->given_up + server->cut_short;
+    const uint64_t unanswered = waiting + given_up;
     const uint64_t hang = unanswered ? unanswered : server->ended;
     const uint64_t count = by_flows ? server->flows : hang ? hang : server->refused;
     const struct endpoint end = {server->address, server->port};
@@ -683,7 +709,7 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
         finding_evidence(&finding,
                          "connections: %" PRIu64 " wait, %" PRIu64 " were given up, %" PRIu64
                          " failed",
-                         waiting, server->given_up, server->refused);
+                         waiting, given_up, server->refused);
     else if (by_flows)
         finding_evidence(&finding,
                          "the queries were UNREPLIED flows in both readings, of %" PRIu64
