@@ -32,7 +32,9 @@ struct connect_failure {
 struct connect_failures *connect_failures_begin(uint64_t netns, struct bpf_refusal *refusal);
 void connect_failures_destroy(struct connect_failures *failures);
 
-/* Returns the calls that failed with errno `error` since the last call for this errno. */
+/* Return the calls that failed with errno `error` since the last call for this errno: of streams;
+ * and of datagram sockets, to port 53. */
 struct connect_failure connect_failures_take(struct connect_failures *failures, int error);
+struct connect_failure connect_failures_take_queries(struct connect_failures *failures, int error);
 
 #endif

@@ -15,10 +15,11 @@ struct dns_server {
     uint16_t port; /* host byte order; 0: by UDP, port 53 */
     /* By UDP, as BPF sees it: see struct dns_queries. */
     uint64_t sent, answered, failed, unanswered, timed, slow, time;
-    uint64_t ignored; /* a part of `unanswered`: the socket got another answer since */
-    uint64_t awaited; /* a part of `unanswered`: not given up early, see dns_waiters */
-    uint64_t unread;  /* queries of processes that had unread data in a socket */
-    uint64_t waiting; /* CLOCK_MONOTONIC, ns: first of the queries that have no answer; 0: none */
+    uint64_t connects; /* a part of `failed`: calls of connect(2), so no query was sent */
+    uint64_t ignored;  /* a part of `unanswered`: the socket got another answer since */
+    uint64_t awaited;  /* a part of `unanswered`: not given up early, see dns_waiters */
+    uint64_t unread;   /* queries of processes that had unread data in a socket */
+    uint64_t waiting;  /* CLOCK_MONOTONIC, ns: first of the queries that have no answer; 0: none */
     int error;
     uint64_t asked;             /* time of the newest of these queries, for pid and process */
     uint64_t inode;             /* a socket that waits, if the process is not known */
@@ -28,6 +29,7 @@ struct dns_server {
     struct address client;      /* one of them */
     uint64_t refused;           /* connections that failed */
     uint64_t given_up;          /* connections that ended without an answer: see sockets_reading */
+    uint64_t cut_short;         /* so, too, before the first SYN was repeated */
     uint64_t began, ended;      /* in the reading before: connections that waited; that hung */
     uint32_t pid;
     char process[16];

@@ -200,6 +200,10 @@ struct sockets_reading {
      * answer. */
     struct busy given_up[REFUSED_SLOTS];
     struct refused_process given_up_processes[REFUSED_SLOTS];
+    /* So, too, before the first SYN was repeated: a program may take the first server that
+     * answers. */
+    struct busy cut_short[REFUSED_SLOTS];
+    struct refused_process cut_short_processes[REFUSED_SLOTS];
     uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
     uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
     struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */

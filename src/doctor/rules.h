@@ -158,6 +158,10 @@ void finding_explain(struct finding *finding, const struct examination *examinat
                      const struct suspects *waiting, const struct endpoint *peer,
                      const struct attempt_result *attempt);
 
+/* Returns why connect(2) fails with this errno before a packet is sent; NULL: it does not.
+ * rules_refused.c */
+const char *error_at_once_meaning(int number);
+
 /* Notes the listener that gets the SYNs without an answer, if it is in another network namespace of
  * this machine: finding_explain() sees then whether it drops them. verdict.c */
 void reading_note_listener(struct reading *reading, const struct doctor_options *options);

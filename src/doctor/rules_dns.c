@@ -11,6 +11,7 @@
 #include "doctor/dns.h"
 #include "doctor/rules.h"
 #include "fastnet/clock.h"
+#include "fastnet/connect_failures.h"
 #include "fastnet/hash.h"
 #include "fastnet/namespace.h"
 #include "fastnet/report.h"
@@ -98,7 +99,14 @@ int dns_servers_take(struct hash_table *servers, const struct dns_probe *probe,
 /* --- Verdicts --------------------------------------------------------------------------------- */
 
 /* A program may keep one socket for IPv4 addresses and one for IPv6 addresses: that is usual. */
-enum { QUERIES_LEAST = 3, FAILED_LEAST = 2, GIVEN_UP_LEAST = 2, LOST_LEAST = 5, LOST_PERCENT = 25 };
+enum {
+    QUERIES_LEAST = 3,
+    FAILED_LEAST = 2,
+    GIVEN_UP_LEAST = 2,
+    CUT_SHORT_LEAST = 5,
+    LOST_LEAST = 5,
+    LOST_PERCENT = 25
+};
 
 enum dns_verdict { DNS_HEALTHY, DNS_SILENT, DNS_SLOWLY, DNS_LOSES };
 
@@ -222,18 +230,63 @@ static bool dns_asks_many(const struct dns_scene *scene, const struct dns_server
            (first != server || !dns_resolver_of(scene, server->pid));
 }
 
+/* Returns whether connections by TCP lead to many servers, most of which answer: those of a
+ * resolver, see dns_asks_many(). */
+static bool dns_connects_to_many(const struct dns_scene *scene)
+{
+    size_t count = 0, connected = 0;
+
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *server = hash_table_at(scene->servers, i);
+        count += server->port && server->netns == scene->netns;
+        connected += server->connected && server->netns == scene->netns;
+    }
+    return count > UPSTREAMS_MANY && connected * 2 > count;
+}
+
+/* Returns whether the connections by TCP to a server are a finding. */
+static bool dns_hangs(const struct dns_server *server)
+{
+    return !server->connected &&
+           (server->sockets || server->ended || (server->begins && server->began) ||
+            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST ||
+            (server->given_up && server->given_up + server->begins >= GIVEN_UP_LEAST));
+}
+
+/* Returns the process that asks the server; 0: it is not known. */
+static uint32_t dns_asker(const struct dns_scene *scene, const struct dns_server *server)
+{
+    const struct owner *owner =
+        server->pid || !server->inode ? NULL : owner_of(scene->examination, server->inode);
+
+    return owner ? (uint32_t)owner->process->pid : server->pid;
+}
+
 /* Returns whether the process that asks `upstream` serves DNS on this machine at the address of
  * `server`. */
 static bool dns_relays(const struct dns_scene *scene, const struct dns_server *upstream,
                        const struct dns_server *server)
 {
     const struct doctor_socket *socket = upstream->netns == scene->netns && upstream != server
-                                             ? dns_resolver_of(scene, upstream->pid)
+                                             ? dns_resolver_of(scene, dns_asker(scene, upstream))
                                              : NULL;
     const struct address local = socket ? address_unmapped(&socket->end.address) : server->address;
 
-    return socket && (address_equal(&local, &server->address) ||
-                      (address_is_unspecified(&local) && address_is_loopback(&server->address)));
+    return socket && !server->port &&
+           (address_equal(&local, &server->address) ||
+            (address_is_unspecified(&local) && address_is_loopback(&server->address)));
+}
+
+/* Returns whether the process that asks `upstream` serves DNS, and does not answer. */
+static bool dns_has_waiting_clients(const struct dns_scene *scene,
+                                    const struct dns_server *upstream, uint64_t now)
+{
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (dns_verdict_of(other, now) == DNS_SILENT && dns_relays(scene, upstream, other))
+            return true;
+    }
+    return false;
 }
 
 /* Concludes, too, from the clients of a resolver: if they wait, one error that the resolver got is
@@ -243,14 +296,36 @@ static enum dns_verdict dns_verdict_in(const struct dns_scene *scene,
 {
     const enum dns_verdict verdict = dns_verdict_of(server, now);
 
-    if (verdict != DNS_HEALTHY || !server->failed || !server->unanswered || server->answered)
-        return verdict;
+    return verdict == DNS_HEALTHY && server->failed && server->unanswered && !server->answered &&
+                   dns_has_waiting_clients(scene, server, now)
+               ? DNS_SILENT
+               : verdict;
+}
+
+/* Returns whether programs soon give up each connection to a server, and no other server answers:
+ * a program that asks several at once gives up the slower. */
+static bool dns_is_cut_short(const struct dns_scene *scene, const struct dns_server *server)
+{
     for (size_t i = 0; i < scene->servers->count; i++) {
         const struct dns_server *other = hash_table_at(scene->servers, i);
-        if (dns_relays(scene, server, other) && dns_verdict_of(other, now) == DNS_SILENT)
-            return DNS_SILENT;
+        if (other->netns == server->netns &&
+            (other->connected || (other->answered && other->pid == server->pid)))
+            return false;
     }
-    return DNS_HEALTHY;
+    return server->cut_short >= CUT_SHORT_LEAST;
+}
+
+/* Concludes from connections by TCP. If the clients of a resolver wait, one connection that waits
+ * is enough. */
+static bool dns_hangs_in(const struct dns_scene *scene, const struct dns_server *server,
+                         uint64_t now)
+{
+    if (dns_hangs(server))
+        return !dns_connects_to_many(scene);
+    if (dns_is_cut_short(scene, server))
+        return true;
+    return !server->connected && (server->begins || server->given_up || server->refused) &&
+           dns_has_waiting_clients(scene, server, now);
 }
 
 /* Returns whether a resolver of this machine, whose own servers do not answer, serves DNS at the
@@ -260,7 +335,8 @@ static bool dns_is_relayed(const struct dns_scene *scene, const struct dns_serve
     for (size_t i = 0; i < scene->servers->count; i++) {
         const struct dns_server *other = hash_table_at(scene->servers, i);
         if (dns_relays(scene, other, server) &&
-            dns_verdict_in(scene, other, UINT64_MAX) != DNS_HEALTHY)
+            (other->port ? dns_hangs_in(scene, other, UINT64_MAX)
+                         : dns_verdict_in(scene, other, UINT64_MAX) != DNS_HEALTHY))
             return true;
     }
     return false;
@@ -359,16 +435,37 @@ static struct dns_server *dns_find_counted(struct dns_scene *scene, const struct
     return server;
 }
 
-/* Adds connections that were refused, or given up, between the readings. */
+/* Adds connections that failed between the readings. counter: offset of the number in struct
+ * dns_server. */
 static void dns_add_counted(struct dns_scene *scene, const struct busy slots[],
-                            const struct refused_process processes[], bool refused)
+                            const struct refused_process processes[], size_t counter)
 {
     for (size_t i = 0; i < REFUSED_SLOTS; i++) {
         struct dns_server *server = dns_find_counted(scene, &slots[i], &processes[i]);
-        if (server && refused)
-            server->refused += slots[i].count;
-        else if (server)
-            server->given_up += slots[i].count;
+        if (server)
+            *(uint64_t *)(void *)((char *)server + counter) += slots[i].count;
+    }
+}
+
+/* Adds calls of connect(2) that failed at once: most resolvers connect a socket before they send a
+ * query. */
+static void dns_add_connects(struct dns_scene *scene)
+{
+    struct connect_failures *failures = scene->examination->failures;
+
+    for (int error = 1; failures && error < CONNECT_ERRNOS; error++) {
+        const struct connect_failure failure = connect_failures_take_queries(failures, error);
+        const struct endpoint end = {.address = failure.remote};
+        struct dns_server *server =
+            failure.count && error_at_once_meaning(error) ? dns_find(scene, &end, true) : NULL;
+        if (!server)
+            continue;
+        server->connects += failure.count;
+        server->failed += failure.count;
+        server->unanswered += failure.count;
+        server->error = error;
+        server->pid = (uint32_t)failure.pid;
+        memcpy(server->process, failure.name, sizeof server->process);
     }
 }
 
@@ -379,22 +476,35 @@ static void dns_add_connections(struct dns_scene *scene)
 
     dns_take_connections(scene, &before->dns_connections, true);
     dns_take_connections(scene, &scene->examination->now->sockets.dns_connections, false);
-    dns_add_counted(scene, before->refused, before->refused_processes, true);
-    dns_add_counted(scene, before->given_up, before->given_up_processes, false);
+    dns_add_counted(scene, before->refused, before->refused_processes,
+                    offsetof(struct dns_server, refused));
+    dns_add_counted(scene, before->given_up, before->given_up_processes,
+                    offsetof(struct dns_server, given_up));
+    dns_add_counted(scene, before->cut_short, before->cut_short_processes,
+                    offsetof(struct dns_server, cut_short));
 }
 
 /* --- Findings --------------------------------------------------------------------------------- */
 
-/* Makes the program that asked last the process of the finding, and writes its name. */
-static void dns_add_asker(char text[PROCESS_TEXT], struct dns_scene *scene, struct finding *finding,
+/* A server, and the resolver whose server it is. */
+enum { SERVER_TEXT = ENDPOINT_TEXT + PROCESS_TEXT + 32 };
+
+/* Makes the program that asked last the process of the finding. name: the server; adds whose
+ * server it is. */
+static void dns_add_asker(char name[SERVER_TEXT], struct dns_scene *scene, struct finding *finding,
                           const struct dns_server *server)
 {
-    *text = '\0';
+    char text[PROCESS_TEXT] = "", server_name[ENDPOINT_TEXT];
+
     if (server->pid)
         finding_process(finding, text, server->process, server->pid);
     else if (server->inode)
         process_text(text, scene->examination, finding, server->inode);
-    if (*text && !dns_resolver_of(scene, server->pid))
+    if (*text && dns_resolver_of(scene, dns_asker(scene, server))) {
+        snprintf(server_name, sizeof server_name, "%s", name);
+        snprintf(name, SERVER_TEXT, "server %s of the resolver %s", server_name, text);
+        finding_evidence(finding, "%s serves DNS on this machine: its clients wait, too", text);
+    } else if (*text)
         finding_evidence(finding, "%s asked last", text);
 }
 
@@ -464,6 +574,51 @@ static bool dns_has_other(const struct dns_scene *scene, const struct dns_server
     return false;
 }
 
+/* Returns whether the kernel sent no query to the server: connect(2) failed, or a route forbids it.
+ * sendto(2) also returns other errors, about an earlier query. */
+static bool dns_is_unrouted(const struct dns_server *server)
+{
+    const int error = server->error;
+
+    return server->failed && server->failed >= server->sent + server->connects &&
+           (server->connects || error == EINVAL || error == EACCES || error == ENETUNREACH);
+}
+
+/* Returns whether it is healthy that the kernel sends no query to the server, because another
+ * server answers: a machine without IPv4 has no route to servers of IPv4, and a resolver tries
+ * addresses that this machine refuses on purpose. */
+static bool dns_is_spared(const struct dns_scene *scene, const struct dns_server *server)
+{
+    if (!dns_is_unrouted(server))
+        return false;
+    if (server->error != ENETUNREACH)
+        return !dns_is_listed(scene, &server->address) && dns_has_other(scene, server);
+    for (size_t i = 0; i < scene->servers->count; i++) {
+        const struct dns_server *other = hash_table_at(scene->servers, i);
+        if (other->netns == server->netns && other->answered)
+            return true;
+    }
+    return false;
+}
+
+/* Adds why the kernel sent no query, if it is known. */
+static void dns_explain(struct finding *finding, const struct examination *examination,
+                        const struct dns_server *server)
+{
+    const struct attempt_result attempt = {
+        .state = ATTEMPT_FAILED, .error = server->error, .at_once = true};
+    const struct endpoint end = {server->address, DNS_PORT};
+    const size_t length = strlen(finding->summary);
+
+    if (!dns_is_unrouted(server))
+        return;
+    finding->record.finding.command = as_text(
+        server->address.family == AF_INET6 ? "fastnet netstat -rn6" : "fastnet netstat -rn");
+    finding_explain(finding, examination, NULL, &end, &attempt);
+    snprintf(finding->summary + length, sizeof finding->summary - length, ": %s",
+             *finding->cause ? finding->cause : error_at_once_meaning(server->error));
+}
+
 /* name: the server, and whose server it is. */
 static void dns_summary_udp(struct finding *finding, const char *name, double seconds,
                             const struct dns_server *server, enum dns_verdict verdict,
@@ -499,10 +654,11 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
                          enum dns_verdict verdict)
 {
     struct examination *examination = scene->examination;
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], whose[ENDPOINT_TEXT + PROCESS_TEXT + 32];
+    char name[SERVER_TEXT];
     struct finding finding;
 
-    if (dns_is_relayed(scene, server) || dns_asks_many(scene, server))
+    if (dns_is_relayed(scene, server) || dns_asks_many(scene, server) ||
+        dns_is_spared(scene, server))
         return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s",
                   address_text(name, &server->address));
@@ -511,13 +667,8 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
         (server->answered ? verdict == DNS_LOSES && server->ignored * 2 >= server->unanswered
                           : dns_has_other(scene, server)))
         return; /* programs that ask several servers, or several names, took the first answer */
-    dns_add_asker(process, scene, &finding, server);
-    snprintf(whose, sizeof whose, "%s", name);
-    if (dns_resolver_of(scene, server->pid)) {
-        snprintf(whose, sizeof whose, "server %s of the resolver %s", name, process);
-        finding_evidence(&finding, "%s serves DNS on this machine: its clients wait, too", process);
-    }
-    dns_summary_udp(&finding, whose, seconds_between(examination), server, verdict, late);
+    dns_add_asker(name, scene, &finding, server);
+    dns_summary_udp(&finding, name, seconds_between(examination), server, verdict, late);
     if (server->failed)
         finding_evidence(&finding, "%" PRIu64 " calls failed: %s%s", server->failed,
                          strerror(server->error),
@@ -527,31 +678,9 @@ static void dns_emit_udp(struct dns_scene *scene, const struct dns_server *serve
     dns_add_listed(scene, &finding, server);
     (void)dns_take_drops(examination, &finding, server);
     finding.record.finding.command = as_text("fastnet traffic any --for=6 --port=53");
+    dns_explain(&finding, examination, server);
     finding_emit(&finding, examination, verdict == DNS_SLOWLY ? server->slow : server->unanswered,
                  ABSENT, ABSENT);
-}
-
-/* Returns whether connections by TCP lead to many servers, most of which answer: those of a
- * resolver, see dns_asks_many(). */
-static bool dns_connects_to_many(const struct dns_scene *scene)
-{
-    size_t count = 0, connected = 0;
-
-    for (size_t i = 0; i < scene->servers->count; i++) {
-        const struct dns_server *server = hash_table_at(scene->servers, i);
-        count += server->port && server->netns == scene->netns;
-        connected += server->connected && server->netns == scene->netns;
-    }
-    return count > UPSTREAMS_MANY && connected * 2 > count;
-}
-
-/* Returns whether the connections by TCP to a server are a finding. */
-static bool dns_hangs(const struct dns_server *server)
-{
-    return !server->connected &&
-           (server->sockets || server->ended || (server->begins && server->began) ||
-            server->begins >= QUERIES_LEAST || server->refused >= QUERIES_LEAST ||
-            (server->given_up && server->given_up + server->begins >= GIVEN_UP_LEAST));
 }
 
 /* Reports a server by sockets, flows or connections that wait. */
@@ -560,25 +689,28 @@ static void dns_emit_waiting(struct dns_scene *scene, const struct dns_server *s
     struct examination *examination = scene->examination;
     const bool is_tcp = server->port, by_flows = !is_tcp && server->sockets < QUERIES_LEAST;
     const uint64_t waiting = server->sockets + server->begins;
-    const uint64_t unanswered = waiting + server->given_up;
+    const uint64_t given_up = server->given_up + server->cut_short;
+    const uint64_t unanswered = waiting + given_up;
     const uint64_t hang = unanswered ? unanswered : server->ended;
     const uint64_t count = by_flows ? server->flows : hang ? hang : server->refused;
     const struct endpoint end = {server->address, server->port};
     const char *what = by_flows ? "queries wait for an answer" : "sockets wait for an answer";
-    char name[ENDPOINT_TEXT], process[PROCESS_TEXT], client[ENDPOINT_TEXT];
+    char name[SERVER_TEXT], client[ENDPOINT_TEXT];
     struct finding finding;
 
+    if (!is_tcp && dns_is_relayed(scene, server))
+        return;
     finding_begin(&finding, examination, SEVERITY_WARNING, "%s", endpoint_text(name, &end));
+    dns_add_asker(name, scene, &finding, server);
     if (is_tcp)
         what = hang ? "by TCP without an answer" : "by TCP failed";
     finding_summary(&finding, "%s does not answer DNS: %" PRIu64 " %s%s%s", name, count,
                     is_tcp ? "connection" : "", is_tcp ? count == 1 ? " " : "s " : "", what);
-    dns_add_asker(process, scene, &finding, server);
     if (is_tcp)
         finding_evidence(&finding,
                          "connections: %" PRIu64 " wait, %" PRIu64 " were given up, %" PRIu64
                          " failed",
-                         waiting, server->given_up, server->refused);
+                         waiting, given_up, server->refused);
     else if (by_flows)
         finding_evidence(&finding,
                          "the queries were UNREPLIED flows in both readings, of %" PRIu64
@@ -625,12 +757,12 @@ static void dns_forget_unawaited(struct dns_scene *scene)
 
 static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
-    const enum dns_verdict verdict =
-        dns_verdict_in(scene, server, clock_nanoseconds(CLOCK_MONOTONIC));
+    const uint64_t now = clock_nanoseconds(CLOCK_MONOTONIC);
+    const enum dns_verdict verdict = dns_verdict_in(scene, server, now);
 
     if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);
-    else if (server->port ? dns_hangs(server) && !dns_connects_to_many(scene)
+    else if (server->port ? dns_hangs_in(scene, server, now)
                           : server->flows >= QUERIES_LEAST ||
                                 (server->sockets >= QUERIES_LEAST && !server->answered))
         dns_emit_waiting(scene, server);
@@ -656,6 +788,7 @@ void rule_dns(struct examination *examination)
     dns_forget_unawaited(&scene);
     dns_add_sockets(&scene);
     dns_add_flows(&scene);
+    dns_add_connects(&scene);
     dns_add_connections(&scene);
     for (size_t i = 0; i < scene.servers->count && !examination->error; i++) {
         const struct dns_server *server = hash_table_at(scene.servers, i);

@@ -113,6 +113,14 @@ static const struct error_at_once {
     {ENETUNREACH, "ENETUNREACH", "no route leads there"},
 };
 
+const char *error_at_once_meaning(int number)
+{
+    for (size_t i = 0; i < COUNT(errors_at_once); i++)
+        if (errors_at_once[i].number == number)
+            return errors_at_once[i].meaning;
+    return NULL;
+}
+
 /* Returns whether an interface other than lo has an address of the family, not only fe80::/10. */
 static bool refused_has_family(const struct local_addresses *own, uint8_t family)
 {

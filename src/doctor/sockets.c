@@ -663,6 +663,8 @@ static void take_dns_ended(struct sockets_reading *sockets, const struct destina
                                is_answered ? DNS_ENDED : DNS_HANGS);
     if (waited && !is_answered)
         count_process(sockets->given_up, sockets->given_up_processes, server, origin);
+    else if (origin->error == ECANCELED && !info->bytes_acked)
+        count_process(sockets->cut_short, sockets->cut_short_processes, server, origin);
 }
 
 /* Returns whether the ports are those of a connection that this machine began. */

@@ -13,11 +13,11 @@
 #include "lookup/owners_bpf.h"
 #include "probes/failures_program.h"
 
-enum { NOTES_SIZE = CONNECT_ERRNOS * sizeof(struct failure_note) };
+enum { NOTES_SIZE = FAILURE_NOTES * sizeof(struct failure_note) };
 
 struct connect_failures {
     int map, link;              /* descriptors, or -1 */
-    struct failure_note *notes; /* the memory of the map, indexed by errno */
+    struct failure_note *notes; /* the memory of the map */
 };
 
 void connect_failures_destroy(struct connect_failures *failures)
@@ -70,9 +70,8 @@ struct connect_failures *connect_failures_begin(uint64_t netns, struct bpf_refus
     return NULL;
 }
 
-struct connect_failure connect_failures_take(struct connect_failures *failures, int error)
+static struct connect_failure failures_take(struct failure_note *note)
 {
-    struct failure_note *note = &failures->notes[error];
     struct connect_failure failure = {.pid = (pid_t)note->pid};
     struct sockaddr_in in;
     struct sockaddr_in6 in6;
@@ -86,4 +85,14 @@ struct connect_failure connect_failures_take(struct connect_failures *failures, 
     failure.remote = in.sin_family == AF_INET6 ? address_make(AF_INET6, &in6.sin6_addr)
                                                : address_make(AF_INET, &in.sin_addr);
     return failure;
+}
+
+struct connect_failure connect_failures_take(struct connect_failures *failures, int error)
+{
+    return failures_take(&failures->notes[error]);
+}
+
+struct connect_failure connect_failures_take_queries(struct connect_failures *failures, int error)
+{
+    return failures_take(&failures->notes[CONNECT_ERRNOS + error]);
 }

@@ -275,7 +275,8 @@ static void dns_put_compare(struct assembly *to, unsigned in)
 static void dns_put_failure(struct assembly *to)
 {
     enum { BITS = 64 };
-    const uint64_t errors = UINT64_C(1) << EPERM % BITS | UINT64_C(1) << ECONNREFUSED % BITS |
+    const uint64_t errors = UINT64_C(1) << EPERM % BITS | UINT64_C(1) << EACCES % BITS |
+                            UINT64_C(1) << EINVAL % BITS | UINT64_C(1) << ECONNREFUSED % BITS |
                             UINT64_C(1) << EHOSTUNREACH % BITS | UINT64_C(1) << ENETUNREACH % BITS;
 
     assembly_load(to, BPF_SECOND, BPF_STACK, dns_word(RESULT, BPF_DW));

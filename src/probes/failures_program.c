@@ -4,6 +4,7 @@
  * fail, it ends after a few instructions. */
 #include "probes/failures_program.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -112,8 +113,8 @@ static void failures_put_follow(struct assembly *to, int offset)
     assembly_end_if(to, BPF_JNE, BPF_REG_0, 0);
 }
 
-/* NOTE: a descriptor. Ends the program unless it is that of a stream: getaddrinfo(3) and others
- * connect sockets of UDP to each address of a name, to see which have a route. */
+/* NOTE: a descriptor. Sets it to 0 for a stream and to 1 for a datagram socket, and ends the
+ * program for other sockets. */
 static void failures_put_type(struct assembly *to, const struct failures_layout *layout)
 {
     enum { POINTER_SHIFT = 3 };
@@ -131,8 +132,24 @@ static void failures_put_type(struct assembly *to, const struct failures_layout 
     failures_put_follow(to, 0);
     failures_put_follow(to, layout->socket.offset);
     failures_put_follow(to, layout->type.offset);
-    assembly_load(to, BPF_FIRST, BPF_STACK, type);
-    assembly_end_if(to, BPF_JNE, BPF_FIRST, SOCK_STREAM);
+    assembly_load(to, NOTE, BPF_STACK, type);
+    assembly_number(to, BPF_SUB, NOTE, SOCK_STREAM);
+    assembly_end_if(to, BPF_JGE, NOTE, SOCK_DGRAM - SOCK_STREAM + 1);
+}
+
+/* Moves ERROR to the notes about DNS if the socket sends datagrams. Ends the program if they go to
+ * another port: getaddrinfo(3) and others connect sockets of UDP to each address of a name, to see
+ * which have a route. */
+static void failures_put_query(struct assembly *to)
+{
+    const struct kernel_member port = {
+        .offset = ADDRESS + (int)offsetof(struct sockaddr_in, sin_port), .size = BPF_H};
+    const size_t is_stream = assembly_skip_if(to, BPF_JEQ, NOTE, 0);
+
+    assembly_load(to, BPF_FIRST, BPF_STACK, port);
+    assembly_end_if(to, BPF_JNE, BPF_FIRST, htons(FAILURES_DNS_PORT));
+    assembly_number(to, BPF_ADD, ERROR, CONNECT_ERRNOS);
+    assembly_land(to, is_stream);
 }
 
 /* Reads the address from the process's memory. Ends the program if that memory is unmapped by
@@ -200,6 +217,7 @@ size_t failures_program_make(const struct failures_layout *layout, uint64_t netn
     put_call(&to, layout, netns);
     failures_put_type(&to, layout);
     failures_put_address(&to);
+    failures_put_query(&to);
     assembly_value(&to, NOTE, map, 0);
     assembly_number(&to, BPF_LSH, ERROR, NOTE_BITS);
     assembly_register(&to, BPF_ADD, NOTE, ERROR);

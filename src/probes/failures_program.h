@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The BPF program that counts calls of connect(2) that fail at once for sockets of type
- * SOCK_STREAM, and the notes that it writes. */
+/* The BPF program that counts calls of connect(2) that fail at once, for sockets of type
+ * SOCK_STREAM, and of type SOCK_DGRAM if they lead to port 53; and the notes that it writes. */
 #ifndef PROBES_FAILURES_PROGRAM_H
 #define PROBES_FAILURES_PROGRAM_H
 
@@ -11,6 +11,9 @@
 #include "fastnet/connect_failures.h"
 #include "fastnet/connects.h"
 #include "fastnet/kernel_types.h"
+
+/* The notes are indexed by errno; those of datagram sockets follow those of streams. */
+enum { FAILURE_NOTES = 2 * CONNECT_ERRNOS, FAILURES_DNS_PORT = 53 };
 
 /* The note about an errno: the number of calls that failed with it, and the last call. */
 struct failure_note {
@@ -36,10 +39,10 @@ struct failures_layout {
  * not know which registers this machine uses for system calls. */
 int failures_layout_init(struct failures_layout *layout, const struct btf *btf);
 
-enum { FAILURES_PROGRAM_MAX = 144 };
+enum { FAILURES_PROGRAM_MAX = 152 };
 
 /* netns: inode of the network namespace whose calls are counted. map: descriptor of an array map
- * with one value, a struct failure_note for each errno. Returns the number of instructions. */
+ * with one value: FAILURE_NOTES of struct failure_note. Returns the number of instructions. */
 size_t failures_program_make(const struct failures_layout *layout, uint64_t netns, int map,
                              struct bpf_insn program[FAILURES_PROGRAM_MAX]);
 

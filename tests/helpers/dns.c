@@ -5,6 +5,7 @@
  *     dns serve ADDRESS DELAY LOST       answers after DELAY ms, but not one query in LOST (0: all)
  *     dns forward ADDRESS SERVER         passes queries and answers on
  *     dns relay ADDRESS SERVER           so, too, with a connected socket for each query
+ *     dns tunnel ADDRESS SERVER PORT     so, too, with a connection by TCP that has 5 s
  *     dns ask HOW THREADS TIMEOUT EVERY SERVER...
  *     dns connect ADDRESS PORT EVERY     connects, asks and waits: for ever, or $PATIENCE ms
  *     dns talk ADDRESS PORT EVERY        one connection: 5 queries, one after another, and again
@@ -149,6 +150,29 @@ static void relay(const char *address, const char *server)
     }
 }
 
+/* No server of the tests answers by TCP, so there is no answer to pass on. */
+static void tunnel(const char *address, const char *server, uint16_t port)
+{
+    const struct place to = place_of(server, port, 0);
+    const int fd = open_server(address);
+    char data[QUERY];
+
+    while (!has_ended()) {
+        (void)poll(&(struct pollfd){fd, POLLIN, 0}, 1, 100);
+        if (recv(fd, data, QUERY, MSG_DONTWAIT) <= 0)
+            continue;
+        const int upstream = socket_new(to.address.ss_family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        struct pollfd of[] = {{upstream, POLLOUT, 0}, {STDIN_FILENO, POLLIN, 0}};
+        struct place peer = to;
+        (void)connect(upstream, place_address(&peer), peer.size);
+        if (poll(of, 2, 5000) > 0 && write(upstream, data, QUERY) > 0) {
+            of[0].events = POLLIN;
+            (void)poll(of, 2, 5000);
+        }
+        close(upstream);
+    }
+}
+
 /* --- Clients ---------------------------------------------------------------------------------- */
 
 /* With SO_PEEK_OFF, the second MSG_PEEK waits for the second datagram (socket(7)). */
@@ -175,8 +199,11 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
         struct place *to = &servers[i];
         sockets[i] = (struct pollfd){
             kept >= 0 ? kept : socket_new(to->address.ss_family, SOCK_DGRAM, 0), POLLIN, 0};
-        if (connects && connect(sockets[i].fd, place_address(to), to->size) < 0)
-            err(1, "connect");
+        if (connects && connect(sockets[i].fd, place_address(to), to->size) < 0) {
+            close(sockets[i].fd);
+            sockets[i].fd = -1; /* poll(2) ignores it */
+            continue;
+        }
         for (int left = asks_twice ? 2 : 1; left > 0; left--, query[0]++)
             (void)!sendto(sockets[i].fd, query, QUERY, 0, connects ? NULL : place_address(to),
                           connects ? 0 : to->size);
@@ -295,6 +322,8 @@ int main(int argc, char *argv[])
         forward(argv[2], argv[3]);
     } else if (strcmp(role, "relay") == 0 && argc == 4) {
         relay(argv[2], argv[3]);
+    } else if (strcmp(role, "tunnel") == 0 && argc == 5) {
+        tunnel(argv[2], argv[3], (uint16_t)strtoul(argv[4], NULL, 10));
     } else if (strcmp(role, "ask") == 0 && argc > 6) {
         begin_asking(argv + 2);
     } else if (strcmp(role, "connect") == 0 && argc == 5) {
@@ -307,7 +336,7 @@ int main(int argc, char *argv[])
         tcp_listen(place_of(argv[2], (uint16_t)strtoul(argv[3], NULL, 10), 0), 128);
         hold_until_end();
     } else {
-        errx(2, "usage: dns serve|forward|relay|ask|connect|listen ...");
+        errx(2, "usage: dns serve|forward|relay|tunnel|ask|connect|listen ...");
     }
     return 0;
 }

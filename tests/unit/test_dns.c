@@ -48,6 +48,7 @@ static int begin(void **state)
 {
     (void)state;
     memset(&scene, 0, sizeof scene);
+    scene.options.proc_root = "/nowhere"; /* no cause is searched */
     scene.before.at = 1;
     scene.now.at = 1 + 5 * CLOCK_SECOND;
     return 0;
@@ -137,6 +138,32 @@ static void one_query_has_to_wait_for_three_seconds(void **state)
     server->waiting -= DNS_WAIT_LONE;
     assert_int_equal(examine(), 1);
     assert_non_null(strstr(scene.summaries[0], "none of 1 query"));
+}
+
+/* A machine without IPv4 has no route to servers of IPv4. A resolver on a router tries addresses
+ * that the router refuses. */
+static void a_server_without_a_route_is_a_finding_unless_others_answer(void **state)
+{
+    struct dns_server *server = add_server("192.0.2.1", 5), *other = add_server("192.0.2.2", 5);
+
+    (void)state;
+    server->connects = server->failed = server->unanswered = 2;
+    server->error = EINVAL;
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], "none of 2 queries"));
+    assert_non_null(strstr(scene.summaries[0], "route of type blackhole"));
+    assert_non_null(strstr(scene.evidence[0], "2 calls failed: Invalid argument"));
+    other->sent = other->answered = 5;
+    assert_int_equal(examine(), 0);
+    other->pid = 6;
+    assert_int_equal(examine(), 1);
+    server->error = ENETUNREACH;
+    assert_int_equal(examine(), 0);
+    server->sent = server->failed = 3; /* sendto(2) */
+    server->connects = 0;
+    assert_int_equal(examine(), 0);
+    server->sent++; /* a query left this machine */
+    assert_int_equal(examine(), 1);
 }
 
 static void two_refused_queries_are_a_finding_at_once(void **state)
@@ -307,6 +334,39 @@ static int taken(struct kernel_tcp_info info, bool has_ended)
     return state;
 }
 
+/* Programs that ask several servers at once give up the slower. */
+static void connections_that_are_soon_given_up_count_if_no_other_is_answered(void **state)
+{
+    const struct kernel_tcp_info info = {.last_data_sent = 1};
+    const struct socket_origin origin = {.pid = 5, .name = "program", .error = ECANCELED};
+    const struct record record = {
+        .has = SOCKET_TCP_INFO | SOCKET_ORIGIN,
+        .socket = {.protocol = IPPROTO_TCP,
+                   .remote = {v4("192.0.2.1"), 853},
+                   .info = {(const char *)&info, sizeof info},
+                   .origin = {(const char *)&origin, sizeof origin}},
+    };
+    struct doctor_socket other = {.end = {v4("192.0.2.2"), 53}, .state = DNS_ANSWERED};
+
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        sockets_take_destroyed(&scene.before, &record);
+    assert_int_equal(examine(), 0);
+    hash_table_finish(&scene.servers);
+    sockets_take_destroyed(&scene.before, &record);
+    assert_int_equal(examine(), 1);
+    assert_string_equal(scene.subject[0], "192.0.2.1:853");
+    assert_non_null(strstr(scene.evidence[0], "0 wait, 5 were given up, 0 failed"));
+    hash_table_finish(&scene.servers);
+    scene.now.sockets.dns_connections = (struct doctor_sockets){&other, 1, 0};
+    assert_int_equal(examine(), 0);
+    hash_table_finish(&scene.servers);
+    scene.now.sockets.dns_connections.count = 0;
+    add_server("192.0.2.2", 5)->answered = 1;
+    assert_int_equal(examine(), 0);
+    reading_finish(&scene.before);
+}
+
 static void a_fin_is_no_answer(void **state)
 {
     (void)state;
@@ -428,6 +488,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(a_server_that_answers_none_of_three_queries_is_silent),
         TEST(one_query_has_to_wait_for_three_seconds),
+        TEST(a_server_without_a_route_is_a_finding_unless_others_answer),
         TEST(two_refused_queries_are_a_finding_at_once),
         TEST(a_few_lost_queries_are_usual),
         TEST(other_namespaces_have_their_own_servers),
@@ -437,6 +498,7 @@ int main(void)
         TEST(queries_that_may_become_a_finding_get_their_time),
         TEST(flows_without_a_reply_are_added_by_server),
         TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
+        TEST(connections_that_are_soon_given_up_count_if_no_other_is_answered),
         TEST(a_fin_is_no_answer),
         TEST(a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later),
         TEST(without_the_probe_a_part_is_missing),

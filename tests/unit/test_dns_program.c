@@ -365,6 +365,10 @@ static void errors_are_not_answers(void **state)
     sent(-EPERM);
     assert_int_equal(the_note()->sent, 2);
     assert_int_equal(the_note()->error, EPERM);
+    sent(-EINVAL); /* a route of type blackhole */
+    sent(-EACCES); /* a route of type prohibit */
+    assert_int_equal(the_note()->failed, 5);
+    assert_int_equal(the_note()->error, EACCES);
     assert_int_equal(the_note()->received, 0);
 }
 

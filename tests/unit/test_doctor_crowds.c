@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The doctor's rules about many connections: accept-wait, storm, scan and refused, over made rows; and the
- * rule no-answer about attempts to connect that programs gave up. */
+/* The doctor's rules about many connections, over made rows: accept-wait, storm, scan, refused; and
+ * no-answer about attempts to connect that programs gave up. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -642,6 +642,8 @@ static void attempts_to_a_full_queue_of_this_machine_are_not_found(void **state)
     assert_int_equal(try_no_answer(scene), 1);
     bursts->worst[bursts->kept++].local = end_of(1, 8080);
     assert_int_equal(try_no_answer(scene), 0);
+}
+
 /* --- Failed connections ----------------------------------------------------------------------- */
 
 /* Connections that were refused, each by the next of several destinations. */

@@ -162,7 +162,7 @@ struct scene {
     _Alignas(uint64_t) char registers[REGISTERS], task[OBJECT], leader[OBJECT], spaces[OBJECT],
         net[OBJECT], files[OBJECT], table[OBJECT],
         descriptors[OBJECT], file[OBJECT], socket[OBJECT];
-    struct failure_note notes[CONNECT_ERRNOS];
+    struct failure_note notes[FAILURE_NOTES];
     union {
         struct sockaddr_in in;
         struct sockaddr_in6 in6;
@@ -240,7 +240,7 @@ static uint64_t counted(const struct scene *scene)
 {
     uint64_t count = 0;
 
-    for (size_t i = 0; i < CONNECT_ERRNOS; i++)
+    for (size_t i = 0; i < FAILURE_NOTES; i++)
         count += scene->notes[i].count;
     return count;
 }
@@ -315,7 +315,7 @@ static void results_that_are_not_errnos_do_not_count(void **state)
 }
 
 /* getaddrinfo(3) sorts addresses with such sockets. */
-static void sockets_of_udp_do_not_count(void **state)
+static void sockets_of_udp_count_for_port_53_and_apart(void **state)
 {
     struct scene scene;
 
@@ -325,6 +325,16 @@ static void sockets_of_udp_do_not_count(void **state)
     place_u16(scene.socket + TYPE_AT, SOCK_DGRAM);
     end_call(&scene, -ENETUNREACH);
     assert_int_equal(counted(&scene), 0);
+    scene.address.in.sin_port = htons(53);
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(counted(&scene), 1);
+    assert_int_equal(scene.notes[CONNECT_ERRNOS + ENETUNREACH].count, 1);
+    place_u16(scene.socket + TYPE_AT, SOCK_RAW);
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(counted(&scene), 1);
+    place_u16(scene.socket + TYPE_AT, SOCK_STREAM);
+    end_call(&scene, -ENETUNREACH);
+    assert_int_equal(scene.notes[ENETUNREACH].count, 1);
 }
 
 static void other_calls_namespaces_and_families_do_not_count(void **state)
@@ -359,7 +369,7 @@ int main(void)
         cmocka_unit_test(an_address_of_ipv6_is_whole),
         cmocka_unit_test(ipv6_without_a_route_does_not_count_but_ipv4_within_it),
         cmocka_unit_test(results_that_are_not_errnos_do_not_count),
-        cmocka_unit_test(sockets_of_udp_do_not_count),
+        cmocka_unit_test(sockets_of_udp_count_for_port_53_and_apart),
         cmocka_unit_test(other_calls_namespaces_and_families_do_not_count),
     };
 

@@ -116,6 +116,16 @@ world_dns_refused_by_own_machine()
     is "$world: found at once" 'dns 127.0.0.53' "$(<"$work/found")"
 }
 
+# sendto(2) fails. For connect(2): tests/output/check-closed.
+world_dns_blackhole()
+{
+    three
+    ip -n c route add blackhole 10.2.0.1
+    start c dns ask unconnected 1 200 100 10.2.0.1
+    finds c 'dns 10.2.0.1'
+    explains c dns 'a route of type blackhole'
+}
+
 # The resolver gets an error for each query, and its clients wait.
 world_dns_refused_upstream()
 {
@@ -172,6 +182,17 @@ world_dns_resolver_upstream()
     start c dns forward 127.0.0.1 10.2.0.1
     start c dns ask connected 2 1000 0 127.0.0.1
     finds c 'dns 10.2.0.1'
+    says c 'serves DNS on this machine'
+}
+
+world_dns_resolver_upstream_tls()
+{
+    three
+    rule r forward tcp dport 853 drop
+    start c dns tunnel 127.0.0.1 10.2.0.1 853
+    start c dns ask connected 2 1000 0 127.0.0.1
+    wait_until "$FASTNET" sockets -t --netns=c --where 'retransmits > 0' -q
+    finds c 'dns 10.2.0.1:853' 'no-answer 10.2.0.1:853'
     says c 'serves DNS on this machine'
 }
 
