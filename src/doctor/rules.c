@@ -161,7 +161,11 @@ const struct rule rules[] = {
       "sock_diag: TIME_WAIT with its timer, sockets that are destroyed; BPF: who connected",
       "50 % of the ports in TIME_WAIT, or 20 % and a rate for 66 %"},
      READS_TCP | READS_REFUSED,
-     .evaluate = rule_storm},
+     .evaluate = rule_storm,
+     .parts = (const struct rule_part[]){{"net.ipv4.tcp_tw_reuse", /* if it is 1, nothing counts */
+                                          READS_TCP,
+                                          {PORT_FIRST, TIME_WAIT_REUSE}},
+                                         {.name = NULL}}},
     {{"close-wait", "a process does not close connections that the other end has closed",
       "fix the program: it has to close(2) a connection when read(2) returns 0",
       "fastnet sockets -t --state close_wait --count-by owners",
