@@ -249,6 +249,12 @@ void rule_descriptors(struct examination *examination)
     if (missed.unlisted)
         report_loss(report, "%s lacks the descriptors of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
+    if (missed.limits) {
+        char limits[64];
+        snprintf(limits, sizeof limits, "limits of %zu process%s", missed.limits,
+                 missed.limits == 1 ? "" : "es");
+        parts_add_missing(examination, "", limits);
+    }
     examination->lacking |= !missed.counted;
     if (missed.none)
         report_loss(report, "%s has no processes", root);
