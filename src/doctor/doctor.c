@@ -29,7 +29,7 @@ struct examined_netns {
     struct reading readings[2];
     unsigned latest; /* index of the reading that was taken last */
     uint64_t done;   /* bit n: doctor_examine_first() passed on findings of rules[n] */
-    struct neighbour_watch *watch; /* NULL: neighbours are not watched */
+    struct neighbour_watch *watch; /* NULL: neighbours are not compared */
 };
 
 struct doctor {
@@ -47,7 +47,7 @@ struct doctor {
     struct scan_probe *scans; /* NULL: scans are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
-    struct neighbour_watcher watcher;  /* netlink NULL: neighbours are not watched */
+    struct neighbour_watcher watcher;  /* netlink NULL: only tables of neighbours are seen */
     struct dns_probe *queries;         /* NULL: queries of DNS are not seen */
     struct hash_table dns;             /* servers of DNS */
     struct doctor_summary summary;
@@ -204,6 +204,7 @@ static int doctor_read_netns(struct doctor *doctor, struct examined_netns **foun
                              struct report *report)
 {
     struct examined_netns *examined = *found = find_examined_netns(doctor);
+    const bool compares = doctor->options->milliseconds || doctor->options->repeats;
 
     if (!examined)
         return -ENOMEM;
@@ -214,7 +215,7 @@ static int doctor_read_netns(struct doctor *doctor, struct examined_netns **foun
     examined->entry.is_read = true;
     struct reading *now = &examined->readings[examined->latest];
     reading_finish(now);
-    if (doctor->watcher.netlink && !examined->watch)
+    if (compares && proc_tree_is_own(doctor->options->proc_root) && !examined->watch)
         examined->watch = neighbour_watch_create(&doctor->watcher);
     const int error =
         reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,

@@ -325,7 +325,7 @@ const struct rule rules[] = {
          (const struct rule_part[]){
              {"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
              {"changes of neighbours", READS_CHANGES, {NO_NUMBER}},
-             {"ARP packets", READS_ARP, {NO_NUMBER}},
+             {"ARP packets", READS_ARP | READS_LINKS, {NO_NUMBER}},
              {.name = NULL}}},
     {{"multicast-missing",
       "a program waits for a multicast group that its interface has not joined",
