@@ -412,7 +412,8 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
             continue;
         examination->rule = &rules[i];
         parts_check(examination);
-        rules[i].evaluate(examination);
+        if (!examination->lacking)
+            rules[i].evaluate(examination);
         const bool has_one = rules[i].compares && !examination->before->at;
         const bool lacks_bpf = lacks_drops(examination);
         if (examination->lacking)
