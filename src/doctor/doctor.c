@@ -295,7 +295,8 @@ static void doctor_wait_quietly(struct doctor *doctor, uint64_t until)
 }
 
 /* Waits. Meanwhile reads events of refused connections, if there is only one network namespace. If
- * the kernel loses events, all are discarded: lost events may be of the worst address. */
+ * the kernel loses events, all are discarded: lost events may be of the worst address. If the wait
+ * ends late, because this program did not run, events of this time may not be read. */
 static void doctor_wait(struct doctor *doctor, uint64_t until)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(until / CLOCK_SECOND),
@@ -309,6 +310,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
         .pause = doctor_pause,
         .arg = doctor};
     struct report losses = {.partial = false};
+    const uint64_t late = CLOCK_SECOND / 10;
 
     doctor_see_answers(doctor, examined && examined->readings[examined->latest].sockets.may_ask);
     if (wait.timer >= 0 && timerfd_settime(wait.timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
@@ -321,6 +323,8 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
             now->sockets.paths.is_wanted = false;
         }
         now->sockets.paths.knows_ended = now->sockets.paths.is_wanted;
+        now->sockets.ended.missed |=
+            losses.partial || clock_nanoseconds(CLOCK_MONOTONIC) > until + late;
     }
     close(wait.timer);
     doctor_wait_quietly(doctor, until);
