@@ -22,6 +22,7 @@ struct process_descriptors {
 struct descriptors_missed {
     size_t denied;   /* number of processes whose descriptors this user may not see */
     size_t unlisted; /* number of processes whose descriptors a captured tree lacks */
+    size_t limits;   /* number of processes with `least` descriptors whose limits it lacks */
     size_t counted;  /* number of processes whose descriptors were counted */
     bool hidden;     /* /proc does not list all processes (hidepid=, proc(5)), or no process */
     bool none;       /* the captured tree has no processes */

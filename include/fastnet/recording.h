@@ -96,6 +96,7 @@ struct recording_query {
     bool ended, findings;
     bool all_netns;    /* false: only sockets of the recorder's own network namespace */
     const char *netns; /* name or id of another network namespace, or NULL */
+    uint64_t netns_id; /* id that this name has on this machine now; 0: unknown */
 };
 struct saved_source *recording_open(const struct recording_query *query, struct report *report);
 

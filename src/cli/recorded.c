@@ -2,12 +2,15 @@
 #include "cli/recorded.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "cli/moment.h"
 #include "cli/personality.h"
 #include "cli/saved.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
+#include "fastnet/namespace.h"
 #include "fastnet/recording.h"
 
 #define SETS(of_common) .member = offsetof(struct common, of_common)
@@ -47,6 +50,19 @@ int recorded_check(const struct common *common)
     return 0;
 }
 
+/* Returns the id that the network namespace has on this machine; 0: there is none of this name. */
+static uint64_t netns_id_of(const char *name)
+{
+    const int fd = name ? namespace_open(name) : -1;
+    struct stat file = {.st_ino = 0};
+
+    if (fd < 0)
+        return 0;
+    (void)fstat(fd, &file);
+    close(fd);
+    return file.st_ino;
+}
+
 int recorded_open(const struct common *common, const struct kind *kind,
                   struct saved_source **source)
 {
@@ -56,7 +72,8 @@ int recorded_open(const struct common *common, const struct kind *kind,
                                     .ended = common->grammar->ended,
                                     .findings = kind == &kind_finding,
                                     .all_netns = common->all_netns,
-                                    .netns = common->netns};
+                                    .netns = common->netns,
+                                    .netns_id = netns_id_of(common->netns)};
     struct report report = {.partial = false};
     char message[MESSAGE_TEXT_MAX];
     uint64_t span[2];

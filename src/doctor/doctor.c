@@ -29,7 +29,7 @@ struct examined_netns {
     struct reading readings[2];
     unsigned latest; /* index of the reading that was taken last */
     uint64_t done;   /* bit n: doctor_examine_first() passed on findings of rules[n] */
-    struct neighbour_watch *watch; /* NULL: neighbours are not watched */
+    struct neighbour_watch *watch; /* NULL: neighbours are not compared */
 };
 
 struct doctor {
@@ -47,7 +47,7 @@ struct doctor {
     struct scan_probe *scans; /* NULL: scans are not seen */
     struct connect_failures *failures; /* NULL: calls of connect(2) are not seen */
     struct connects *sends;            /* who sends on UDP sockets; NULL: not needed */
-    struct neighbour_watcher watcher;  /* netlink NULL: neighbours are not watched */
+    struct neighbour_watcher watcher;  /* netlink NULL: only tables of neighbours are seen */
     struct dns_probe *queries;         /* NULL: queries of DNS are not seen */
     struct hash_table dns;             /* servers of DNS */
     struct doctor_summary summary;
@@ -204,6 +204,7 @@ static int doctor_read_netns(struct doctor *doctor, struct examined_netns **foun
                              struct report *report)
 {
     struct examined_netns *examined = *found = find_examined_netns(doctor);
+    const bool compares = doctor->options->milliseconds || doctor->options->repeats;
 
     if (!examined)
         return -ENOMEM;
@@ -214,7 +215,7 @@ static int doctor_read_netns(struct doctor *doctor, struct examined_netns **foun
     examined->entry.is_read = true;
     struct reading *now = &examined->readings[examined->latest];
     reading_finish(now);
-    if (doctor->watcher.netlink && !examined->watch)
+    if (compares && proc_tree_is_own(doctor->options->proc_root) && !examined->watch)
         examined->watch = neighbour_watch_create(&doctor->watcher);
     const int error =
         reading_take(now, before->at ? before : NULL, doctor->engine, doctor->options,
@@ -294,7 +295,8 @@ static void doctor_wait_quietly(struct doctor *doctor, uint64_t until)
 }
 
 /* Waits. Meanwhile reads events of refused connections, if there is only one network namespace. If
- * the kernel loses events, all are discarded: lost events may be of the worst address. */
+ * the kernel loses events, all are discarded: lost events may be of the worst address. If the wait
+ * ends late, because this program did not run, events of this time may not be read. */
 static void doctor_wait(struct doctor *doctor, uint64_t until)
 {
     const struct itimerspec time = {.it_value = {.tv_sec = (time_t)(until / CLOCK_SECOND),
@@ -308,6 +310,7 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
         .pause = doctor_pause,
         .arg = doctor};
     struct report losses = {.partial = false};
+    const uint64_t late = CLOCK_SECOND / 10;
 
     doctor_see_answers(doctor, examined && examined->readings[examined->latest].sockets.may_ask);
     if (wait.timer >= 0 && timerfd_settime(wait.timer, TFD_TIMER_ABSTIME, &time, NULL) == 0) {
@@ -321,6 +324,8 @@ static void doctor_wait(struct doctor *doctor, uint64_t until)
             now->sockets.paths.is_wanted = false;
         }
         now->sockets.paths.knows_ended = now->sockets.paths.is_wanted;
+        now->sockets.ended.missed |=
+            losses.partial || clock_nanoseconds(CLOCK_MONOTONIC) > until + late;
     }
     close(wait.timer);
     doctor_wait_quietly(doctor, until);
@@ -412,7 +417,8 @@ static void try_rules(const struct doctor *doctor, struct examination *examinati
             continue;
         examination->rule = &rules[i];
         parts_check(examination);
-        rules[i].evaluate(examination);
+        if (!examination->lacking)
+            rules[i].evaluate(examination);
         const bool has_one = rules[i].compares && !examination->before->at;
         const bool lacks_bpf = lacks_drops(examination);
         if (examination->lacking)

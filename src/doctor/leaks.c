@@ -129,6 +129,8 @@ int leaks_take(struct leaks *leaks, const struct leaks *before, struct engine *e
 
     *leaks = (struct leaks){.count = 0};
     error = descriptors_each(sample.root, LEAK_LEAST, leaks_take_process, &sample, &missed);
+    leaks->sampled = true;
+    leaks->hidden = missed.hidden;
     leaks->denied = missed.denied;
     if (!error && !missed.counted && !missed.denied)
         error = -ENOENT;

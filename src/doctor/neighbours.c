@@ -293,7 +293,7 @@ static void watch_arp(struct neighbour_watch *watch, struct neighbours_reading *
 
 void neighbour_watch_open(struct neighbour_watch *watch, struct neighbours_reading *reading)
 {
-    if (!watch->is_open)
+    if (!watch->is_open && watch->watcher->netlink)
         watch->events = watch_keep_descriptor(neighbour_events_open(watch->watcher->netlink));
     watch->is_open = true;
     watch_arp(watch, reading);

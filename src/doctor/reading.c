@@ -434,7 +434,7 @@ static void reading_add_others(struct reading *reading, const struct doctor_opti
                               READS_NAT | READS_LINKS | READS_MACHINE | READS_DNS | READS_LOSS);
     if (is_own)
         reading->read |= needs & (READS_DROPS | READS_SCANS | READS_HELD);
-    else /* also if no row shows it */
+    if (!is_own || options->backend == BACKEND_PROC) /* also if no row shows it */
         reading->lacking |= READS_TCP_INFO | READS_LINKS | READS_ROUTES;
     /* with lo alone there are no neighbours */
     if (watch ? reading->interface_count == 1 : is_own)

@@ -232,6 +232,8 @@ struct leaks {
     struct leak *list;
     size_t count, capacity;
     size_t denied; /* number of processes whose descriptors this user may not even count */
+    bool sampled;  /* the processes were looked at: this network namespace may have such sockets */
+    bool hidden;   /* /proc does not list all processes */
 };
 
 /* --- The rest --------------------------------------------------------------------------------- */

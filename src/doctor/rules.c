@@ -165,7 +165,11 @@ const struct rule rules[] = {
       "sock_diag: TIME_WAIT with its timer, sockets that are destroyed; BPF: who connected",
       "50 % of the ports in TIME_WAIT, or 20 % and a rate for 66 %"},
      READS_TCP | READS_REFUSED,
-     .evaluate = rule_storm},
+     .evaluate = rule_storm,
+     .parts = (const struct rule_part[]){{"net.ipv4.tcp_tw_reuse", /* if it is 1, nothing counts */
+                                          READS_TCP,
+                                          {PORT_FIRST, TIME_WAIT_REUSE}},
+                                         {.name = NULL}}},
     {{"close-wait", "a process does not close connections that the other end has closed",
       "fix the program: it has to close(2) a connection when read(2) returns 0",
       "fastnet sockets -t --state close_wait --count-by owners",
@@ -325,7 +329,7 @@ const struct rule rules[] = {
          (const struct rule_part[]){
              {"states of neighbours", READS_ROUTES | READS_INTERFACES, {NO_NUMBER}},
              {"changes of neighbours", READS_CHANGES, {NO_NUMBER}},
-             {"ARP packets", READS_ARP, {NO_NUMBER}},
+             {"ARP packets", READS_ARP | READS_LINKS, {NO_NUMBER}},
              {.name = NULL}}},
     {{"multicast-missing",
       "a program waits for a multicast group that its interface has not joined",

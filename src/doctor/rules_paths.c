@@ -242,17 +242,18 @@ static struct path_counts counts_of(const struct hash_table *paths, const struct
 }
 
 /* Finds the peers and networks whose segments are lost. Returns false if there are none, or if
- * segments to other peers are lost, too. */
+ * segments to other peers are lost, too, which only the counters show. */
 static bool losses_find(struct examination *examination, struct losses *losses)
 {
     const struct hash_table *now = &examination->now->sockets.paths.paths,
                             *ended = &examination->before->sockets.paths.paths;
     const struct segments moved = segments_moved(examination);
     const struct path_counts all = counts_of(now, ended);
+    const bool *known = examination->now->counts.known;
     struct hash_table groups = {.count = 0};
 
     memset(losses, 0, sizeof *losses);
-    if (all.lost < LOSS_LEAST)
+    if (all.lost < LOSS_LEAST || !known[SEGMENTS_SENT] || !known[SEGMENTS_RETRANSMITTED])
         return false;
     if (losses_group(&groups, now) < 0 || losses_group(&groups, ended) < 0)
         examination->error = -ENOMEM;

@@ -2,15 +2,19 @@
 /* Rules about processes: connections not closed, too many descriptors or unlisted sockets. */
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "doctor/rules.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/descriptors.h"
+#include "fastnet/engine.h"
 #include "fastnet/namespace.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/profiles.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
@@ -192,6 +196,79 @@ void rule_close_wait(struct examination *examination)
     free(holders);
 }
 
+/* --- Processes that are not visible ----------------------------------------------------------- */
+
+/* Listeners that no visible process holds, in two searches: a process may end during the first. */
+enum { UNSEEN_KEPT = 64 };
+struct unseen_listeners {
+    struct owners *owners;
+    uint64_t inodes[UNSEEN_KEPT];
+    size_t count;
+    bool is_second, is_certain;
+};
+
+static int unseen_take_listener(const struct record *record, void *arg)
+{
+    struct unseen_listeners *unseen = arg;
+    const uint64_t inode = record->socket.inode;
+    const struct owner *owner;
+
+    if (!inode || owners_find(unseen->owners, inode, &owner))
+        return 0;
+    if (!unseen->is_second && unseen->count < UNSEEN_KEPT)
+        unseen->inodes[unseen->count++] = inode;
+    for (size_t i = 0; i < unseen->count && unseen->is_second; i++)
+        unseen->is_certain |= unseen->inodes[i] == inode;
+    return 0;
+}
+
+/* Returns whether a listener belongs to a process outside of the visible pid namespace. */
+static bool listeners_are_unseen(struct examination *examination)
+{
+    const struct doctor_options *options = examination->options;
+    const struct predicate listens =
+        predicate_one_of(field_named(&kind_socket, "state"), UINT64_C(1) << TCP_LISTEN);
+    const struct listing_table tables[] = {
+        {.table = &table_tcp, .where = &listens, .unnamed = true},
+        {.table = &table_tcp6, .where = &listens, .unnamed = true},
+        {.table = &table_unix, .where = &listens, .unnamed = true},
+    };
+    const struct listing listing = {.needs.fields = SOCKET_INODE | SOCKET_STATE,
+                                    .proc_root = options->proc_root,
+                                    .backend = options->backend,
+                                    .tables = tables,
+                                    .table_count = COUNT(tables)};
+    struct unseen_listeners unseen = {.owners = owners_of(examination)};
+    struct report losses = {.partial = false}; /* the readings report the same problems */
+
+    if (!unseen.owners || owners_summary(unseen.owners)->denied ||
+        engine_gather(examination->engine, &listing, unseen_take_listener, &unseen, &losses) < 0 ||
+        !unseen.count || owners_refresh(unseen.owners) < 0)
+        return false;
+    unseen.is_second = true;
+    return engine_gather(examination->engine, &listing, unseen_take_listener, &unseen, &losses) ==
+               0 &&
+           unseen.is_certain;
+}
+
+/* Notes that processes outside of the visible pid namespace use this network namespace, too. The
+ * first network namespace is always that of others; only there the kernel has some sysctls. In a
+ * container with a network namespace of its own, all processes are visible. */
+static void note_unseen_processes(struct examination *examination)
+{
+    struct proc_tree tree;
+    bool is_partial;
+
+    if (examination->is_captured ||
+        proc_tree_init(&tree, doctor_processes(examination->options)) < 0)
+        return;
+    is_partial = procfs_is_partial(&tree);
+    proc_tree_finish(&tree);
+    if (is_partial &&
+        (examination->now->counts.known[TCP_PAGES_PRESSURE] || listeners_are_unseen(examination)))
+        parts_add_missing(examination, "processes outside of ", "this pid namespace");
+}
+
 /* --- Descriptors ------------------------------------------------------------------------------ */
 
 /* Nobody sets lower limits, so processes with fewer descriptors are skipped. */
@@ -249,12 +326,20 @@ void rule_descriptors(struct examination *examination)
     if (missed.unlisted)
         report_loss(report, "%s lacks the descriptors of %zu process%s", root, missed.unlisted,
                     missed.unlisted == 1 ? "" : "es");
+    if (missed.limits) {
+        char limits[64];
+        snprintf(limits, sizeof limits, "limits of %zu process%s", missed.limits,
+                 missed.limits == 1 ? "" : "es");
+        parts_add_missing(examination, "", limits);
+    }
     examination->lacking |= !missed.counted;
     if (missed.none)
         report_loss(report, "%s has no processes", root);
     else if (missed.hidden)
         report_loss(report, "descriptors: %s does not list all processes (hidepid? see proc(5))%s",
                     root, rights_advice());
+    else
+        note_unseen_processes(examination);
     if (missed.error)
         report_loss(report, "some descriptors were not counted: %s", strerror(-missed.error));
 }
@@ -336,4 +421,10 @@ void rule_socket_leak(struct examination *examination)
         report_loss(examination->report,
                     "%s: not tried for %zu process%s whose sockets cannot be seen%s",
                     examination->rule->text.name, denied, denied == 1 ? "" : "es", rights_advice());
+    if (leaks->hidden)
+        report_loss(
+            examination->report, "%s: %s does not list all processes (hidepid? see proc(5))%s",
+            examination->rule->text.name, doctor_processes(examination->options), rights_advice());
+    else if (leaks->sampled)
+        note_unseen_processes(examination);
 }

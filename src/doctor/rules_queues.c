@@ -363,7 +363,8 @@ static void emit_udp_buffer(struct examination *examination, const struct suspec
                     process, suspect->value, suspect->value == 1 ? "" : "s", local,
                     suspect->value == 1 ? "was" : "were", seconds_between(examination));
     finding_evidence(&finding, "the socket's counter of drops grew by %" PRIu64, suspect->value);
-    finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
+    if (suspect->limit) /* no file has it */
+        finding_evidence(&finding, "its receive buffer has %" PRIu64 " bytes", suspect->limit);
     queues_end(&finding, examination, dropping, at, ABSENT, suspect->value);
 }
 

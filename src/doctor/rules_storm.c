@@ -38,8 +38,9 @@ bool storm_add_process(struct finding *finding, const struct examination *examin
         return false;
     finding_process(finding, process, ended->name, ended->pid);
     finding_evidence(finding,
-                     "%s%s had %" PRIu64 " connections there that ended between the readings",
-                     process, ended->several ? " and others of its name" : "", ended->count);
+                     "%s%s had %s%" PRIu64 " connections there that ended between the readings",
+                     process, ended->several ? " and others of its name" : "",
+                     examination->before->sockets.ended.missed ? "at least " : "", ended->count);
     return ended->several;
 }
 

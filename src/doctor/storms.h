@@ -41,6 +41,7 @@ struct ended_process {
 struct ended_connections {
     struct busy slots[ENDED_SLOTS];
     struct ended_process of[ENDED_SLOTS];
+    bool missed; /* others ended, too: their events were lost or not read */
 };
 
 void storms_take_ended(struct ended_connections *ended, const struct endpoint *peer,

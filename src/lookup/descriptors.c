@@ -124,6 +124,7 @@ static int descriptors_take(const struct descriptors_reading *reading, pid_t pid
         return 0;
     if (!error)
         error = descriptors_complete(reading->tree, &process);
+    missed->limits += error == -ENOENT && !reading->tree->living;
     missed->denied += error_is_denial(error);
     missed->error = missed->error ? missed->error : error_to_report(error);
     return error ? 0 : reading->fn(&process, reading->arg);

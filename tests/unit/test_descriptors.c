@@ -109,6 +109,25 @@ static void a_process_with_a_strange_file_is_left_out(void **state)
     }
 }
 
+static void processes_without_limits_are_counted_if_they_have_enough(void **state)
+{
+    const struct tree *tree = *state;
+    struct passed passed = {.count = 0};
+    struct descriptors_missed missed;
+    char path[128];
+
+    put_process(tree, 7, 3, "64", "one\n");
+    put_process(tree, 8, 2, "64", "few\n");
+    for (int pid = 7; pid <= 8; pid++) {
+        snprintf(path, sizeof path, "%s/%d/limits", tree->root, pid);
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(descriptors_each(tree->root, 3, pass, &passed, &missed), 0);
+    assert_int_equal(passed.count, 0);
+    assert_int_equal(missed.limits, 1);
+    assert_int_equal(missed.error, 0);
+}
+
 static void a_process_that_is_not_there_is_an_error_only_by_name(void **state)
 {
     const struct tree *tree = *state;
@@ -145,6 +164,7 @@ int main(void)
         IN_TREE(processes_with_enough_are_passed_with_limit_and_name),
         IN_TREE(the_result_of_the_caller_ends_the_walk),
         IN_TREE(a_process_with_a_strange_file_is_left_out),
+        IN_TREE(processes_without_limits_are_counted_if_they_have_enough),
         IN_TREE(a_process_that_is_not_there_is_an_error_only_by_name),
         IN_TREE(the_limit_of_this_process_is_that_of_getrlimit),
     };

@@ -376,6 +376,23 @@ static void connections_that_will_use_up_the_ports_are_a_storm(void **state)
     assert_non_null(strstr(scene->evidence[0], "2100 connections from 10.0.0.1 to 10.0.0.2:5432"));
 }
 
+static void a_program_had_at_least_the_connections_whose_ends_were_read(void **state)
+{
+    const struct socket_origin origin = {.pid = 77, .name = "client"};
+    struct scene *scene = *state;
+    struct ended_connections *ended = &scene->before.sockets.ended;
+    const struct endpoint peer = end_of(2, 5432);
+
+    for (int i = 0; i < 3; i++)
+        storms_take_ended(ended, &peer, &origin);
+    take_ended(scene, 2, 2100, 15);
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_non_null(strstr(scene->evidence[0], "\"client\" (pid 77) had 3 connections there"));
+    ended->missed = true;
+    assert_int_equal(try_rule(scene, "storm"), 1);
+    assert_non_null(strstr(scene->evidence[0], "(pid 77) had at least 3 connections there"));
+}
+
 static void half_of_the_ports_are_a_storm_at_a_lower_rate(void **state)
 {
     struct scene *scene = *state;
@@ -798,6 +815,7 @@ int main(void)
         TEST(a_full_queue_with_a_connection_of_both_readings_is_found),
         TEST(the_listeners_with_the_longest_queues_are_kept),
         TEST(connections_that_will_use_up_the_ports_are_a_storm),
+        TEST(a_program_had_at_least_the_connections_whose_ends_were_read),
         TEST(half_of_the_ports_are_a_storm_at_a_lower_rate),
         TEST(a_storm_that_has_ended_is_healthy),
         TEST(the_lowest_of_three_rates_counts),

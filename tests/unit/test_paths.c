@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/kernel_info.h"
 #include "fastnet/report.h"
@@ -342,6 +343,20 @@ static void memory_is_bounded(void **state)
 
 /* --- The whole machine ------------------------------------------------------------------------ */
 
+static void without_counters_no_peer_is_known_to_be_different(void **state)
+{
+    static const enum kernel_number needed[] = {SEGMENTS_SENT, SEGMENTS_RETRANSMITTED};
+    struct paths_scene *scene = *state;
+
+    take_lossy(scene, 1, "10.9.1.1", 30, 10);
+    assert_int_equal(try_rule(scene, "loss"), 1);
+    for (size_t i = 0; i < COUNT(needed); i++) {
+        scene->now.counts.known[needed[i]] = false;
+        assert_int_equal(try_rule(scene, "loss"), 0);
+        scene->now.counts.known[needed[i]] = true;
+    }
+}
+
 static void loss_to_all_is_not_that_of_a_peer(void **state)
 {
     struct paths_scene *scene = *state;
@@ -520,6 +535,7 @@ int main(void)
         TEST(short_connections_count_if_all_that_ended_are_known),
         TEST(clean_connections_to_the_same_peer_dilute_the_loss),
         TEST(memory_is_bounded),
+        TEST(without_counters_no_peer_is_known_to_be_different),
         TEST(loss_to_all_is_not_that_of_a_peer),
         TEST(a_network_that_is_ten_times_as_slow_as_two_others_is_found),
         TEST(networks_of_ipv6_are_compared),

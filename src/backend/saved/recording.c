@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,7 @@ struct recording {
     bool columns[SAVED_COLUMNS_MAX]; /* that the first row has, by number in kind_socket */
     char boot_id[BOOT_ID];           /* that the last head had */
     char netns[NETNS_ID];            /* id of the recorder's network namespace; empty: unknown */
+    bool is_examined;                /* the doctor examined the namespace that is asked for */
 
     /* Rows since the last mark, as struct saved_row one after another. Their `columns` are those of
      * `maker`. */
@@ -73,12 +75,25 @@ static bool is_span(const struct recording *recording)
     return recording->query.span.from != recording->query.span.to;
 }
 
+/* True if the network namespace that is asked for is that of the recorder. */
+static bool is_recorders(const struct recording *recording)
+{
+    const struct recording_query *query = &recording->query;
+    char id[NETNS_ID];
+
+    snprintf(id, sizeof id, "%" PRIu64, query->netns_id);
+    return query->netns && *recording->netns &&
+           (strcmp(query->netns, recording->netns) == 0 || strcmp(id, recording->netns) == 0);
+}
+
 /* True if the row is of a network namespace that is asked for. */
 static bool is_in_netns(const struct recording *recording, const struct saved_row *row)
 {
     const struct recording_query *query = &recording->query;
     const struct text id = recorded_text(&recording->rows, row, RECORDED_NETNS_ID);
 
+    if (query->findings && !id.length) /* a finding about the recorder's own */
+        return !query->netns || is_recorders(recording);
     if (query->netns)
         return text_is(id, query->netns) ||
                text_is(recorded_text(&recording->rows, row, RECORDED_NETNS), query->netns);
@@ -94,6 +109,7 @@ static int recording_pass(const struct saved_row *row, void *arg)
 
     if (!is_in_netns(recording, row))
         return 0;
+    recording->is_examined = true;
     saved_restore(&record, row);
     recording->result = recording->fn(&record, recording->arg);
     return recording->result < 0 ? recording->result : 0;
@@ -339,6 +355,7 @@ static int take_head(struct recording *recording, const struct segment_reader *r
     *recording->netns = '\0';
     if (mark_number(row, "netns_id", &netns))
         snprintf(recording->netns, sizeof recording->netns, "%" PRIu64, netns);
+    recording->is_examined |= is_recorders(recording);
     if (*recording->boot_id && strcmp(recording->boot_id, head->head.boot_id) != 0) {
         recording->extent.reboot = true; /* cookies begin at 1 again */
         error = recorded_rows_clear(&recording->rows, recording->extent.last, ended_fn(recording),
@@ -545,6 +562,9 @@ static int recording_read(struct saved_source *source, const struct query *query
                                    recording);
     if (!error)
         recording_report(&recording->extent, report);
+    if (!error && recording->query.findings && recording->query.netns && !recording->is_examined)
+        report_loss(report, "the recording has only findings of the network namespace that it was "
+                            "made in");
     return error;
 }
 

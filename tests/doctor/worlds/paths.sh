@@ -38,6 +38,9 @@ world_loss_peer()
     PEERS=1 start s traffic talk 10.9.3.7 7000 5 10000 100
     wait_until has_lost 40
     finds s 'loss 10.9.3.7'
+    inside s "$FASTNET" doctor --only=loss --for=2 --backend=netlink --ndjson >"$work/rows" 2>"$work/err" </dev/null
+    is "$world: without counters, nobody knows if others lose less" "1 1 0" \
+        "$? $(grep -c 'not tried, .*: loss$' "$work/err") $(wc -l <"$work/rows")"
 }
 
 world_loss_subnet_server()
