@@ -15,9 +15,10 @@ static const struct rule_growth fragments[] = {
     {"IPv6", REASSEMBLY6_FAILS, REASSEMBLY6_REQUIRED, 1, .least = 10, .loss = IN_PIECES},
     {.counter = NO_NUMBER}};
 
-/* Scanners with forged addresses cause a few such packets. */
+/* Scanners with forged addresses cause a few such packets. If a machine has two interfaces in one
+ * network, broadcasts come by both, and one of them is enough. */
 static const struct rule_growth reverse_path[] = {
-    {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
+    {"IPv4", REVERSE_PATH_FILTERED, .least = 10, .reason = "IP_RPFILTER",
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
     {.counter = NO_NUMBER}};

@@ -22,12 +22,6 @@ enum { LO = 1 };
 /* Fewer packets may have come before a program joined the group, soon after bind(2). */
 enum { MULTICAST_LEAST = 3 };
 
-static bool is_multicast(const struct address *address)
-{
-    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
-                                      : address->bytes[0] == 0xff;
-}
-
 /* The kernel gives no reason for packets of groups that the interface has not joined. A newer
  * kernel may give a reason that this program does not know. Packets on lo come from this machine,
  * from programs that send by all interfaces. */
@@ -38,7 +32,7 @@ void multicast_take_drop(struct multicast_arrivals *arrivals, const struct recor
     struct multicast_arrival *arrival = arrivals->list;
 
     if ((record->has & known) != known || !drop->received || drop->protocol != IPPROTO_UDP ||
-        drop->interface == LO || !is_multicast(&drop->local.address) ||
+        drop->interface == LO || !address_is_multicast(&drop->local.address) ||
         (!text_is(drop->reason, "NOT_SPECIFIED") && drop_reason_find(drop->reason, as_text(NULL))))
         return;
     while (arrival < arrivals->list + arrivals->count &&

@@ -265,6 +265,35 @@ world_healthy_vxlan_broadcasts()
     finds_nothing s
 }
 
+# A server with two cards in one network, and rp_filter.
+two_cards()
+{
+    trouble
+    lan s c
+    cable s s1 lan port-s1 && ip -n lan link set port-s1 master br0
+    ip -n s addr add 10.3.0.11/24 dev s1
+    set_net s ipv4/conf/s0/rp_filter 1
+    set_net s ipv4/conf/s1/rp_filter 1
+}
+
+# Its broadcasts come back by the other card.
+world_healthy_two_cards_broadcasts()
+{
+    two_cards
+    start s traffic ask 10.3.0.255 9 2 20
+    finds_nothing s
+}
+
+# Broadcasts and multicasts of another machine come by both cards.
+world_healthy_two_cards_receive()
+{
+    two_cards
+    ip -n c route add 224.0.0.0/4 dev c0
+    start c traffic ask 10.3.0.255 9 2 20
+    start c traffic ask 224.0.0.1 9 2 20
+    finds_nothing s
+}
+
 # --- Machines that change ---------------------------------------------------------------------
 
 boot()
