@@ -311,7 +311,8 @@ const struct rule rules[] = {
     {{"neighbour-flap", "two machines have one IP address, or a program scans the network",
       "find both machines by their MAC addresses (in the tables of the switch), and give one of "
       "them another IP address; if it is one machine with two interfaces, set "
-      "net.ipv4.conf.all.arp_ignore to 1 there",
+      "net.ipv4.conf.all.arp_ignore to 1 there; if they are a bond of mode balance-alb, all is "
+      "well",
       "fastnet neigh --state failed,incomplete --count-by interface",
       "rtnetlink: neighbours and events of RTNLGRP_NEIGH; packet(7): ARP packets",
       "a change and a return; 1 ARP packet; 64 new addresses"},

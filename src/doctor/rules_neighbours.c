@@ -39,9 +39,12 @@ static void emit_flap(struct examination *examination, const struct neighbour_fl
     finding_summary(&finding,
                     "the MAC address of %s on %s changed %" PRIu32
                     " times in %.7g s, and is %s again: two machines, or two interfaces of a "
-                    "machine, have this address%s",
+                    "machine, have this address%s%s",
                     address, interface_name(now, flap->interface), flap->changes,
                     seconds_between(examination), mac_text(mac, flap->macs[flap->again]),
+                    flap->address.family == AF_INET
+                        ? ", or a machine sends by several cards (bonding, balance-alb)"
+                        : "",
                     flap->changes == 2 ? ", or a spare machine had it for a moment" : "");
     for (size_t i = 0; i < flap->mac_count; i++)
         finding_evidence(&finding, "it had %s", mac_text(mac, flap->macs[i]));
