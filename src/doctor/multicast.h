@@ -18,7 +18,7 @@ struct multicast_arrival {
     bool joined, joined_on_lo; /* an interface other than lo has joined it; lo has */
     /* The sockets that the packets are for. inode 0: there is no such socket. */
     uint64_t bound;    /* inode of a socket that is bound to the group, and has received nothing */
-    uint64_t paused;   /* ... that has received data before */
+    uint64_t paused;   /* inode of such a socket that has received data before */
     uint64_t wildcard; /* inode of a socket that is bound to the port of all addresses */
 };
 

@@ -11,8 +11,8 @@
 #include "fastnet/namespace.h"
 
 /* A program that searches for a service tries fewer ports. A scan of a few ports a second is found,
- * if the readings are far enough apart. SCAN_MANY: few bits are left then. SCAN_REPEATS: a scan sends
- * fewer UDP packets to a port. */
+ * if the readings are far enough apart. SCAN_MANY: few bits are left then. SCAN_REPEATS: a scan
+ * sends fewer UDP packets to a port. */
 enum { SCAN_LEAST = 20, SCAN_MANY = 500, SCAN_REPEATS = 5, SCANNERS_MAX = 8 };
 
 /* A source, its scan with the largest number of ports, and the number of its other scans. */

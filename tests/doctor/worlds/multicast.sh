@@ -109,6 +109,7 @@ world_healthy_multicast_joined()
 
 received() # NAMESPACE
 {
+    # shellcheck disable=SC2016 # awk reads the program
     inside "$1" awk '/^Udp: [0-9]/ && $2 > 0 { found = 1 } END { exit !found }' /proc/net/snmp
 }
 
