@@ -79,6 +79,13 @@ static inline bool address_is_loopback(const struct address *address)
                                       : memcmp(address->bytes, loopback6, sizeof loopback6) == 0;
 }
 
+/* True if the address is in 224.0.0.0/4 or ff00::/8. */
+static inline bool address_is_multicast(const struct address *address)
+{
+    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
+                                      : address->bytes[0] == 0xff;
+}
+
 /* True if the first `bits` bits of both addresses are equal. bits: at most those of the family. */
 static inline bool address_is_within(const struct address *address, const struct address *network,
                                      unsigned bits)

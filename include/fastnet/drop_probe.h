@@ -28,9 +28,9 @@ struct drop {
 };
 
 /* Begins to count. scans: scan_probe_map() of a probe that counts as long as this probe exists; -1:
- * there is none. apart: UDP packets without a route, or without a reason, are counted by their
- * destination. Returns NULL, with the refusal (may be NULL), if that is not possible. Uses
- * RIGHT_BPF. */
+ * there is none. apart: UDP packets without a route, with a wrong source, or without a reason, are
+ * counted by their destination. Returns NULL, with the refusal (may be NULL), if that is not
+ * possible. Uses RIGHT_BPF. */
 struct drop_probe *drop_probe_create(int scans, bool apart, struct bpf_refusal *refusal);
 void drop_probe_destroy(struct drop_probe *probe);
 /* False: there is no probe, or the kernel lacks the reasons by which scans are known. */

@@ -17,7 +17,8 @@ struct multicast_arrival {
     uint64_t packets;
     bool joined, joined_on_lo; /* an interface other than lo has joined it; lo has */
     /* The sockets that the packets are for. inode 0: there is no such socket. */
-    uint64_t bound;    /* inode of a socket that is bound to the group */
+    uint64_t bound;    /* inode of a socket that is bound to the group, and has received nothing */
+    uint64_t paused;   /* inode of such a socket that has received data before */
     uint64_t wildcard; /* inode of a socket that is bound to the port of all addresses */
 };
 
@@ -34,9 +35,10 @@ void multicast_take_group(struct multicast_arrivals *arrivals, const struct reco
 void multicast_take_socket(struct multicast_arrivals *arrivals, const struct record *record);
 
 /* Returns the inode of a socket that waits for the packets in vain, or 0: no socket is known to
- * wait. If another interface has joined the group, the program may have chosen that interface. A
- * socket that is bound to the port of all addresses may be a server for unicast: it counts only if
- * lo has joined the group. */
+ * wait. If another interface has joined the group, the program may have chosen that interface. If a
+ * socket is bound to the group, has received data, and no interface has joined the group now, the
+ * program may have left it for a while. A socket that is bound to the port of all addresses may be
+ * a server for unicast: it counts only if lo has joined the group. */
 uint64_t multicast_waiting(const struct multicast_arrival *arrival);
 
 #endif

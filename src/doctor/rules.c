@@ -18,9 +18,10 @@ static const struct rule_growth fragments[] = {
      .command = "fastnet netstat -s6 --where 'name ~ *Reasm* and value > 0'"},
     {.counter = NO_NUMBER}};
 
-/* Scanners with forged addresses cause a few such packets. */
+/* Scanners with forged addresses cause a few such packets. If a machine has two interfaces in one
+ * network, broadcasts come by both, and one of them is enough. */
 static const struct rule_growth reverse_path[] = {
-    {"IPv4", REVERSE_PATH_FILTERED, .least = 10,
+    {"IPv4", REVERSE_PATH_FILTERED, .least = 10, .reason = "IP_RPFILTER",
      .loss = {"packet was", "packets were",
               "dropped because the route back leads to another interface"}},
     {.counter = NO_NUMBER}};
@@ -318,7 +319,8 @@ const struct rule rules[] = {
     {{"neighbour-flap", "two machines have one IP address, or a program scans the network",
       "find both machines by their MAC addresses (in the tables of the switch), and give one of "
       "them another IP address; if it is one machine with two interfaces, set "
-      "net.ipv4.conf.all.arp_ignore to 1 there",
+      "net.ipv4.conf.all.arp_ignore to 1 there; if they are a bond of mode balance-alb, all is "
+      "well",
       "fastnet neigh --state failed,incomplete --count-by interface",
       "rtnetlink: neighbours and events of RTNLGRP_NEIGH; packet(7): ARP packets",
       "a change and a return; 1 ARP packet; 64 new addresses"},

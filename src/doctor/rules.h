@@ -28,6 +28,8 @@ struct rule_growth {
     unsigned percent;             /* smaller growth, in percent of `whole`, is no finding */
     unsigned least;               /* smaller growth is no finding */
     enum kernel_number less;      /* a part of the counter that is subtracted, or NO_NUMBER */
+    const char *reason;           /* reason of these drops, if those of packets to multicast groups
+                                     and broadcast addresses do not count; or NULL */
     struct loss loss;             /* words for the counter */
     const char *advice, *command; /* NULL: those of the rule */
 };
@@ -302,6 +304,10 @@ void rule_drops(struct examination *examination); /* rules_drops.c */
 /* Returns the number of packets of this network namespace that were dropped for the reason. peer:
  * count only TCP packets to this address (with or without a port); NULL: count all packets. */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
+/* Returns how many of them are UDP packets to a multicast group or a broadcast address. Sets
+ * *other to the row with the most other packets; NULL: there are none. */
+uint64_t drops_to_groups(const struct examination *examination, const char *reason,
+                         const struct drop **other);
 /* Adds evidence to a finding: dropped packets that the finding is about. */
 void drops_add_evidence(struct finding *finding, const struct examination *examination);
 

@@ -4,14 +4,28 @@
 
 #include "doctor/rules.h"
 
+/* Returns the number of packets without those to groups. The counter and the drops were not read at
+ * the same moment, so the drops decide if there were such packets. */
+static uint64_t moved_without_groups(const struct examination *examination, const char *reason,
+                                     uint64_t moved)
+{
+    const struct drop *other;
+    const uint64_t groups = drops_to_groups(examination, reason, &other);
+    const uint64_t others = groups ? drops_of(examination, reason, NULL) - groups : moved;
+
+    return others < moved ? others : moved;
+}
+
 static void emit_growth(struct examination *examination, const struct rule_growth *growth)
 {
     const uint64_t all = counter_moved(examination, growth->counter);
     const uint64_t less = counter_moved(examination, growth->less);
-    const uint64_t moved = all > less ? all - less : 0;
+    uint64_t moved = all > less ? all - less : 0;
     const uint64_t whole = counter_moved(examination, growth->whole);
     struct finding finding;
 
+    if (moved && growth->reason)
+        moved = moved_without_groups(examination, growth->reason, moved);
     if (!moved || moved < growth->least ||
         (growth->percent && !reaches(moved, growth->percent, whole)))
         return;

@@ -8,7 +8,9 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/drop_reasons.h"
+#include "fastnet/engine.h"
 #include "fastnet/namespace.h"
+#include "fastnet/report.h"
 
 /* Reasons that other rules report. of_peer: count only packets to the finding's peer. */
 static const struct {
@@ -68,6 +70,101 @@ uint64_t drops_of(const struct examination *examination, const char *reason, con
     return packets;
 }
 
+/* --- Broadcasts ------------------------------------------------------------------------------- */
+
+enum { BROADCASTS_MAX = 64, ONE_ADDRESS = 31 /* RFC 3021: longer prefixes have no broadcasts */ };
+
+/* The networks of this machine with broadcast addresses. */
+struct broadcasts {
+    struct network list[BROADCASTS_MAX];
+    size_t count;
+    bool is_read;
+};
+
+static int broadcasts_take(const struct record *record, void *arg)
+{
+    const struct interface_record *interface = &record->interface;
+    const size_t count = record->has & INTERFACE_ADDRESSES ? interface->address_count : 0;
+    struct broadcasts *broadcasts = arg;
+
+    for (size_t i = 0; i < count && broadcasts->count < BROADCASTS_MAX; i++) {
+        const struct network *network = &interface->addresses[i].local;
+        if (network->address.family == AF_INET && network->prefix < ONE_ADDRESS)
+            broadcasts->list[broadcasts->count++] = *network;
+    }
+    return 0;
+}
+
+/* Without the networks, only 255.255.255.255 is known as a broadcast address. */
+static void broadcasts_read(struct broadcasts *broadcasts, const struct examination *examination)
+{
+    const struct listing_table table = {.table = &table_interfaces, .unnamed = true};
+    const struct listing listing = {
+        .needs.fields = INTERFACE_ADDRESSES,
+        .proc_root = examination->options->proc_root,
+        .tables = &table,
+        .table_count = 1,
+    };
+    struct report unreported = {.partial = false};
+
+    broadcasts->is_read = true;
+    if (examination->engine)
+        (void)engine_gather(examination->engine, &listing, broadcasts_take, broadcasts,
+                            &unreported);
+}
+
+/* The bits after the prefix are 1. */
+static bool is_broadcast(const struct address *address, const struct network *network)
+{
+    for (unsigned bit = network->prefix; bit < 32; bit++)
+        if (!(address->bytes[bit / 8] & 0x80 >> bit % 8))
+            return false;
+    return address_is_within(address, &network->address, network->prefix);
+}
+
+static bool is_to_group(const struct drop *drop, struct broadcasts *broadcasts,
+                        const struct examination *examination)
+{
+    static const struct network everywhere = {{AF_INET, {255, 255, 255, 255}}, 32};
+    const struct record *record = &drop->record;
+    const struct address *to = &record->drop.local.address;
+
+    if (!(record->has & DROP_PORTS) || record->drop.protocol != IPPROTO_UDP ||
+        !record->drop.received || drop->others)
+        return false;
+    if (address_is_multicast(to) || is_broadcast(to, &everywhere))
+        return true;
+    if (!broadcasts->is_read)
+        broadcasts_read(broadcasts, examination);
+    for (size_t i = 0; i < broadcasts->count; i++)
+        if (is_broadcast(to, &broadcasts->list[i]))
+            return true;
+    return false;
+}
+
+uint64_t drops_to_groups(const struct examination *examination, const char *reason,
+                         const struct drop **other)
+{
+    const struct drop_probe *probe = examination->drops;
+    const uint64_t own = namespace_own_id();
+    struct broadcasts broadcasts = {.count = 0};
+    uint64_t packets = 0;
+
+    *other = NULL;
+    for (size_t i = 0; probe && i < drop_probe_count(probe); i++) {
+        const struct drop *drop = drop_probe_at(probe, i);
+        if (!own || drop->netns != own || !text_is(drop->record.drop.reason, reason))
+            continue;
+        if (is_to_group(drop, &broadcasts, examination))
+            packets += drop->record.drop.drops;
+        else if (!*other)
+            *other = drop;
+    }
+    return packets;
+}
+
+/* --- Evidence and the rule -------------------------------------------------------------------- */
+
 void drops_add_evidence(struct finding *finding, const struct examination *examination)
 {
     const char *rule = examination->rule->text.name;
@@ -110,6 +207,7 @@ void rule_drops(struct examination *examination)
 
     for (size_t i = 0; probe && own && i < drop_probe_count(probe); i++) {
         const struct drop *drop = drop_probe_at(probe, i);
+        const uint64_t elapsed = drop->record.drop.elapsed;
         const struct text name = drop->record.drop.reason;
         const struct drop_reason *reason = drop_reason_find(name, as_text(NULL));
         bool skip = drop->netns != own || !reason || reason->class != DROP_IS_LOSS ||
@@ -122,8 +220,10 @@ void rule_drops(struct examination *examination)
         uint64_t packets = skip ? 0 : drops_of(examination, reason->name, NULL);
         if (text_is(name, "IP_INNOROUTES"))
             packets -= packets < examination->explained ? packets : examination->explained;
-        if (packets / EVERY_SECOND >= drop->record.drop.elapsed / CLOCK_SECOND &&
-            packets >= EVERY_SECOND)
+        /* the broadcasts of one card come back by another card in the same network */
+        if (packets && text_is(name, "IP_LOCAL_SOURCE"))
+            packets -= drops_to_groups(examination, reason->name, &drop);
+        if (packets / EVERY_SECOND >= elapsed / CLOCK_SECOND && packets >= EVERY_SECOND)
             emit_drops(examination, drop, reason, packets);
     }
 }

@@ -22,12 +22,6 @@ enum { LO = 1 };
 /* Fewer packets may have come before a program joined the group, soon after bind(2). */
 enum { MULTICAST_LEAST = 3 };
 
-static bool is_multicast(const struct address *address)
-{
-    return address->family == AF_INET ? (address->bytes[0] & 0xf0) == 0xe0
-                                      : address->bytes[0] == 0xff;
-}
-
 /* The kernel gives no reason for packets of groups that the interface has not joined. A newer
  * kernel may give a reason that this program does not know. Packets on lo come from this machine,
  * from programs that send by all interfaces. */
@@ -38,7 +32,7 @@ void multicast_take_drop(struct multicast_arrivals *arrivals, const struct recor
     struct multicast_arrival *arrival = arrivals->list;
 
     if ((record->has & known) != known || !drop->received || drop->protocol != IPPROTO_UDP ||
-        drop->interface == LO || !is_multicast(&drop->local.address) ||
+        drop->interface == LO || !address_is_multicast(&drop->local.address) ||
         (!text_is(drop->reason, "NOT_SPECIFIED") && drop_reason_find(drop->reason, as_text(NULL))))
         return;
     while (arrival < arrivals->list + arrivals->count &&
@@ -79,8 +73,10 @@ void multicast_take_socket(struct multicast_arrivals *arrivals, const struct rec
         if (socket->local.port != arrival->group.port || socket->remote.port ||
             (socket->interface && socket->interface != arrival->interface))
             continue;
-        if (address_equal(&local, &arrival->group.address))
-            arrival->bound = socket->inode;
+        if (address_equal(&local, &arrival->group.address)) {
+            const bool has_received = record->has & SOCKET_MEMORY && socket_has_received(record);
+            *(has_received ? &arrival->paused : &arrival->bound) = socket->inode;
+        }
         if (address_is_unspecified(&local) && (local.family == arrival->group.address.family ||
                                                arrival->group.address.family == AF_INET))
             arrival->wildcard = socket->inode;
@@ -91,7 +87,9 @@ uint64_t multicast_waiting(const struct multicast_arrival *arrival)
 {
     if (arrival->joined || arrival->packets < MULTICAST_LEAST)
         return 0;
-    return arrival->bound ? arrival->bound : arrival->joined_on_lo ? arrival->wildcard : 0;
+    if (arrival->bound || !arrival->joined_on_lo)
+        return arrival->bound;
+    return arrival->paused ? arrival->paused : arrival->wildcard;
 }
 
 /* --- The rule --------------------------------------------------------------------------------- */
@@ -130,7 +128,8 @@ static int multicast_read(struct multicast_arrivals *arrivals,
     for (size_t i = 0; i < arrivals->count; i++)
         predicate_tree_add(&where, &where.whole,
                            predicate_number(port, arrivals->list[i].group.port));
-    listing.needs.fields = SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_INTERFACE;
+    listing.needs.fields =
+        SOCKET_ADDRESSES | SOCKET_INODE | SOCKET_INTERFACE | SOCKET_QUEUES | SOCKET_MEMORY;
     listing.tables = sockets;
     listing.where = predicate_of(&where);
     return engine_gather(examination->engine, &listing, rule_multicast_take, arrivals, &losses);

@@ -5,10 +5,14 @@
 #include <string.h>
 
 #include "doctor/rules.h"
+#include "fastnet/arp_filters.h"
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/connects.h"
+#include "fastnet/netlink.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
+#include "fastnet/sysctl.h"
 
 enum { MAC_TEXT = 3 * MAC_SIZE };
 
@@ -35,9 +39,12 @@ static void emit_flap(struct examination *examination, const struct neighbour_fl
     finding_summary(&finding,
                     "the MAC address of %s on %s changed %" PRIu32
                     " times in %.7g s, and is %s again: two machines, or two interfaces of a "
-                    "machine, have this address%s",
+                    "machine, have this address%s%s",
                     address, interface_name(now, flap->interface), flap->changes,
                     seconds_between(examination), mac_text(mac, flap->macs[flap->again]),
+                    flap->address.family == AF_INET
+                        ? ", or a machine sends by several cards (bonding, balance-alb)"
+                        : "",
                     flap->changes == 2 ? ", or a spare machine had it for a moment" : "");
     for (size_t i = 0; i < flap->mac_count; i++)
         finding_evidence(&finding, "it had %s", mac_text(mac, flap->macs[i]));
@@ -72,6 +79,39 @@ static bool claim_holds(const struct examination *examination, const struct neig
             is_own_mac(both[i], claim->claim.mac))
             return false;
     return true;
+}
+
+/* Returns whether the interface answers no ARP packet (arp_ignore in ip-sysctl of the kernel). */
+static bool ignores_arp(const struct examination *examination, uint32_t interface)
+{
+    enum { IGNORES_ALL = 8 };
+    const char *const names[] = {"all", interface_name(examination->now, interface)};
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char path[64];
+        uint64_t number;
+        snprintf(path, sizeof path, "net/ipv4/conf/%s/arp_ignore", names[i]);
+        if (sysctl_number(examination->options->proc_root, path, &number) == 0 &&
+            number == IGNORES_ALL)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the machine may share its addresses on purpose: the servers of a load balancer
+ * (LVS, direct routing) have its address, and must not answer ARP for it. */
+static bool hides_addresses(const struct examination *examination, uint32_t interface)
+{
+    const char *proc_root = examination->options->proc_root;
+    struct netlink *netlink;
+    bool filters;
+
+    if (!proc_tree_is_own(proc_root))
+        return false;
+    netlink = netlink_create(NULL);
+    filters = netlink && arp_filters_exist(netlink, proc_root);
+    netlink_destroy(netlink);
+    return filters || ignores_arp(examination, interface);
 }
 
 /* A single packet may be the last of a machine that has given up the address. */
@@ -210,7 +250,8 @@ void rule_neighbour_flap(struct examination *examination)
     for (size_t i = 0; i < neighbours->flap_count && i < FLAPS_KEPT; i++)
         emit_flap(examination, &neighbours->flaps[i]);
     for (size_t i = 0; i < neighbours->claim_count; i++)
-        if (claim_holds(examination, &neighbours->claims[i]))
+        if (claim_holds(examination, &neighbours->claims[i]) &&
+            !hides_addresses(examination, neighbours->claims[i].claim.to.interface))
             emit_claim(examination, &neighbours->claims[i]);
     find_asked(examination);
     if (neighbours->unwatched)

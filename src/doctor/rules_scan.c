@@ -11,8 +11,9 @@
 #include "fastnet/namespace.h"
 
 /* A program that searches for a service tries fewer ports. A scan of a few ports a second is found,
- * if the readings are far enough apart. SCAN_MANY: few bits are left then. */
-enum { SCAN_LEAST = 20, SCAN_MANY = 500, SCANNERS_MAX = 8 };
+ * if the readings are far enough apart. SCAN_MANY: few bits are left then. SCAN_REPEATS: a scan
+ * sends fewer UDP packets to a port. */
+enum { SCAN_LEAST = 20, SCAN_MANY = 500, SCAN_REPEATS = 5, SCANNERS_MAX = 8 };
 
 /* A source, its scan with the largest number of ports, and the number of its other scans. */
 struct scanner {
@@ -36,7 +37,7 @@ static void scan_take_send(const struct connect *sent, void *arg)
 }
 
 /* Returns the number of ports, which is at least this number; 0: they may have been the ports of
- * clients that do not wait any more. */
+ * clients that do not wait any more, or streams (RTP) for a program that does not run. */
 static unsigned scan_ports(const struct port_scan *scan, const struct scan_own_ports *own)
 {
     unsigned count = 0;
@@ -46,7 +47,9 @@ static unsigned scan_ports(const struct port_scan *scan, const struct scan_own_p
     for (size_t i = 0; i < COUNT(scan->ports); i++)
         count += (unsigned)__builtin_popcountll(
             scan->ports[i] & ~(scan->protocol == IPPROTO_UDP ? own->bits[i] : 0));
-    return count;
+    const bool streams = scan->protocol == IPPROTO_UDP && count <= SCAN_MANY &&
+                         scan->packets > (uint64_t)SCAN_REPEATS * count;
+    return streams ? 0 : count;
 }
 
 /* Keeps the scan if it is among the largest. */

@@ -106,6 +106,7 @@ static void open_all(struct end *end, int type)
 
     for (long i = 0; i < end->wanted; i++) {
         const int fd = socket_new(end->place.address.ss_family, type, 0);
+        option_set(fd, SOL_SOCKET, SO_BROADCAST, 1);
         if (source) {
             option_set(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
             bind_to(fd, place_after(place_of(source, 0, 0), i % several));

@@ -363,6 +363,22 @@ static void a_group_that_another_interface_joined_is_not_missing(void **state)
     assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), &elsewhere, socket), 0);
 }
 
+/* A player that pauses leaves the group. If lo has joined it, the data may have come from there. */
+static void a_socket_that_has_received_data_waits_only_if_lo_has_joined_the_group(void **state)
+{
+    const struct record lo = group_on("239.1.2.3", 1);
+    struct record socket = bound_to("239.1.2.3", 5000);
+    uint32_t memory[SK_MEMINFO_VARS] = {[SK_MEMINFO_FWD_ALLOC] = 4096};
+
+    (void)state;
+    socket.has |= SOCKET_MEMORY;
+    socket.socket.memory = (struct text){(const char *)memory, sizeof memory};
+    assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), NULL, socket), 0);
+    assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), &lo, socket), 77);
+    memory[SK_MEMINFO_FWD_ALLOC] = 0;
+    assert_int_equal(waits(drop_to("239.1.2.3", 5000, 9), NULL, socket), 77);
+}
+
 static void sockets_that_want_no_such_packets_do_not_wait(void **state)
 {
     struct record socket = bound_to("239.1.2.3", 5000);
@@ -427,6 +443,7 @@ int main(void)
         cmocka_unit_test(a_socket_that_is_bound_to_a_group_that_nobody_joined_waits),
         cmocka_unit_test(a_server_of_all_addresses_waits_only_if_lo_has_joined_the_group),
         cmocka_unit_test(a_group_that_another_interface_joined_is_not_missing),
+        cmocka_unit_test(a_socket_that_has_received_data_waits_only_if_lo_has_joined_the_group),
         cmocka_unit_test(sockets_that_want_no_such_packets_do_not_wait),
         cmocka_unit_test(other_drops_are_no_missing_membership),
         cmocka_unit_test(groups_beyond_the_limit_are_left_out),

@@ -236,7 +236,7 @@ static void drop(struct scene *scene)
 
     assert_int_equal(layout_of(&scene->kernel, &scene->layout), 0);
     if (scene->apart)
-        memcpy(scene->layout.apart, (const uint32_t[]){REASON, 0, 71, 72},
+        memcpy(scene->layout.apart, (const uint32_t[]){REASON, 0, 71, 72, 73, 74},
                sizeof scene->layout.apart);
     count = drop_program_make(&scene->layout, NULL, NULL, MAP, program);
     assert_int_not_equal(count, 0);
@@ -598,7 +598,7 @@ static void other_packets_are_not(void **state)
     make_udp(&scene, false);
     scene.packet[16 + 7] = 1; /* a fragment that is not the first */
     assert_false(are_apart(&scene, V4_PORTS + 3));
-    for (uint64_t reason = 71; reason <= 72; reason++) {
+    for (uint64_t reason = 71; reason <= 74; reason++) {
         make_udp(&scene, false);
         scene.context[2] = reason;
         assert_true(are_apart(&scene, V4_TO));

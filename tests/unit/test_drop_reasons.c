@@ -76,6 +76,7 @@ static void reasons_have_the_class_that_they_should(void **state)
         {"TC_INGRESS", DROP_IS_POLICY},
         {"XDP", DROP_IS_POLICY},
         {"SOCKET_FILTER", DROP_IS_POLICY},
+        {"NO_TX_TARGET", DROP_IS_POLICY},
         {"SOCKET_RCVBUFF", DROP_IS_LOSS},
         {"IP_OUTNOROUTES", DROP_IS_LOSS},
         {"IP_INADDRERRORS", DROP_IS_LOSS},

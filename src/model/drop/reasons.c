@@ -127,7 +127,7 @@ static const struct drop_reason reasons[] = {
     LOSS("MAC_INVALID_SOURCE", "the source MAC address is not valid for a sender"),
     LOSS("VXLAN_ENTRY_EXISTS", "the VXLAN table has a fixed entry for its source MAC address"),
     LOSS("VXLAN_NO_REMOTE", "no VXLAN tunnel leads to its destination"),
-    LOSS("NO_TX_TARGET", "no port of the device leads to its destination"),
+    POLICY("NO_TX_TARGET", "no port of the device leads to its destination"),
     LOSS("IP_TUNNEL_ECN", "the ECN bits contradict those of the tunnel"),
     LOSS("TUNNEL_TXINFO", "the tunnel does not know where to send it"),
     LOSS("LOCAL_MAC", "the source is the MAC address of this interface"),

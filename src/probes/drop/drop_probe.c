@@ -108,11 +108,13 @@ static int drop_probe_attach_program(const struct drop_probe *probe)
 }
 
 /* The reasons of packets that rules of the doctor know by their destinations: the rules for stale
- * NAT and for multicast. A kernel may lack some. */
+ * NAT, for multicast, and two about sources, which leave out broadcasts. A kernel may lack some. */
 static void drop_probe_set_apart(struct drop_probe *probe)
 {
-    static const char *const reasons[DROP_APART_REASONS] = {"NOT_SPECIFIED", "IP_INNOROUTES",
-                                                            "IP_OUTNOROUTES", "IP_INADDRERRORS"};
+    static const char *const reasons[DROP_APART_REASONS] = {
+        "NOT_SPECIFIED",   "IP_INNOROUTES", "IP_OUTNOROUTES",
+        "IP_INADDRERRORS", "IP_RPFILTER",   "IP_LOCAL_SOURCE",
+    };
 
     for (size_t i = 0; i < DROP_APART_REASONS; i++)
         probe->layout.apart[i] = drop_probe_number(probe, reasons[i]);

@@ -94,7 +94,7 @@ struct drop_table {
 
 /* Senders can choose any number of destinations. They must leave slots for other keys, so from this
  * number of keys on, the destination is DROP_OTHERS, which no packet of IPv4 has. */
-enum { DROP_APART = 1024, DROP_APART_REASONS = 4 };
+enum { DROP_APART = 1024, DROP_APART_REASONS = 6 };
 #define DROP_OTHERS UINT64_MAX
 
 /* Kernel types and members that the program reads. */

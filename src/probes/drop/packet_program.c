@@ -112,7 +112,7 @@ size_t drop_put_header(struct assembly *to)
 }
 
 /* Skips the rest if the packet was dropped for another reason. The product of the differences is 0
- * if one of them is: the verifier would check the rest once for each of four comparisons. */
+ * if one of them is: the verifier would check the rest once for each of six comparisons. */
 static size_t packet_skip_reasons(struct assembly *to, const struct drop_layout *layout)
 {
     for (unsigned i = 0; i < DROP_APART_REASONS; i++) {

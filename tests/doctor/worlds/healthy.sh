@@ -234,6 +234,66 @@ world_healthy_monitoring_client()
     monitored c
 }
 
+# --- Packets that lead nowhere ----------------------------------------------------------------
+
+# A hypervisor without guests: the switch floods packets for machines that it does not know.
+world_healthy_bridge_flooded()
+{
+    trouble
+    namespace s
+    namespace c
+    cable s s0 c c0
+    ip -n s link add br0 type bridge && ip -n s link set s0 up master br0
+    ip -n s addr add 10.1.0.2/24 dev br0 && ip -n s link set br0 up
+    ip -n c addr add 10.1.0.1/24 dev c0
+    ip -n c neigh add 10.1.0.9 lladdr 06:00:00:00:00:09 dev c0
+    start c traffic ask 10.1.0.9 9 2 20
+    finds_nothing s
+}
+
+# A network over VXLAN (flannel), whose addresses are fixed: broadcasts have no target.
+world_healthy_vxlan_broadcasts()
+{
+    trouble
+    namespace s
+    namespace c
+    cable s s0 c c0
+    ip -n s addr add 10.1.0.1/24 dev s0
+    ip -n s link add vx0 type vxlan id 1 dstport 8472 local 10.1.0.1 nolearning
+    ip -n s addr add 10.4.0.0/16 dev vx0 && ip -n s link set vx0 up
+    start s traffic ask 10.4.255.255 9 2 20
+    finds_nothing s
+}
+
+# A server with two cards in one network, and rp_filter.
+two_cards()
+{
+    trouble
+    lan s c
+    cable s s1 lan port-s1 && ip -n lan link set port-s1 master br0
+    ip -n s addr add 10.3.0.11/24 dev s1
+    set_net s ipv4/conf/s0/rp_filter 1
+    set_net s ipv4/conf/s1/rp_filter 1
+}
+
+# Its broadcasts come back by the other card.
+world_healthy_two_cards_broadcasts()
+{
+    two_cards
+    start s traffic ask 10.3.0.255 9 2 20
+    finds_nothing s
+}
+
+# Broadcasts and multicasts of another machine come by both cards.
+world_healthy_two_cards_receive()
+{
+    two_cards
+    ip -n c route add 224.0.0.0/4 dev c0
+    start c traffic ask 10.3.0.255 9 2 20
+    start c traffic ask 224.0.0.1 9 2 20
+    finds_nothing s
+}
+
 # --- Machines that change ---------------------------------------------------------------------
 
 boot()

@@ -107,6 +107,29 @@ world_healthy_multicast_joined()
     finds_nothing s
 }
 
+received() # NAMESPACE
+{
+    # shellcheck disable=SC2016 # awk reads the program
+    inside "$1" awk '/^Udp: [0-9]/ && $2 > 0 { found = 1 } END { exit !found }' /proc/net/snmp
+}
+
+# A player that pauses: it has left the group, and its socket is still bound.
+world_healthy_multicast_paused()
+{
+    local player
+    trouble
+    studio
+    start s multicast bind 239.1.2.3 5000
+    nsenter --net=/run/netns/s -- "$HELPERS/multicast" 239.1.2.3 s0 < <(sleep infinity) \
+        >"$work/said.player" 2>&1 &
+    player=$!
+    sends
+    wait_until received s
+    kill "$player"
+    wait "$player" 2>"$work/said.player"
+    finds_nothing s
+}
+
 # Nobody here wants it: no socket, and servers for unicast with the same port.
 world_healthy_multicast_chatter()
 {

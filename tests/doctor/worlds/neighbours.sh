@@ -182,6 +182,27 @@ world_healthy_neighbour_address_on_loopback()
     finds_nothing c
 }
 
+# ... or the servers have it on an interface with ARP, and do not answer for it.
+address_is_hidden() # COMMAND...
+{
+    trouble
+    lan c a
+    ip -n c addr add 10.3.0.9/32 dev c0
+    "$@"
+    start a announce claim a0 100 10.3.0.9 "$mac_a"
+    finds_nothing c
+}
+
+world_healthy_neighbour_address_filtered()
+{
+    address_is_hidden inside c nft 'add table arp t; add chain arp t in { type filter hook input priority 0; }; add rule arp t in arp daddr ip 10.3.0.9 drop'
+}
+
+world_healthy_neighbour_address_not_answered()
+{
+    address_is_hidden set_net c ipv4/conf/c0/arp_ignore 8
+}
+
 # A station keeps its MAC address when it goes to another access point.
 world_healthy_neighbour_roams()
 {

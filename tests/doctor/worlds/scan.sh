@@ -80,6 +80,15 @@ world_healthy_scan_or_late_answers()
     finds_nothing c
 }
 
+# A camera sends streams to a recorder that does not run.
+world_healthy_scan_or_streams()
+{
+    trouble
+    three
+    PORTS=24 start c traffic ask 10.2.0.1 5000 24 20
+    finds_nothing s
+}
+
 # Monitoring connects to 64 ports, which are open.
 world_healthy_scan_of_open_ports()
 {
