@@ -507,7 +507,8 @@ static int sockets_take_queries(struct reading *reading, const struct record *re
     if (!socket->inode || !(record->has & SOCKET_MEMORY))
         return 0;
     if (socket->local.port == DNS_PORT)
-        return held_sockets_add(&sockets->resolvers, socket->inode, &socket->local, 0);
+        return held_sockets_add(&sockets->resolvers, socket->inode, &socket->local,
+                                socket->recv_q ? DNS_QUERIES_WAIT : 0);
     return !socket_has_received(record) && find_remembered(reading->before, record->identity)
                ? held_sockets_add(&sockets->queries, socket->inode, &socket->remote, 0)
                : 0;
@@ -539,23 +540,33 @@ static int take_udp(struct reading *reading, const struct record *record)
     return asks || drops ? sockets_remember(sockets, record->identity, drops) : 0;
 }
 
+bool sockets_dns_answers(const struct sockets_reading *sockets, const struct address *server)
+{
+    return bits_have(sockets->dns_answers, bit_of(server) % ANSWERED_BITS);
+}
+
 /* If several clients have the same hash, only the first is remembered. */
 int sockets_take_query(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct flow_tuple *tuple = &record->flow.way[WAY_ORIG].tuple;
     struct dns_client *client = &sockets->clients[bit_of(&tuple->src) % DNS_CLIENTS];
+    const uint32_t status = record->flow.status;
 
+    if (status & IPS_SEEN_REPLY)
+        note_answered(sockets->dns_answers, &tuple->dst);
     if (client->address.family == AF_UNSPEC)
         client->address = tuple->src;
     if (!address_equal(&client->address, &tuple->src))
         return 0;
-    client->answered |= record->flow.status & IPS_SEEN_REPLY;
+    client->answered |= status & IPS_SEEN_REPLY;
     if (client->answered)
         return 0;
     if (find_remembered(reading->before, record->identity)) {
-        client->server = tuple->dst;
-        client->waiting++;
+        if (!client->waiting)
+            client->server = tuple->dst;
+        client->is_translated |= status & IPS_DST_NAT;
+        client->waiting += address_equal(&client->server, &tuple->dst);
     }
     return sockets_remember(sockets, record->identity, 0);
 }

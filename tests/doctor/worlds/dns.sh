@@ -247,7 +247,62 @@ world_dns_tcp_silent_after_answers()
     finds c 'dns 10.2.0.1:53'
 }
 
+# Clients are in the Internet. The router tracks connections.
+outside()
+{
+    tracked
+    ip -n c route add local 198.51.100.0/24 dev lo
+    ip -n r route add 198.51.100.0/24 via 10.1.0.1
+}
+
+world_dns_silent_outside_clients()
+{
+    outside
+    rule s input udp dport 53 drop
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.2.0.1 53 4 500
+    finds r 'dns 10.2.0.1'
+}
+
+# The server, which is on the router, does not read its queries.
+world_dns_silent_own_server()
+{
+    outside
+    start r traffic answer 10.1.0.254 53 0
+    ip netns pids r | xargs kill -STOP
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.1.0.254 53 4 500
+    finds r 'dns 10.1.0.254'
+}
+
 # --- Healthy ----------------------------------------------------------------------------------
+
+# Many addresses of the Internet ask one machine, and a near machine asks a whole network.
+world_healthy_dns_search_seen_by_router()
+{
+    outside
+    rule s input udp dport 53 drop
+    SOURCE=198.51.100.1 PEERS=50 start c traffic lookup 10.2.0.1 53 50 20000
+    HOSTS=20 start c traffic lookup 10.2.0.1 53 20 20000
+    finds_nothing r
+}
+
+# The router serves no DNS.
+world_healthy_dns_search_on_router()
+{
+    outside
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.1.0.254 53 4 500
+    finds_nothing r
+}
+
+# The server ignores queries that others send in the name of its victims.
+world_healthy_dns_limits_answers()
+{
+    outside
+    rule s input ip saddr 198.51.100.0/24 udp dport 53 drop
+    start s traffic answer 10.2.0.1 53 0
+    start c traffic lookup 10.2.0.1 53 4 500
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.2.0.1 53 4 500
+    finds_nothing r
+}
 
 world_healthy_dns_busy_resolver()
 {
