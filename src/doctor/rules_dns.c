@@ -600,6 +600,23 @@ static bool dns_connects_to_many(const struct dns_scene *scene)
     return count > UPSTREAMS_MANY && connected * 2 > count;
 }
 
+/* The answers may be seen by UDP, in flows, or by TCP: then a reading has the connection. */
+bool dns_needs_no_tls(const struct examination *examination, const struct hash_table *servers,
+                      const struct endpoint *end)
+{
+    const struct address address = address_unmapped(&end->address);
+    const uint32_t netns = (uint32_t)namespace_own_id();
+    bool answers = sockets_dns_answers(&examination->now->sockets, &address);
+
+    for (size_t i = 0; servers && i < servers->count && !answers; i++) {
+        const struct dns_server *server = hash_table_at(servers, i);
+        answers = server->netns == netns && server->port != DNS_TLS_PORT &&
+                  address_equal(&server->address, &address) &&
+                  (server->answered || server->connected);
+    }
+    return end->port == DNS_TLS_PORT && answers;
+}
+
 /* Returns whether the connections by TCP to a server are a finding. */
 static bool dns_hangs(const struct dns_server *server)
 {
@@ -682,10 +699,12 @@ static void dns_judge(struct dns_scene *scene, const struct dns_server *server)
 {
     const enum dns_verdict verdict =
         dns_verdict_in(scene, server, clock_nanoseconds(CLOCK_MONOTONIC));
+    const struct endpoint end = {server->address, server->port};
 
     if (verdict != DNS_HEALTHY)
         dns_emit_udp(scene, server, verdict);
-    else if (server->port ? dns_hangs(server) && !dns_connects_to_many(scene)
+    else if (server->port ? dns_hangs(server) && !dns_connects_to_many(scene) &&
+                                !dns_needs_no_tls(scene->examination, scene->servers, &end)
                           : server->flows >= QUERIES_LEAST ||
                                 (server->sockets >= QUERIES_LEAST && !server->answered))
         dns_emit_waiting(scene, server);

@@ -349,6 +349,20 @@ static int taken(struct kernel_tcp_info info, bool has_ended)
     return state;
 }
 
+static void a_server_that_answers_on_port_53_needs_no_tls(void **state)
+{
+    struct doctor_socket list[] = {{.inode = 1, .end = {v4("192.0.2.1"), 853}, .state = DNS_HANGS}};
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    scene.now.sockets.dns_connections = (struct doctor_sockets){list, 1, 0};
+    assert_int_equal(examine(), 1);
+    server->sent = server->answered = 1;
+    assert_int_equal(examine(), 0);
+    list[0].end.port = 53;
+    assert_int_equal(examine(), 1);
+}
+
 static void a_fin_is_no_answer(void **state)
 {
     (void)state;
@@ -481,6 +495,7 @@ int main(void)
         TEST(clients_that_ask_each_server_once_search_for_servers),
         TEST(a_server_that_answers_others_may_ignore_clients_of_the_internet),
         TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
+        TEST(a_server_that_answers_on_port_53_needs_no_tls),
         TEST(a_fin_is_no_answer),
         TEST(a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later),
         TEST(without_the_probe_a_part_is_missing),

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
-samples+=(dns_silent_one_query_at_a_time dns_refused_by_own_machine dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
+samples+=(dns_silent_one_query_at_a_time dns_refused_by_own_machine dns_slow healthy_dns_busy_resolver healthy_dns_tls_tried healthy_dns_not_awaited
     healthy_dns_without_bpf)
 
 dns_three()
@@ -273,6 +273,16 @@ world_dns_silent_own_server()
     finds r 'dns 10.1.0.254'
 }
 
+# Nobody asks the server by UDP, so that it may need TLS.
+world_dns_tls_silent_udp_unasked()
+{
+    three
+    rule r forward tcp dport 853 drop
+    start s dns serve 10.2.0.1 0 0
+    start c dns connect 10.2.0.1 853 0
+    finds c 'dns 10.2.0.1:853' 'no-answer 10.2.0.1:853'
+}
+
 # --- Healthy ----------------------------------------------------------------------------------
 
 # Many addresses of the Internet ask one machine, and a near machine asks a whole network.
@@ -425,6 +435,19 @@ world_healthy_dns_tcp_to_many()
     start s traffic serve 0.0.0.0 53 100
     PEERS=9 start c traffic visit 10.2.0.1 53 18 100
     PATIENCE=1500 start c dns connect 10.2.0.200 53 100
+    window=5 finds_nothing c
+}
+
+# A program tries TLS, which the server does not have, and asks by UDP.
+world_healthy_dns_tls_tried()
+{
+    dns_three
+    rule r forward tcp dport 853 drop
+    start s dns serve 10.2.0.1 0 0
+    start c dns ask kept 1 1000 100 10.2.0.1
+    PATIENCE=1200 start c dns connect 10.2.0.1 853 0
+    start c dns connect 10.2.0.1 853 0
+    wait_until repeats_syns 1
     window=5 finds_nothing c
 }
 
