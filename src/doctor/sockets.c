@@ -293,6 +293,16 @@ static bool dns_is_answered(const struct kernel_tcp_info *info)
             (info->last_data_recv == info->last_data_sent && !is_acknowledged));
 }
 
+/* Returns whether a connection to a server of DNS has only begun TLS 1.3, and is kept for later
+ * queries: the last message then comes from the client. Its first message fills segments, and the
+ * last message has one of its own. A query would take another segment. */
+static bool dns_is_kept_ready(uint16_t port, const struct kernel_tcp_info *info)
+{
+    const uint32_t filled = info->snd_mss ? (uint32_t)(info->bytes_acked / info->snd_mss) : 0;
+
+    return port == DNS_TLS_PORT && info->bytes_received > 1 && info->data_segs_out == 2 + filled;
+}
+
 /* Takes a connection to a server of DNS. */
 static int sockets_take_dns(struct sockets_reading *sockets, const struct record *record)
 {
@@ -308,7 +318,8 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
     if (socket->state == TCP_SYN_SENT && syns)
         state = syns < SYNS ? DNS_WAITS : DNS_HANGS;
     else if (socket->state != TCP_ESTABLISHED || !(record->has & SOCKET_TCP_INFO) ||
-             (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS)))
+             (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS ||
+                               dns_is_kept_ready(socket->remote.port, &info))))
         return 0;
     else if (!is_answered)
         state = info.last_data_sent < DNS_HANGS_MS ? DNS_WAITS : DNS_HANGS;
@@ -629,7 +640,8 @@ void sockets_take_destroyed(struct reading *reading, const struct record *record
         note_answered(sockets->answered, &record->socket.remote.address);
     if (record->has & SOCKET_TCP_INFO)
         paths_take_ended(&sockets->paths, record, &info, clock_nanoseconds(CLOCK_MONOTONIC));
-    if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT))
+    if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT) &&
+        (dns_is_answered(&info) || !dns_is_kept_ready(key.port, &info)))
         take_dns_ended(sockets, &key, &info, &origin);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))

@@ -381,6 +381,31 @@ static void a_fin_is_no_answer(void **state)
 }
 
 /* The query was sent when the answer to the one before came. */
+static void a_connection_that_has_only_begun_tls_waits_for_nothing(void **state)
+{
+    struct kernel_tcp_info info = {.bytes_acked = 380,
+                                   .bytes_received = 800,
+                                   .snd_mss = 1448,
+                                   .data_segs_out = 2,
+                                   .last_data_sent = 4000,
+                                   .last_data_recv = 4050};
+
+    (void)state;
+    assert_int_equal(taken(info, false), -1);
+    assert_int_equal(taken(info, true), -1);
+    info.data_segs_out = 3;
+    assert_int_equal(taken(info, false), DNS_HANGS);
+    assert_int_equal(taken(info, true), DNS_HANGS);
+    info.bytes_acked = 1800; /* the first message has two segments */
+    assert_int_equal(taken(info, false), -1);
+    info.data_segs_out = 1; /* the first message has no answer, or was sent with the last */
+    assert_int_equal(taken(info, false), DNS_HANGS);
+    info.data_segs_out = 2;
+    info.bytes_acked = 380;
+    info.bytes_received = 0;
+    assert_int_equal(taken(info, false), DNS_HANGS);
+}
+
 static void a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later(void **state)
 {
     struct kernel_tcp_info info = {.bytes_acked = 200,
@@ -497,6 +522,7 @@ int main(void)
         TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
         TEST(a_server_that_answers_on_port_53_needs_no_tls),
         TEST(a_fin_is_no_answer),
+        TEST(a_connection_that_has_only_begun_tls_waits_for_nothing),
         TEST(a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later),
         TEST(without_the_probe_a_part_is_missing),
         TEST(a_process_that_asks_many_servers_may_miss_some),

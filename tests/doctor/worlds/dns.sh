@@ -283,6 +283,15 @@ world_dns_tls_silent_udp_unasked()
     finds c 'dns 10.2.0.1:853' 'no-answer 10.2.0.1:853'
 }
 
+# So, too, with TLS: the first answer is that to the first message.
+world_dns_tls_silent_after_answers()
+{
+    dns_three
+    start s dns converse 10.2.0.1 853 2
+    start c dns talk 10.2.0.1 853 0
+    finds c 'dns 10.2.0.1:853'
+}
+
 # --- Healthy ----------------------------------------------------------------------------------
 
 # Many addresses of the Internet ask one machine, and a near machine asks a whole network.
@@ -448,6 +457,15 @@ world_healthy_dns_tls_tried()
     PATIENCE=1200 start c dns connect 10.2.0.1 853 0
     start c dns connect 10.2.0.1 853 0
     wait_until repeats_syns 1
+    window=5 finds_nothing c
+}
+
+# The client sends the last message of TLS 1.3, and keeps the connection for later.
+world_healthy_dns_tls_kept_ready()
+{
+    dns_three
+    start s dns converse 10.2.0.1 853 1
+    start c dns talk 10.2.0.1 853 0
     window=5 finds_nothing c
 }
 
