@@ -52,8 +52,8 @@ struct dns_taking {
     int error;
 };
 
-/* Datagrams that are too short for DNS only show that the server is used. A machine without IPv6
- * has no route to a server of IPv6. */
+/* Datagrams that are too short or too long for DNS only show that the server is used. A machine
+ * without IPv6 has no route to a server of IPv6. */
 static void dns_take_queries(const struct dns_queries *queries, void *arg)
 {
     struct dns_taking *taking = arg;
@@ -69,10 +69,10 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
         return;
     }
     server->answered += queries->answered;
-    server->timed += queries->timed;
-    server->slow += queries->slow;
-    server->time += queries->time;
     if (is_query) {
+        server->timed += queries->timed;
+        server->slow += queries->slow;
+        server->time += queries->time;
         server->sent += queries->sent;
         server->failed += queries->failed;
         dns_waiters_count(taking->waiters, queries, server);

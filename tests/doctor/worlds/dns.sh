@@ -378,6 +378,15 @@ world_healthy_dns_not_awaited()
     finds_nothing c
 }
 
+# A tunnel uses the port of DNS. Its other end sends less.
+world_healthy_dns_tunnel()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 2
+    LENGTH=1300 start c dns ask connected 4 1000 50 10.2.0.1
+    finds_nothing c
+}
+
 # A program for load tests reads no answer. Its buffer has room for these.
 world_healthy_dns_not_read()
 {
