@@ -136,9 +136,10 @@ enum {
 
 /* An address that sends DNS queries, as connection tracking sees it. */
 struct dns_client {
-    struct address address, server; /* server: a server that does not answer */
-    uint64_t waiting;               /* queries without an answer since the reading before */
+    struct address address, server; /* server: the first that does not answer */
+    uint64_t waiting;               /* queries to it without an answer since the reading before */
     bool answered;                  /* other queries were answered */
+    bool is_translated;             /* NAT leads them to another address */
 };
 
 /* Ports of DNS: by UDP and TCP, and by TLS (RFC 7858). */
@@ -149,7 +150,8 @@ enum dns_connection {
     DNS_WAITS, /* its SYN or a query had no answer for 1 s */
     DNS_HANGS, /* its SYN or a query had no answer for 3 s */
     DNS_ANSWERED,
-    DNS_ENDED, /* it had an answer, and has ended since this reading */
+    DNS_ENDED,        /* it had an answer, and has ended since this reading */
+    DNS_QUERIES_WAIT, /* no connection: a UDP socket on port 53 has unread data */
 };
 
 /* The last process that could not connect to an address, or got no answer from it. Its name is
@@ -204,10 +206,11 @@ struct sockets_reading {
      * answers. */
     struct busy cut_short[REFUSED_SLOTS];
     struct refused_process cut_short_processes[REFUSED_SLOTS];
-    uint32_t uncounted;                     /* failed attempts that AttemptFails lacks */
-    uint32_t failed[CONNECT_ERRNOS];        /* by errno: attempts that AttemptFails counts */
-    struct dns_client clients[DNS_CLIENTS]; /* by hash of the address */
-    struct storms *storms;                  /* NULL: no connection in TIME_WAIT was counted */
+    uint32_t uncounted;                       /* failed attempts that AttemptFails lacks */
+    uint32_t failed[CONNECT_ERRNOS];          /* by errno: attempts that AttemptFails counts */
+    struct dns_client clients[DNS_CLIENTS];   /* by hash of the address */
+    uint64_t dns_answers[ANSWERED_BITS / 64]; /* bit n: a server with the hash n answers clients */
+    struct storms *storms;                    /* NULL: no connection in TIME_WAIT was counted */
     struct ended_connections ended;
     struct attempts attempts; /* that ended since this reading */
     struct paths_reading paths;
@@ -346,6 +349,10 @@ int sockets_take(struct reading *reading, const struct record *record);
 
 /* Takes a flow to port 53. Returns 0 or -ENOMEM. */
 int sockets_take_query(struct reading *reading, const struct record *record);
+
+/* Returns whether the server of DNS answers a client; false positives are possible, as in a Bloom
+ * filter. */
+bool sockets_dns_answers(const struct sockets_reading *sockets, const struct address *server);
 
 /* Takes a flow whose destination NAT replaces by a neighbour that does not answer (rules_nat.c).
  * Returns 0 or -ENOMEM. */

@@ -164,6 +164,11 @@ void finding_explain(struct finding *finding, const struct examination *examinat
  * rules_refused.c */
 const char *error_at_once_meaning(int number);
 
+/* Returns whether the end is port 853 of a server that answers DNS on port 53 between the readings:
+ * programs try DNS over TLS, and do without it. servers: struct dns_server. rules_dns.c */
+bool dns_needs_no_tls(const struct examination *examination, const struct hash_table *servers,
+                      const struct endpoint *end);
+
 /* Notes the listener that gets the SYNs without an answer, if it is in another network namespace of
  * this machine: finding_explain() sees then whether it drops them. verdict.c */
 void reading_note_listener(struct reading *reading, const struct doctor_options *options);

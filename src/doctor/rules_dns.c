@@ -10,12 +10,15 @@
 
 #include "doctor/dns.h"
 #include "doctor/rules.h"
+#include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/connect_failures.h"
 #include "fastnet/hash.h"
 #include "fastnet/namespace.h"
+#include "fastnet/proc_tree.h"
 #include "fastnet/report.h"
 #include "fastnet/rights.h"
+#include "makers/local_addresses.h"
 
 /* --- Servers ---------------------------------------------------------------------------------- */
 
@@ -50,8 +53,8 @@ struct dns_taking {
     int error;
 };
 
-/* Datagrams that are too short for DNS only show that the server is used. A machine without IPv6
- * has no route to a server of IPv6. */
+/* Datagrams that are too short or too long for DNS only show that the server is used. A machine
+ * without IPv6 has no route to a server of IPv6. */
 static void dns_take_queries(const struct dns_queries *queries, void *arg)
 {
     struct dns_taking *taking = arg;
@@ -67,10 +70,10 @@ static void dns_take_queries(const struct dns_queries *queries, void *arg)
         return;
     }
     server->answered += queries->answered;
-    server->timed += queries->timed;
-    server->slow += queries->slow;
-    server->time += queries->time;
     if (is_query) {
+        server->timed += queries->timed;
+        server->slow += queries->slow;
+        server->time += queries->time;
         server->sent += queries->sent;
         server->failed += queries->failed;
         dns_waiters_count(taking->waiters, queries, server);
@@ -169,6 +172,7 @@ struct dns_scene {
     size_t resolver_count;
     struct address listed[RESOLV_CONF_SERVERS]; /* servers of /etc/resolv.conf */
     size_t listed_count;
+    struct local_addresses local; /* addresses of this machine, once they are read */
 };
 
 static void dns_read_resolv_conf(struct dns_scene *scene)
@@ -315,11 +319,32 @@ static bool dns_is_cut_short(const struct dns_scene *scene, const struct dns_ser
     return server->cut_short >= CUT_SHORT_LEAST;
 }
 
+/* The answers may be seen by UDP, in flows, or by TCP: then a reading has the connection. */
+bool dns_needs_no_tls(const struct examination *examination, const struct hash_table *servers,
+                      const struct endpoint *end)
+{
+    const struct address address = address_unmapped(&end->address);
+    const uint32_t netns = (uint32_t)namespace_own_id();
+    bool answers = sockets_dns_answers(&examination->now->sockets, &address);
+
+    for (size_t i = 0; servers && i < servers->count && !answers; i++) {
+        const struct dns_server *server = hash_table_at(servers, i);
+        answers = server->netns == netns && server->port != DNS_TLS_PORT &&
+                  address_equal(&server->address, &address) &&
+                  (server->answered || server->connected);
+    }
+    return end->port == DNS_TLS_PORT && answers;
+}
+
 /* Concludes from connections by TCP. If the clients of a resolver wait, one connection that waits
  * is enough. */
 static bool dns_hangs_in(const struct dns_scene *scene, const struct dns_server *server,
                          uint64_t now)
 {
+    const struct endpoint end = {server->address, server->port};
+
+    if (dns_needs_no_tls(scene->examination, scene->servers, &end))
+        return false;
     if (dns_hangs(server))
         return !dns_connects_to_many(scene);
     if (dns_is_cut_short(scene, server))
@@ -382,6 +407,57 @@ static void dns_add_sockets(struct dns_scene *scene)
                     examination->rule->text.name, unknown, rights_advice());
 }
 
+/* Returns whether packets from this address are of a near network: routers of the Internet do not
+ * forward them. */
+static bool dns_is_near(const struct address *client)
+{
+    static const struct network networks[] = {
+        {{AF_INET, {10}}, 8},           {{AF_INET, {172, 16}}, 12}, /* RFC 1918 */
+        {{AF_INET, {192, 168}}, 16},    {{AF_INET, {100, 64}}, 10}, /* and RFC 6598 */
+        {{AF_INET, {169, 254}}, 16},    {{AF_INET, {127}}, 8},
+        {{AF_INET6, {0xfe, 0x80}}, 10}, {{AF_INET6, {0xfc}}, 7}, /* RFC 4193 */
+    };
+    const struct address plain = address_unmapped(client);
+
+    for (size_t i = 0; i < COUNT(networks); i++)
+        if (address_is_within(&plain, &networks[i].address, networks[i].prefix))
+            return true;
+    return address_is_loopback(&plain);
+}
+
+/* Returns whether this machine has the address, and no queries wait for a program that reads them.
+ */
+static bool dns_is_idle(struct dns_scene *scene, const struct address *server)
+{
+    const struct examination *examination = scene->examination;
+    const struct doctor_sockets *resolvers = &examination->now->sockets.resolvers;
+
+    for (size_t i = 0; i < resolvers->count; i++) {
+        const struct address own = address_unmapped(&resolvers->list[i].end.address);
+        if (resolvers->list[i].state == DNS_QUERIES_WAIT &&
+            (address_equal(&own, server) || address_is_unspecified(&own)))
+            return false;
+    }
+    if (!scene->local.count && examination->engine &&
+        proc_tree_is_own(examination->options->proc_root))
+        (void)local_addresses_read(&scene->local, examination->engine, false);
+    return local_addresses_find(&scene->local, server) != RECEPTION_NONE;
+}
+
+/* Returns whether the queries of a client show that a server does not answer. A client that
+ * searches for servers asks each of them once. From the Internet come such searches, too, to
+ * machines that serve no DNS, and queries in the name of others, which servers ignore. */
+static bool dns_is_missed(struct dns_scene *scene, const struct dns_client *client)
+{
+    enum { REPEATED = 2 };
+
+    if (client->waiting < REPEATED || client->answered)
+        return false;
+    return dns_is_near(&client->address) ||
+           (!sockets_dns_answers(&scene->examination->now->sockets, &client->server) &&
+            (client->is_translated || !dns_is_idle(scene, &client->server)));
+}
+
 static void dns_add_flows(struct dns_scene *scene)
 {
     const struct dns_client *clients = scene->examination->now->sockets.clients;
@@ -389,7 +465,7 @@ static void dns_add_flows(struct dns_scene *scene)
     for (size_t i = 0; i < DNS_CLIENTS; i++) {
         const struct endpoint end = {.address = clients[i].server};
         struct dns_server *server =
-            clients[i].waiting && !clients[i].answered ? dns_find(scene, &end, true) : NULL;
+            dns_is_missed(scene, &clients[i]) ? dns_find(scene, &end, true) : NULL;
         if (!server)
             continue;
         server->flows += clients[i].waiting;
@@ -796,5 +872,6 @@ void rule_dns(struct examination *examination)
             dns_judge(&scene, server);
     }
     free(scene.resolvers);
+    local_addresses_finish(&scene.local);
     hash_table_finish(&own);
 }

@@ -202,13 +202,24 @@ static bool connects_to_many(const struct examination *examination)
            now->suspects[NO_ANSWERS].count <= silent + silent / 8;
 }
 
+/* Returns whether all these connections only try if servers of DNS have TLS. */
+static bool peers_need_no_tls(const struct examination *examination,
+                              const struct suspects *suspects)
+{
+    for (size_t i = 0; i < suspects->kept; i++)
+        if (!dns_needs_no_tls(examination, examination->dns, &suspects->worst[i].remote))
+            return false;
+    return suspects->count == suspects->kept;
+}
+
 /* A lossy path drops SYNs, too: then the rule loss names the peer. */
 void rule_no_answer(struct examination *examination)
 {
     const struct suspects *suspects = &examination->now->sockets.suspects[NO_ANSWERS];
     const struct address peer = address_unmapped(&suspects->worst->remote.address);
 
-    if (suspects->kept && (loss_names(examination, &peer) || connects_to_many(examination)))
+    if (suspects->kept && (loss_names(examination, &peer) || connects_to_many(examination) ||
+                           peers_need_no_tls(examination, suspects)))
         return;
     emit_peers(examination, NO_ANSWERS, "SYNs get no answer", "SYNs retransmitted");
 }

@@ -309,6 +309,16 @@ static bool dns_is_answered(const struct kernel_tcp_info *info)
             (info->last_data_recv == info->last_data_sent && !is_acknowledged));
 }
 
+/* Returns whether a connection to a server of DNS has only begun TLS 1.3, and is kept for later
+ * queries: the last message then comes from the client. Its first message fills segments, and the
+ * last message has one of its own. A query would take another segment. */
+static bool dns_is_kept_ready(uint16_t port, const struct kernel_tcp_info *info)
+{
+    const uint32_t filled = info->snd_mss ? (uint32_t)(info->bytes_acked / info->snd_mss) : 0;
+
+    return port == DNS_TLS_PORT && info->bytes_received > 1 && info->data_segs_out == 2 + filled;
+}
+
 /* Takes a connection to a server of DNS. */
 static int sockets_take_dns(struct sockets_reading *sockets, const struct record *record)
 {
@@ -324,7 +334,8 @@ static int sockets_take_dns(struct sockets_reading *sockets, const struct record
     if (socket->state == TCP_SYN_SENT && syns)
         state = syns < SYNS ? DNS_WAITS : DNS_HANGS;
     else if (socket->state != TCP_ESTABLISHED || !(record->has & SOCKET_TCP_INFO) ||
-             (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS)))
+             (!is_answered && (info.bytes_acked <= 1 || info.last_data_sent < DNS_WAITS_MS ||
+                               dns_is_kept_ready(socket->remote.port, &info))))
         return 0;
     else if (!is_answered)
         state = info.last_data_sent < DNS_HANGS_MS ? DNS_WAITS : DNS_HANGS;
@@ -582,7 +593,8 @@ static int sockets_take_queries(struct reading *reading, const struct record *re
     if (!socket->inode || !(record->has & SOCKET_MEMORY))
         return 0;
     if (socket->local.port == DNS_PORT)
-        return held_sockets_add(&sockets->resolvers, socket->inode, &socket->local, 0);
+        return held_sockets_add(&sockets->resolvers, socket->inode, &socket->local,
+                                socket->recv_q ? DNS_QUERIES_WAIT : 0);
     return !socket_has_received(record) && find_remembered(reading->before, record->identity)
                ? held_sockets_add(&sockets->queries, socket->inode, &socket->remote, 0)
                : 0;
@@ -614,23 +626,33 @@ static int take_udp(struct reading *reading, const struct record *record)
     return asks || drops ? sockets_remember(sockets, record->identity, drops) : 0;
 }
 
+bool sockets_dns_answers(const struct sockets_reading *sockets, const struct address *server)
+{
+    return bits_have(sockets->dns_answers, bit_of(server) % ANSWERED_BITS);
+}
+
 /* If several clients have the same hash, only the first is remembered. */
 int sockets_take_query(struct reading *reading, const struct record *record)
 {
     struct sockets_reading *sockets = &reading->sockets;
     const struct flow_tuple *tuple = &record->flow.way[WAY_ORIG].tuple;
     struct dns_client *client = &sockets->clients[bit_of(&tuple->src) % DNS_CLIENTS];
+    const uint32_t status = record->flow.status;
 
+    if (status & IPS_SEEN_REPLY)
+        note_answered(sockets->dns_answers, &tuple->dst);
     if (client->address.family == AF_UNSPEC)
         client->address = tuple->src;
     if (!address_equal(&client->address, &tuple->src))
         return 0;
-    client->answered |= record->flow.status & IPS_SEEN_REPLY;
+    client->answered |= status & IPS_SEEN_REPLY;
     if (client->answered)
         return 0;
     if (find_remembered(reading->before, record->identity)) {
-        client->server = tuple->dst;
-        client->waiting++;
+        if (!client->waiting)
+            client->server = tuple->dst;
+        client->is_translated |= status & IPS_DST_NAT;
+        client->waiting += address_equal(&client->server, &tuple->dst);
     }
     return sockets_remember(sockets, record->identity, 0);
 }
@@ -697,7 +719,8 @@ void sockets_take_destroyed(struct reading *reading, const struct record *record
         note_answered(sockets->answered, &record->socket.remote.address);
     if (record->has & SOCKET_TCP_INFO)
         paths_take_ended(&sockets->paths, record, &info, clock_nanoseconds(CLOCK_MONOTONIC));
-    if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT))
+    if (record->has & SOCKET_TCP_INFO && (key.port == DNS_PORT || key.port == DNS_TLS_PORT) &&
+        (dns_is_answered(&info) || !dns_is_kept_ready(key.port, &info)))
         take_dns_ended(sockets, &key, &info, &origin);
     if (!(record->has & SOCKET_TCP_INFO) || info.bytes_acked || info.bytes_received ||
         address_is_unspecified(&key.remote))

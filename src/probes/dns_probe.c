@@ -240,7 +240,7 @@ static bool dns_probe_read(const struct dns_probe *probe, size_t i, struct dns_q
         .server = address_make(note.family, note.server),
         .pid = note.pid,
         .waiting = note.waiting ? note.begun : 0,
-        .is_query = note.is_query,
+        .is_query = dns_note_is_query(&note),
     };
     memcpy(queries->process, note.name, sizeof queries->process - 1);
     dns_probe_count(probe, i, &note, queries);

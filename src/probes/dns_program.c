@@ -481,8 +481,10 @@ static void dns_put_sent(struct assembly *to)
     assembly_land(to, is_waiting);
     dns_put_flag(to, NOTE_MEMBER(waiting), 1);
     assembly_load(to, BPF_FIRST, BPF_STACK, dns_word(RESULT, BPF_DW));
-    assembly_end_if(to, BPF_JSLT, BPF_FIRST, DNS_HEADER);
-    dns_put_flag(to, NOTE_MEMBER(is_query), 1);
+    assembly_end_if(to, BPF_JSLT, BPF_FIRST, 0);
+    assembly_load(to, BPF_SECOND, NOTE, dns_word(NOTE_MEMBER(lengths), BPF_H));
+    assembly_register(to, BPF_OR, BPF_FIRST, BPF_SECOND);
+    dns_put_store(to, NOTE_MEMBER(lengths), BPF_FIRST, BPF_H);
 }
 
 /* Is appended to both ways of dns_put_query(), not after them: the verifier remembers its state at
@@ -608,6 +610,11 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
 }
 
 /* --- Reading ---------------------------------------------------------------------------------- */
+
+bool dns_note_is_query(const struct dns_note *note)
+{
+    return note->lengths >= DNS_QUERY_LEAST && note->lengths < DNS_QUERY_LIMIT;
+}
 
 bool dns_note_has_answer_elsewhere(const struct dns_notes *notes, size_t i)
 {

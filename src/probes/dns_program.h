@@ -24,8 +24,7 @@ struct dns_note {
     uint32_t id;          /* the id of the query in network byte order, plus 1; 0: any */
     uint8_t family;
     uint8_t waiting;  /* a query was sent since the last answer */
-    uint8_t is_query; /* a datagram had room for a header of DNS */
-    uint8_t unused;
+    uint16_t lengths; /* all lengths of sent datagrams, combined by OR: see dns_note_is_query() */
     uint8_t server[16];
     char name[CONNECT_NAME];
 };
@@ -46,7 +45,9 @@ enum { DNS_ASKED = 1, DNS_UNREAD = 2 };
 enum { DNS_SPREAD = 0x13c6ef37 };
 _Static_assert(sizeof(struct dns_note) == 1 << DNS_NOTE_SHIFT, "the program computes offsets");
 
-enum { DNS_SERVER_PORT = 53, DNS_HEADER = 12 };
+/* Lengths of a query: at least a header and a question of 5 bytes; much longer datagrams are those
+ * of a tunnel. Powers of 2, because a note has the lengths combined by OR. */
+enum { DNS_SERVER_PORT = 53, DNS_QUERY_LEAST = 16, DNS_QUERY_LIMIT = 512 };
 #define DNS_SLOW 1000000000 /* nanoseconds */
 
 /* Kernel types and members that the programs read. */
@@ -82,6 +83,10 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
  * and register 6 is lost. */
 void dns_put_result(struct assembly *to, unsigned context);
 void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map, bool has_slot);
+
+/* Returns whether the datagrams of the note may be queries: one is long enough, and none is too
+ * long. */
+bool dns_note_is_query(const struct dns_note *note);
 
 /* Returns whether note number i waits, but its answer may be counted elsewhere: another note has
  * replaced it as the last with its hash, or the same query went to another server within 0.9 s, so

@@ -18,7 +18,7 @@
  * "both": so, too, when both answers have come;
  * "kept": one unconnected socket for all; "unread": so, too, but no answer is read; "race": asks
  * all servers at once and takes the first answer; "idle": a connected socket that sends nothing.
- * Prints "ready", and ends when stdin ends.
+ * $LENGTH: bytes of a datagram, at most LENGTH_MAX. Prints "ready", and ends when stdin ends.
  */
 #include <errno.h>
 #include <poll.h>
@@ -28,7 +28,7 @@
 
 #include "sockets.h"
 
-enum { SERVERS = 16, QUEUE = 4096, QUERY = 29 };
+enum { SERVERS = 16, QUEUE = 4096, QUERY = 29, LENGTH_MAX = 1400 };
 
 static struct {
     const char *how;
@@ -189,7 +189,9 @@ static void await_both(int fd)
 
 static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
 {
-    char query[QUERY] = "..\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0";
+    const char *length = getenv("LENGTH");
+    const size_t bytes = length ? strtoul(length, NULL, 10) : QUERY;
+    char query[LENGTH_MAX] = "..\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0";
     const bool asks_twice = is_how("first") || is_how("both");
     const bool connects = is_how("connected") || asks_twice;
     struct pollfd sockets[SERVERS];
@@ -205,7 +207,7 @@ static void ask_once(int kept, struct place *servers, size_t count, uint16_t id)
             continue;
         }
         for (int left = asks_twice ? 2 : 1; left > 0; left--, query[0]++)
-            (void)!sendto(sockets[i].fd, query, QUERY, 0, connects ? NULL : place_address(to),
+            (void)!sendto(sockets[i].fd, query, bytes, 0, connects ? NULL : place_address(to),
                           connects ? 0 : to->size);
     }
     if (!is_how("unread") && poll(sockets, count, (int)asked.timeout) > 0) {

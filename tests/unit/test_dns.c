@@ -2,6 +2,7 @@
 /* The rule about servers of DNS, over servers that are made. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/netfilter/nf_conntrack_common.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -276,17 +277,58 @@ static void flows_without_a_reply_are_added_by_server(void **state)
     struct dns_client *clients = scene.now.sockets.clients;
 
     (void)state;
-    clients[0] = (struct dns_client){v4("10.0.0.1"), v4("192.0.2.1"), 1, false};
-    clients[1] = (struct dns_client){v4("10.0.0.2"), v4("192.0.2.1"), 1, false};
+    clients[0] = (struct dns_client){v4("10.0.0.1"), v4("192.0.2.1"), 2, false, false};
     assert_int_equal(examine(), 0);
     hash_table_finish(&scene.servers);
-    clients[2] = (struct dns_client){v4("10.0.0.3"), v4("192.0.2.1"), 1, false};
+    clients[1] = (struct dns_client){v4("10.0.0.2"), v4("192.0.2.1"), 2, false, false};
     assert_int_equal(examine(), 1);
     assert_string_equal(scene.subject[0], "192.0.2.1");
-    assert_non_null(strstr(scene.evidence[0], "of 3 clients"));
+    assert_string_equal(scene.summaries[0],
+                        "192.0.2.1 does not answer DNS: 4 queries wait for an answer");
+    assert_non_null(strstr(scene.evidence[0], "of 2 clients"));
     hash_table_finish(&scene.servers);
-    clients[2].answered = true;
+    clients[1].answered = true;
     assert_int_equal(examine(), 0);
+}
+
+static void clients_that_ask_each_server_once_search_for_servers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < DNS_CLIENTS; i++)
+        scene.now.sockets.clients[i] =
+            (struct dns_client){v4("10.0.0.1"), v4("192.0.2.1"), 1, false, false};
+    assert_int_equal(examine(), 0);
+}
+
+/* A flow of a client to a server, which is in both readings. */
+static void take_flow(const char *client, const char *server, uint32_t status)
+{
+    static uint64_t identity;
+    struct record record = {.kind = &kind_flow, .identity = ++identity, .flow = {.status = status}};
+
+    record.flow.way[WAY_ORIG].tuple.src = v4(client);
+    record.flow.way[WAY_ORIG].tuple.dst = v4(server);
+    scene.now.before = &scene.before;
+    assert_int_equal(sockets_take_query(&scene.before, &record), 0);
+    assert_int_equal(sockets_take_query(&scene.now, &record), 0);
+}
+
+static void a_server_that_answers_others_may_ignore_clients_of_the_internet(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        take_flow("198.51.100.1", "192.0.2.1", 0);
+    take_flow("198.51.100.1", "192.0.2.2", 0);
+    assert_int_equal(examine(), 1);
+    assert_non_null(strstr(scene.summaries[0], ": 3 queries"));
+    hash_table_finish(&scene.servers);
+    take_flow("198.51.100.2", "192.0.2.1", IPS_SEEN_REPLY);
+    assert_int_equal(examine(), 0);
+    for (int i = 0; i < 3; i++)
+        take_flow("10.0.0.1", "192.0.2.1", 0);
+    assert_int_equal(examine(), 1);
+    hash_table_finish(&scene.before.sockets.remembered);
+    hash_table_finish(&scene.now.sockets.remembered);
 }
 
 static void connections_that_hang_are_a_finding_unless_others_are_answered(void **state)
@@ -367,6 +409,20 @@ static void connections_that_are_soon_given_up_count_if_no_other_is_answered(voi
     reading_finish(&scene.before);
 }
 
+static void a_server_that_answers_on_port_53_needs_no_tls(void **state)
+{
+    struct doctor_socket list[] = {{.inode = 1, .end = {v4("192.0.2.1"), 853}, .state = DNS_HANGS}};
+    struct dns_server *server = add_server("192.0.2.1", 5);
+
+    (void)state;
+    scene.now.sockets.dns_connections = (struct doctor_sockets){list, 1, 0};
+    assert_int_equal(examine(), 1);
+    server->sent = server->answered = 1;
+    assert_int_equal(examine(), 0);
+    list[0].end.port = 53;
+    assert_int_equal(examine(), 1);
+}
+
 static void a_fin_is_no_answer(void **state)
 {
     (void)state;
@@ -385,6 +441,31 @@ static void a_fin_is_no_answer(void **state)
 }
 
 /* The query was sent when the answer to the one before came. */
+static void a_connection_that_has_only_begun_tls_waits_for_nothing(void **state)
+{
+    struct kernel_tcp_info info = {.bytes_acked = 380,
+                                   .bytes_received = 800,
+                                   .snd_mss = 1448,
+                                   .data_segs_out = 2,
+                                   .last_data_sent = 4000,
+                                   .last_data_recv = 4050};
+
+    (void)state;
+    assert_int_equal(taken(info, false), -1);
+    assert_int_equal(taken(info, true), -1);
+    info.data_segs_out = 3;
+    assert_int_equal(taken(info, false), DNS_HANGS);
+    assert_int_equal(taken(info, true), DNS_HANGS);
+    info.bytes_acked = 1800; /* the first message has two segments */
+    assert_int_equal(taken(info, false), -1);
+    info.data_segs_out = 1; /* the first message has no answer, or was sent with the last */
+    assert_int_equal(taken(info, false), DNS_HANGS);
+    info.data_segs_out = 2;
+    info.bytes_acked = 380;
+    info.bytes_received = 0;
+    assert_int_equal(taken(info, false), DNS_HANGS);
+}
+
 static void a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later(void **state)
 {
     struct kernel_tcp_info info = {.bytes_acked = 200,
@@ -497,9 +578,13 @@ int main(void)
         TEST(nobody_waits_for_healthy_servers),
         TEST(queries_that_may_become_a_finding_get_their_time),
         TEST(flows_without_a_reply_are_added_by_server),
+        TEST(clients_that_ask_each_server_once_search_for_servers),
+        TEST(a_server_that_answers_others_may_ignore_clients_of_the_internet),
         TEST(connections_that_hang_are_a_finding_unless_others_are_answered),
         TEST(connections_that_are_soon_given_up_count_if_no_other_is_answered),
+        TEST(a_server_that_answers_on_port_53_needs_no_tls),
         TEST(a_fin_is_no_answer),
+        TEST(a_connection_that_has_only_begun_tls_waits_for_nothing),
         TEST(a_query_with_the_time_of_an_answer_hangs_if_acknowledged_later),
         TEST(without_the_probe_a_part_is_missing),
         TEST(a_process_that_asks_many_servers_may_miss_some),

@@ -302,7 +302,7 @@ static void a_query_and_its_answer_are_counted(void **state)
     assert_int_equal(note->time, 2000);
     assert_int_equal(note->slow, 0);
     assert_int_equal(note->waiting, 0);
-    assert_int_equal(note->is_query, 1);
+    assert_true(dns_note_is_query(note));
     assert_int_equal(note->netns, NETNS);
     assert_int_equal(note->pid, TGID);
     assert_string_equal(note->name, "a name of 15 by");
@@ -396,10 +396,16 @@ static void a_short_datagram_is_no_query(void **state)
 {
     (void)state;
     connect_scene();
-    sent(DNS_HEADER - 1);
-    assert_int_equal(the_note()->is_query, 0);
-    sent(DNS_HEADER);
-    assert_int_equal(the_note()->is_query, 1);
+    sent(DNS_QUERY_LEAST - 1);
+    assert_false(dns_note_is_query(the_note()));
+    sent(DNS_QUERY_LEAST);
+    assert_true(dns_note_is_query(the_note()));
+    sent(-EPERM);
+    sent(DNS_QUERY_LIMIT - 1);
+    assert_true(dns_note_is_query(the_note()));
+    sent(DNS_QUERY_LIMIT);
+    sent(DNS_QUERY_LEAST);
+    assert_false(dns_note_is_query(the_note()));
 }
 
 static void the_server_of_a_socket_of_ipv6_is_whole(void **state)
@@ -461,7 +467,7 @@ static void the_address_of_sendto_is_the_server(void **state)
     send_to("192.0.2.9", 53, "ab");
     assert_memory_equal(the_note()->server, "\xc0\0\2\x9", 4);
     assert_int_equal(the_note()->family, AF_INET);
-    assert_int_equal(the_note()->is_query, 1);
+    assert_true(dns_note_is_query(the_note()));
     receive_from("ab", 60);
     assert_int_equal(the_note()->received, 1);
 }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Worlds of the rule dns. The client c asks the server s; both have addresses of IPv4 and IPv6.
 
-samples+=(dns_silent_one_query_at_a_time dns_refused_by_own_machine dns_slow healthy_dns_busy_resolver healthy_dns_not_awaited
+samples+=(dns_silent_one_query_at_a_time dns_refused_by_own_machine dns_slow healthy_dns_busy_resolver healthy_dns_tls_tried healthy_dns_not_awaited
     healthy_dns_without_bpf)
 
 dns_three()
@@ -268,7 +268,81 @@ world_dns_tcp_silent_after_answers()
     finds c 'dns 10.2.0.1:53'
 }
 
+# Clients are in the Internet. The router tracks connections.
+outside()
+{
+    tracked
+    ip -n c route add local 198.51.100.0/24 dev lo
+    ip -n r route add 198.51.100.0/24 via 10.1.0.1
+}
+
+world_dns_silent_outside_clients()
+{
+    outside
+    rule s input udp dport 53 drop
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.2.0.1 53 4 500
+    finds r 'dns 10.2.0.1'
+}
+
+# The server, which is on the router, does not read its queries.
+world_dns_silent_own_server()
+{
+    outside
+    start r traffic answer 10.1.0.254 53 0
+    ip netns pids r | xargs kill -STOP
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.1.0.254 53 4 500
+    finds r 'dns 10.1.0.254'
+}
+
+# Nobody asks the server by UDP, so that it may need TLS.
+world_dns_tls_silent_udp_unasked()
+{
+    three
+    rule r forward tcp dport 853 drop
+    start s dns serve 10.2.0.1 0 0
+    start c dns connect 10.2.0.1 853 0
+    finds c 'dns 10.2.0.1:853' 'no-answer 10.2.0.1:853'
+}
+
+# So, too, with TLS: the first answer is that to the first message.
+world_dns_tls_silent_after_answers()
+{
+    dns_three
+    start s dns converse 10.2.0.1 853 2
+    start c dns talk 10.2.0.1 853 0
+    finds c 'dns 10.2.0.1:853'
+}
+
 # --- Healthy ----------------------------------------------------------------------------------
+
+# Many addresses of the Internet ask one machine, and a near machine asks a whole network.
+world_healthy_dns_search_seen_by_router()
+{
+    outside
+    rule s input udp dport 53 drop
+    SOURCE=198.51.100.1 PEERS=50 start c traffic lookup 10.2.0.1 53 50 20000
+    HOSTS=20 start c traffic lookup 10.2.0.1 53 20 20000
+    finds_nothing r
+}
+
+# The router serves no DNS.
+world_healthy_dns_search_on_router()
+{
+    outside
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.1.0.254 53 4 500
+    finds_nothing r
+}
+
+# The server ignores queries that others send in the name of its victims.
+world_healthy_dns_limits_answers()
+{
+    outside
+    rule s input ip saddr 198.51.100.0/24 udp dport 53 drop
+    start s traffic answer 10.2.0.1 53 0
+    start c traffic lookup 10.2.0.1 53 4 500
+    SOURCE=198.51.100.1 PEERS=4 start c traffic lookup 10.2.0.1 53 4 500
+    finds_nothing r
+}
 
 world_healthy_dns_busy_resolver()
 {
@@ -322,6 +396,15 @@ world_healthy_dns_not_awaited()
     dns_three
     start s dns serve 10.2.0.1 5 0
     start c dns ask unconnected 1 0 20 10.2.0.1
+    finds_nothing c
+}
+
+# A tunnel uses the port of DNS. Its other end sends less.
+world_healthy_dns_tunnel()
+{
+    dns_three
+    start s dns serve 10.2.0.1 0 2
+    LENGTH=1300 start c dns ask connected 4 1000 50 10.2.0.1
     finds_nothing c
 }
 
@@ -391,6 +474,28 @@ world_healthy_dns_tcp_to_many()
     start s traffic serve 0.0.0.0 53 100
     PEERS=9 start c traffic visit 10.2.0.1 53 18 100
     PATIENCE=1500 start c dns connect 10.2.0.200 53 100
+    window=5 finds_nothing c
+}
+
+# A program tries TLS, which the server does not have, and asks by UDP.
+world_healthy_dns_tls_tried()
+{
+    dns_three
+    rule r forward tcp dport 853 drop
+    start s dns serve 10.2.0.1 0 0
+    start c dns ask kept 1 1000 100 10.2.0.1
+    PATIENCE=1200 start c dns connect 10.2.0.1 853 0
+    start c dns connect 10.2.0.1 853 0
+    wait_until repeats_syns 1
+    window=5 finds_nothing c
+}
+
+# The client sends the last message of TLS 1.3, and keeps the connection for later.
+world_healthy_dns_tls_kept_ready()
+{
+    dns_three
+    start s dns converse 10.2.0.1 853 1
+    start c dns talk 10.2.0.1 853 0
     window=5 finds_nothing c
 }
 
