@@ -29,7 +29,7 @@ struct dns_queries {
     uint64_t timed, slow; /* answers whose time is known; that took longer than a second */
     uint64_t time;        /* sum of these times, nanoseconds */
     uint64_t waiting;     /* CLOCK_MONOTONIC, ns: first query since the last answer; 0: none */
-    bool is_query;        /* a datagram had room for a query, and none was much longer */
+    bool is_query;        /* a datagram had room for a query, and no datagram was much longer */
 };
 
 /* Begins to note queries in the network namespace with this id (namespace.h), or in all if `netns`

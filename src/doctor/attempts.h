@@ -10,7 +10,7 @@
 #include "doctor/busiest.h"
 #include "fastnet/record.h"
 
-enum { ATTEMPT_SLOTS = 16, ATTEMPT_ENDS = 4096, ATTEMPT_PORTS = 65536 };
+enum { ATTEMPT_SLOTS = 64, ATTEMPT_ENDS = 4096, ATTEMPT_PORTS = 65536 };
 
 /* The attempts to connect to one destination. */
 struct given_up {
