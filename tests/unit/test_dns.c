@@ -325,6 +325,7 @@ static void a_server_that_answers_others_may_ignore_clients_of_the_internet(void
     take_flow("198.51.100.2", "192.0.2.1", IPS_SEEN_REPLY);
     assert_int_equal(examine(), 0);
     /* another client may have the same hash */
+    memset(scene.before.sockets.clients, 0, sizeof scene.before.sockets.clients);
     memset(scene.now.sockets.clients, 0, sizeof scene.now.sockets.clients);
     for (int i = 0; i < 3; i++)
         take_flow("10.0.0.1", "192.0.2.1", 0);
