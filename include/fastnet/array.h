@@ -95,11 +95,11 @@ static inline bool bits_have(const uint64_t *bits, size_t number)
 /* Returns how many numbers are in the set of `words` words. */
 static inline unsigned bits_count(const uint64_t *bits, size_t words)
 {
-    unsigned count = 0;
+    unsigned bits_set = 0;
 
     for (size_t i = 0; i < words; i++)
-        count += (unsigned)__builtin_popcountll(bits[i]);
-    return count;
+        bits_set += (unsigned)__builtin_popcountll(bits[i]);
+    return bits_set;
 }
 
 /* Sorts, and keeps equal elements in order, which qsort(3) does not promise. compare() is as for

@@ -570,13 +570,14 @@ enum { SERVER_TEXT = ENDPOINT_TEXT + PROCESS_TEXT + 32 };
 static void dns_add_asker(char name[SERVER_TEXT], struct dns_scene *scene, struct finding *finding,
                           const struct dns_server *server)
 {
-    char text[PROCESS_TEXT] = "", server_name[ENDPOINT_TEXT];
+    char text[PROCESS_TEXT] = "";
 
     if (server->pid)
         finding_process(finding, text, server->process, server->pid);
     else if (server->inode)
         process_text(text, scene->examination, finding, server->inode);
     if (*text && dns_resolver_of(scene, dns_asker(scene, server))) {
+        char server_name[ENDPOINT_TEXT];
         snprintf(server_name, sizeof server_name, "%s", name);
         snprintf(name, SERVER_TEXT, "server %s of the resolver %s", server_name, text);
         finding_evidence(finding, "%s serves DNS on this machine: its clients wait, too", text);

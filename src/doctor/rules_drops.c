@@ -84,7 +84,7 @@ struct broadcasts {
 static int broadcasts_take(const struct record *record, void *arg)
 {
     const struct interface_record *interface = &record->interface;
-    const size_t count = record->has & INTERFACE_ADDRESSES ? interface->address_count : 0;
+    const size_t count = (record->has & INTERFACE_ADDRESSES) ? interface->address_count : 0;
     struct broadcasts *broadcasts = arg;
 
     for (size_t i = 0; i < count && broadcasts->count < BROADCASTS_MAX; i++) {
