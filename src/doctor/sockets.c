@@ -507,14 +507,17 @@ static int take_connection(struct reading *reading, const struct record *record)
 /* The timeout of a half-open connection begins at 1 s, and doubles each time. The kernel sends no
  * SYN-ACK again if the peer has acknowledged the SYN-ACK, but the listener waits for its data
  * (TCP_DEFER_ACCEPT of tcp(7); syn_ack_recalc() of the kernel's net/ipv4/inet_connection_sock.c).
- * So the timeout is longer than the number of SYN-ACKs allows. */
-static bool is_deferred(const struct socket_record *socket)
+ * So there were more timeouts, which /proc counts, than SYN-ACKs, which sock_diag counts; or the
+ * timeout is longer than their number allows. */
+static bool is_deferred(const struct record *record)
 {
     enum { FIRST_MS = 1100, SHIFTS_MAX = 16 };
-    const uint64_t sent =
-        socket->retransmits > socket->timer_count ? socket->retransmits : socket->timer_count;
+    const struct socket_record *socket = &record->socket;
+    const uint32_t sent = socket->timer_count;
 
-    return sent < SHIFTS_MAX && socket->timer_ms > (uint64_t)FIRST_MS << sent;
+    return record->has & SOCKET_TIMER_COUNT && sent < SHIFTS_MAX &&
+           ((record->has & SOCKET_RETRANSMITS && socket->retransmits > sent) ||
+            socket->timer_ms > (uint64_t)FIRST_MS << sent);
 }
 
 static int take_tcp(struct reading *reading, const struct record *record)
@@ -545,7 +548,7 @@ static int take_tcp(struct reading *reading, const struct record *record)
     switch (socket->state) {
     case TCP_SYN_RECV:
         sockets->half_open[socket->local.port].count++;
-        sockets->half_open[socket->local.port].deferred += is_deferred(socket);
+        sockets->half_open[socket->local.port].deferred += is_deferred(record);
         sockets->half_open_count++;
         return 0;
     case TCP_SYN_SENT:

@@ -1212,8 +1212,14 @@ static void connections_that_wait_for_data_are_no_flood(void **state)
     struct record half = socket_row(IPPROTO_TCP, TCP_SYN_RECV, 80);
 
     take(scene, listener(80, 0, 128));
+    half.has |= SOCKET_TIMER_COUNT;
     half.socket.timer_ms = 3000;
-    for (int i = 0; i < 110; i++)
+    for (int i = 0; i < 60; i++)
+        take(scene, half);
+    half.has |= SOCKET_RETRANSMITS;
+    half.socket.timer_ms = 500;
+    half.socket.retransmits = 2;
+    for (int i = 0; i < 50; i++)
         take(scene, half);
     assert_int_equal(try_rule(scene, "syn-flood"), 0);
     set_counter(&scene->before, SYNCOOKIES_SENT, 1);
@@ -1223,10 +1229,11 @@ static void connections_that_wait_for_data_are_no_flood(void **state)
     assert_non_null(strstr(scene->evidence[0], "110 of them wait only for data"));
     set_counter(&scene->now, SYNCOOKIES_SENT, 1);
     half.socket.timer_count = 2; /* two SYN-ACKs were sent again: within 4 s the third */
+    half.socket.timer_ms = 3000;
     for (int i = 0; i < 60; i++)
         take(scene, half);
+    half.has &= ~SOCKET_TIMER_COUNT; /* a file has only the timeouts */
     half.socket.timer_count = 0;
-    half.socket.retransmits = 2; /* the same in a file */
     for (int i = 0; i < 50; i++)
         take(scene, half);
     assert_int_equal(try_rule(scene, "syn-flood"), 1);
