@@ -84,8 +84,8 @@ size_t dns_receive_program_make(const struct dns_layout *layout, uint64_t netns,
 void dns_put_result(struct assembly *to, unsigned context);
 void dns_put_query(struct assembly *to, const struct dns_layout *layout, int map, bool has_slot);
 
-/* Returns whether the datagrams of the note may be queries: one is long enough, and none is too
- * long. */
+/* Returns whether the datagrams of the note may be queries: a datagram is long enough, and no
+ * datagram is too long. */
 bool dns_note_is_query(const struct dns_note *note);
 
 /* Returns whether note number i waits, but its answer may be counted elsewhere: another note has
