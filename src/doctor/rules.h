@@ -309,8 +309,8 @@ void rule_drops(struct examination *examination); /* rules_drops.c */
 /* Returns the number of packets of this network namespace that were dropped for the reason. peer:
  * count only TCP packets to this address (with or without a port); NULL: count all packets. */
 uint64_t drops_of(const struct examination *examination, const char *reason, const char *peer);
-/* Returns how many of them are UDP packets to a multicast group or a broadcast address. Sets
- * *other to the row with the most other packets; NULL: there are none. */
+/* Returns how many of them are UDP packets to a multicast group or a broadcast address. `other`
+ * becomes the largest of the remaining rows of the reason; NULL if no row remains. */
 uint64_t drops_to_groups(const struct examination *examination, const char *reason,
                          const struct drop **other);
 /* Adds evidence to a finding: dropped packets that the finding is about. */

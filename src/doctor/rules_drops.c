@@ -8,9 +8,8 @@
 #include "fastnet/array.h"
 #include "fastnet/clock.h"
 #include "fastnet/drop_reasons.h"
-#include "fastnet/engine.h"
 #include "fastnet/namespace.h"
-#include "fastnet/report.h"
+#include "makers/local_addresses.h"
 
 /* Reasons that other rules report. of_peer: count only packets to the finding's peer. */
 static const struct {
@@ -72,74 +71,20 @@ uint64_t drops_of(const struct examination *examination, const char *reason, con
 
 /* --- Broadcasts ------------------------------------------------------------------------------- */
 
-enum { BROADCASTS_MAX = 64, ONE_ADDRESS = 31 /* RFC 3021: longer prefixes have no broadcasts */ };
-
-/* The networks of this machine with broadcast addresses. */
-struct broadcasts {
-    struct network list[BROADCASTS_MAX];
-    size_t count;
-    bool is_read;
-};
-
-static int broadcasts_take(const struct record *record, void *arg)
-{
-    const struct interface_record *interface = &record->interface;
-    const size_t count = (record->has & INTERFACE_ADDRESSES) ? interface->address_count : 0;
-    struct broadcasts *broadcasts = arg;
-
-    for (size_t i = 0; i < count && broadcasts->count < BROADCASTS_MAX; i++) {
-        const struct network *network = &interface->addresses[i].local;
-        if (network->address.family == AF_INET && network->prefix < ONE_ADDRESS)
-            broadcasts->list[broadcasts->count++] = *network;
-    }
-    return 0;
-}
-
-/* Without the networks, only 255.255.255.255 is known as a broadcast address. */
-static void broadcasts_read(struct broadcasts *broadcasts, const struct examination *examination)
-{
-    const struct listing_table table = {.table = &table_interfaces, .unnamed = true};
-    const struct listing listing = {
-        .needs.fields = INTERFACE_ADDRESSES,
-        .proc_root = examination->options->proc_root,
-        .tables = &table,
-        .table_count = 1,
-    };
-    struct report unreported = {.partial = false};
-
-    broadcasts->is_read = true;
-    if (examination->engine)
-        (void)engine_gather(examination->engine, &listing, broadcasts_take, broadcasts,
-                            &unreported);
-}
-
-/* The bits after the prefix are 1. */
-static bool is_broadcast(const struct address *address, const struct network *network)
-{
-    for (unsigned bit = network->prefix; bit < 32; bit++)
-        if (!(address->bytes[bit / 8] & 0x80 >> bit % 8))
-            return false;
-    return address_is_within(address, &network->address, network->prefix);
-}
-
-static bool is_to_group(const struct drop *drop, struct broadcasts *broadcasts,
+static bool is_to_group(const struct drop *drop, struct local_addresses *own,
                         const struct examination *examination)
 {
-    static const struct network everywhere = {{AF_INET, {255, 255, 255, 255}}, 32};
     const struct record *record = &drop->record;
     const struct address *to = &record->drop.local.address;
 
     if (!(record->has & DROP_PORTS) || record->drop.protocol != IPPROTO_UDP ||
         !record->drop.received || drop->others)
         return false;
-    if (address_is_multicast(to) || is_broadcast(to, &everywhere))
+    if (address_is_multicast(to))
         return true;
-    if (!broadcasts->is_read)
-        broadcasts_read(broadcasts, examination);
-    for (size_t i = 0; i < broadcasts->count; i++)
-        if (is_broadcast(to, &broadcasts->list[i]))
-            return true;
-    return false;
+    if (!own->count && examination->engine)
+        (void)local_addresses_read(own, examination->engine, false);
+    return local_addresses_find(own, to) == RECEPTION_ALL;
 }
 
 uint64_t drops_to_groups(const struct examination *examination, const char *reason,
@@ -147,7 +92,7 @@ uint64_t drops_to_groups(const struct examination *examination, const char *reas
 {
     const struct drop_probe *probe = examination->drops;
     const uint64_t own = namespace_own_id();
-    struct broadcasts broadcasts = {.count = 0};
+    struct local_addresses addresses = {.networks = NULL};
     uint64_t packets = 0;
 
     *other = NULL;
@@ -155,11 +100,12 @@ uint64_t drops_to_groups(const struct examination *examination, const char *reas
         const struct drop *drop = drop_probe_at(probe, i);
         if (!own || drop->netns != own || !text_is(drop->record.drop.reason, reason))
             continue;
-        if (is_to_group(drop, &broadcasts, examination))
+        if (is_to_group(drop, &addresses, examination))
             packets += drop->record.drop.drops;
         else if (!*other)
             *other = drop;
     }
+    local_addresses_finish(&addresses);
     return packets;
 }
 
