@@ -712,7 +712,7 @@ static void a_scanner_that_is_refused_by_many_is_healthy(void **state)
     assert_int_equal(try_rule(scene, "refused"), 1);
 }
 
-/* One of two services of 30 machines is off. */
+/* 30 machines have two services, and each machine refuses one of them. */
 static void destinations_that_are_tried_again_are_found(void **state)
 {
     struct scene *scene = *state;
